@@ -12,7 +12,7 @@ from tests.awareness import DAY, NEW, NEWER, OLD, POLICY, SECOND, fields, job_of
 from tests.fakes import SeededChance
 from tests.spec.microdata.making import item, page
 from tocsin.engine.alerting.announcements import host_changed_event
-from tocsin.engine.judging.events import Alerts
+from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.model import Attempt, JsonObject, KnownCopy, QuestionRow, to_rfc3339
 from tocsin.model.storms import StormRow
@@ -60,7 +60,7 @@ ITEMS = show_changes(
 def examples() -> list[JsonObject]:
     """The events, in the order of the documentation."""
     chance = SeededChance()
-    alerts = Alerts("tocsin", chance, public_url="https://tocsin.example.org/")
+    alerts = EventWriter("tocsin", chance, public_url="https://tocsin.example.org/")
     awareness = Awareness(alerts, "http")
     task = task_of(812, url="https://example.org/a", stored_at=DECIDED, question_id=77)
     attempts = [Attempt(DECIDED, "connect", None, "connection refused", 12)]

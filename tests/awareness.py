@@ -11,8 +11,8 @@ from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.lease import Lease
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.judging.assess import decide, thresholds_of
-from tocsin.engine.judging.events import Alerts, changed_data
-from tocsin.engine.judging.ruling import rule_on
+from tocsin.engine.judging.events import EventWriter, changed_data
+from tocsin.engine.judging.overall import combine_verdict
 from tocsin.engine.policies import Policies
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.engine.rendering.render_queue import RenderQueue
@@ -115,7 +115,7 @@ def verdict_of(
         stored_at=at,
         elapsed_s=86_400,
         thresholds=thresholds_of(POLICY),
-        ruling=rule_on(comparison, weighed),
+        ruling=combine_verdict(comparison, weighed),
     )
     return PendingVerdict(id_, at, comparison.outcome.value, data)
 
@@ -205,7 +205,7 @@ class Bench:
         self.store, self.clock = store, clock or EagerClock()
         self.telemetry, self.renderer = Listener(), ScriptedRenderer(self.clock)
         self.outage, self.gates = OutageWatch(self.clock), Gates(HostSettings(), self.clock)
-        self.alerts = Alerts("tocsin", SeededChance())
+        self.alerts = EventWriter("tocsin", SeededChance())
         self.lease = Lease(store, "test", timedelta(seconds=10), self.clock, self.telemetry)
         self.committed = 0
         self.visited: set[int] = set()

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.fakes import START
 from tocsin.engine.judging.assess import assess
-from tocsin.model import Beside, HopResponse, Known, PageTask, Received, StoredState
+from tocsin.model import HopResponse, PageKnowledge, PageTask, ReceivedPage, SignalContext, StoredState
 from tocsin.spec.signals.reading import Asked, read_as
 from tocsin.spec.topper.state import PageState
 
@@ -14,7 +14,7 @@ URL = "http://site.example/page"
 SECOND = 1_000_000
 HOUR = 3600 * SECOND
 DAY = 24 * HOUR
-READ = Beside(known=Known(read_as(Asked()), {}))
+READ = SignalContext(known=PageKnowledge(read_as(Asked()), {}))
 """What is known of a page that was read, and has no signals."""
 
 
@@ -67,13 +67,13 @@ def received(
     headers: dict[str, str] | None = None,
     url: str = URL,
     moved_to: str | None = None,
-) -> Received:
+) -> ReceivedPage:
     """An answer that was received, of type text/html unless the headers say otherwise."""
     named = {"content-type": "text/html"} | (headers or {})
     response = HopResponse(
         url=url, status=status, headers=tuple(named.items()), body=body, wire_bytes=len(body), elapsed_ms=12
     )
-    return Received(
+    return ReceivedPage(
         started_at=START,
         response=response,
         final_url=url,

@@ -15,7 +15,7 @@ from msgspec import inspect
 from tocsin import model
 from tocsin.engine.judging.assess import Assessment
 from tocsin.events import Happening
-from tocsin.model import HopRequest, HopResponse, Received, Rendered
+from tocsin.model import HopRequest, HopResponse, ReceivedPage, Rendered
 from tocsin.ports.messages import FromFetcher, ToFetcher
 from tocsin.settings import FetchSettings, HostSettings, NetworkSettings, PageSettings
 from tocsin.spec.topper.state import FIELDS, PageState
@@ -30,7 +30,7 @@ _OF_THE_MODEL: list[type[msgspec.Struct]] = [
 ]
 _BESIDE: list[type[msgspec.Struct]] = [
     Assessment, FetchSettings, Happening, HopRequest, HopResponse, HostSettings, NetworkSettings, PageSettings,
-    Received, Rendered, *sorted({*get_args(ToFetcher), *get_args(FromFetcher)}, key=lambda kind: kind.__name__),
+    ReceivedPage, Rendered, *sorted({*get_args(ToFetcher), *get_args(FromFetcher)}, key=lambda kind: kind.__name__),
 ]  # fmt: skip
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 _JSON = st.recursive(

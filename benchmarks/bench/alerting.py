@@ -20,7 +20,7 @@ from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.engine.alerting.delivery import IN_FLIGHT, Delivery
 from tocsin.engine.judging.assess import decide, thresholds_of
-from tocsin.engine.judging.events import Alerts, changed_data
+from tocsin.engine.judging.events import EventWriter, changed_data
 from tocsin.errors import DeliveryError
 from tocsin.model import AlertDraft, PendingVerdict, RenderingRow, StoredState
 from tocsin.settings import ChannelSettings, DeliverySettings, NetworkSettings, PageSettings
@@ -142,7 +142,7 @@ async def _deliver(url: str, count: int, watch: Stopwatch, *, refused: int = 0) 
 
 def _alerts(tasks: Sequence[PageTask]) -> Iterator[AlertDraft]:
     """A `changed` event for each page, as long as such events are."""
-    alerts, policy = Alerts("bench", SystemChance()), PageSettings()
+    alerts, policy = EventWriter("bench", SystemChance()), PageSettings()
     fields = ("2020-05-01", *_NONE[:9], "2021-03-04", None)
     before = StoredState(1, fields, 0, 0, 1)
     latest = PageState((*fields[:11], "2022-05-06 2023-07-08"))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from benchmarks.freshness.outcome import Outcome
     from benchmarks.freshness.pages import Page
-    from tocsin.model.signals import Pace
+    from tocsin.model.signals import ChangePace
 
 
 def settings_of(every: timedelta, *, adaptive: bool) -> PageSettings:
@@ -29,7 +29,7 @@ def check_adaptively(page: Page, pages: PageSettings, days: int, outcome: Outcom
     changes, end, every_s = page.changes, START + days * DAY, pages.every.total_seconds()
     first = now = first_check(page, pages)
     gaps: list[tuple[int, list[int]]] = []
-    pace: Pace | None = None
+    pace: ChangePace | None = None
     since: int | None = None
     seen = bisect_right(changes, now)
     requests = 0

@@ -20,7 +20,7 @@ from tocsin.adapters.stores.sqlite.connection import connect, transaction
 from tocsin.adapters.stores.sqlite.migrations import _FUNCTIONS, APPLICATION_ID, migrations
 from tocsin.errors import StoreOutdated
 from tocsin.events import CHANGED, OUTAGE_BEGAN
-from tocsin.model import AlertQuery, PageQuery, Tally, View
+from tocsin.model import AlertQuery, BoundedCount, PageQuery, View
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,7 +97,7 @@ async def test_a_store_of_the_fourth_version_is_taken_over(desk: Desk) -> None:
     }  # fmt: skip
     assert groups == [("main", all_of_them // 2), ("mine", all_of_them // 2)]
     assert found == [[7], [MANY], [5], []]
-    assert (kinds, unseen, [row.position for row in of_group], question.pages) == ([1, 1], Tally(0), [1], 2)
+    assert (kinds, unseen, [row.position for row in of_group], question.pages) == ([1, 1], BoundedCount(0), [1], 2)
 
 
 async def test_what_is_added_and_told_after_the_migration_is_listed_with_the_rest(desk: Desk) -> None:

@@ -16,13 +16,13 @@ from tocsin.adapters.stores.sql.codec import write_fields
 from tocsin.adapters.stores.sql.packing import pack_digest, url_key
 from tocsin.adapters.stores.sqlite.connection import connect, transaction
 from tocsin.adapters.stores.sqlite.migrations import _FUNCTIONS, APPLICATION_ID, migrations
-from tocsin.model import Beside, Known, Listing, Snapshot, VerdictRow
+from tocsin.model import Listing, PageKnowledge, SignalContext, Snapshot, VerdictRow
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 THIRD = 3
-KNOWN = Known("1", {"etag": '"v1"'})
+KNOWN = PageKnowledge("1", {"etag": '"v1"'})
 
 
 def make_third_version(path: Path) -> None:
@@ -94,7 +94,7 @@ async def test_signals_are_learnt_from_then_on_and_go_with_their_page(folder: Pa
         await desk.store.remove_pages([1, 2])
         await desk.store.take_listings(desk.now)
 
-        assert learnt == [Beside(KNOWN), Beside(listed={"feed": "2026-01-02"})]
+        assert learnt == [SignalContext(KNOWN), SignalContext(listed={"feed": "2026-01-02"})]
         assert await desk.store.check() == []
     with closing(sqlite3.connect(folder / "tocsin.db")) as db:
         tables = ("learnt", "snapshots", "texts", "listings", "verdicts", "states")

@@ -7,7 +7,7 @@ import pytest
 from tests.fakes import START
 from tocsin.adapters.stores.sql.packing import pack_why, unpack_why
 from tocsin.engine.judging.cadence import next_check
-from tocsin.model.signals import Pace
+from tocsin.model.signals import ChangePace
 from tocsin.settings import PageSettings
 
 _ODD = (
@@ -21,7 +21,7 @@ _ODD = (
 @pytest.mark.parametrize("fresh_s", [None, 86_400])
 @pytest.mark.parametrize("quiet_s", [600.0, 86_400.0, 1e6, 1e12])
 def test_a_reason_is_kept_short_and_read_as_it_was(changes: int, fresh_s: int | None, quiet_s: float) -> None:
-    pace = Pace(checks=40.0, dated=float(changes), quiet_s=quiet_s)
+    pace = ChangePace(checks=40.0, dated=float(changes), quiet_s=quiet_s)
     _, why = next_check(7, START, PageSettings(adaptive=True), pace=pace, fresh_s=fresh_s)
 
     assert len(pack_why(why)) < len(why) / 2

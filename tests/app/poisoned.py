@@ -21,7 +21,7 @@ from tocsin.engine.visiting.receive import Receiver
 
 if TYPE_CHECKING:
     from tocsin.engine.judging.assess import Assessment
-    from tocsin.model import CheckResult, Received
+    from tocsin.model import CheckResult, ReceivedPage
 
 MOST_PIECES = 40
 _really_received = Conclusion.received
@@ -29,7 +29,7 @@ _really_receive = Receiver.receive
 _really_assess = assess
 
 
-def _received(self: Conclusion, received: Received, *rest: Any, **named: Any) -> CheckResult:
+def _received(self: Conclusion, received: ReceivedPage, *rest: Any, **named: Any) -> CheckResult:
     body = received.response.body
     if b"<!--kill-->" in body:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -42,7 +42,7 @@ def _received(self: Conclusion, received: Received, *rest: Any, **named: Any) ->
     return _really_received(self, received, *rest, **named)
 
 
-async def _receive(self: Receiver, *given: Any, **named: Any) -> Received:
+async def _receive(self: Receiver, *given: Any, **named: Any) -> ReceivedPage:
     received = await _really_receive(self, *given, **named)
     if received.final_url.endswith("/die"):
         os._exit(3)

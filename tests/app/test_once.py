@@ -10,7 +10,7 @@ from tests.fakes import SeededChance
 from tests.origin import Origin, Page
 from tocsin.adapters.system import SystemClock
 from tocsin.app import check, open_store_for
-from tocsin.engine.judging.events import Alerts
+from tocsin.engine.judging.events import EventWriter
 from tocsin.model import NewPage
 from tocsin.settings import HostSettings, NetworkSettings, PageSettings, Settings, StoreSettings
 from tocsin.spec.html.urls import watch_url
@@ -57,7 +57,7 @@ async def test_a_check_that_is_answered_tells_the_end_of_an_outage_that_an_earli
         origin.pages["/a"] = Page(html(created="1"))
         await watch(settings, origin.url("/a"))
         async with open_store_for(settings, engine=False) as store:
-            await store.write_alert(Alerts("tocsin", SeededChance()).outage_began_event(now, now))
+            await store.write_alert(EventWriter("tocsin", SeededChance()).outage_began_event(now, now))
 
         await check(settings, page_ids=None, on_report=lambda _: None)
 

@@ -14,7 +14,7 @@ from tests.cli.bridge import BUILT, PAGE, PLANNED, call, page, restless, seen, s
 from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
 from tocsin.cli.signals import to_record
-from tocsin.engine.visiting.dry_run import InForce, look
+from tocsin.engine.visiting.dry_run import PageInForce, look
 from tocsin.settings import PageSettings
 from tocsin.spec.signals import SIGNALS
 
@@ -315,7 +315,7 @@ def test_letters_that_a_terminal_would_obey_are_harmless(installation: Installat
 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: f"<!doctype html><p>{text}".encode()))
 def test_a_look_takes_any_bytes(body: bytes) -> None:
-    in_force = InForce(PageSettings())
+    in_force = PageInForce(PageSettings())
 
     record = to_record(look(body, None, (), None, in_force, 0), in_force, "-")
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contract.desk import DAY, HOUR, NOW, A
-from tocsin.model import Known, PageFilter
-from tocsin.model.signals import Pace
+from tocsin.model import PageFilter, PageKnowledge
+from tocsin.model.signals import ChangePace
 
 if TYPE_CHECKING:
     from tests.contract.desk import Desk
     from tocsin.model import JsonObject
 
-PACE = Pace(checks=12.5, found=3.25, found_s=86_400.5, dated=1.0, quiet_s=1e6)
+PACE = ChangePace(checks=12.5, found=3.25, found_s=86_400.5, dated=1.0, quiet_s=1e6)
 WHY = "adaptive: changed in 5 of 40 checks, about every 4d; every 2d"
 
 
@@ -32,12 +32,12 @@ async def watched_until(desk: Desk, at: int, settings: JsonObject) -> int:
 
 async def test_the_pace_of_a_page_comes_back_with_its_next_check(desk: Desk) -> None:
     await desk.watch(A)
-    await desk.check(A, known=Known("", {}, pace=PACE))
+    await desk.check(A, known=PageKnowledge("", {}, pace=PACE))
 
     (task,) = await desk.due()
 
     assert task.beside is not None
-    assert task.beside.known == Known("", {}, pace=PACE)
+    assert task.beside.known == PageKnowledge("", {}, pace=PACE)
 
 
 async def test_the_reason_of_an_adaptive_check_is_listed_in_words(desk: Desk) -> None:

@@ -11,7 +11,7 @@ from tests.contract.desk import HOUR, NOW, A, B, C, Desk, alert
 from tocsin.adapters.stores.sql.pages.lists import COUNTED
 from tocsin.errors import UsageError
 from tocsin.events import CHANGED, HOST_CHANGED, OUTAGE_BEGAN, OUTAGE_ENDED, RECOVERED, UNREACHABLE
-from tocsin.model import AlertDraft, AlertQuery, DeliveryResult, Instruction, Tally
+from tocsin.model import AlertDraft, AlertQuery, BoundedCount, DeliveryResult, Instruction
 
 
 def told(name: str, kind: str = CHANGED, *, page_id: int | None = 1, **data: Any) -> AlertDraft:
@@ -29,7 +29,7 @@ async def listed(desk: Desk, limit: int = 2, **query: Any) -> list[str]:
         names += [row.id.lstrip("0") for row in part.rows]
         cursor = part.next
         if cursor is None:
-            assert await desk.store.tally_alerts(AlertQuery(**query)) == Tally(len(names))
+            assert await desk.store.tally_alerts(AlertQuery(**query)) == BoundedCount(len(names))
             return names
 
 
@@ -184,7 +184,7 @@ async def test_T60_only_what_was_asked_and_has_no_answer_is_counted(desk: Desk) 
     asked = await desk.store.tally_questions()
     await desk.store.answer(1, Instruction("again"), scope="page", url=None, now=NOW)
 
-    assert (before, asked, await desk.store.tally_questions()) == (Tally(0), Tally(2), Tally(1))
+    assert (before, asked, await desk.store.tally_questions()) == (BoundedCount(0), BoundedCount(2), BoundedCount(1))
 
 
 async def test_T60_rules_in_force_are_a_list_the_latest_first(desk: Desk) -> None:
@@ -217,7 +217,7 @@ async def test_T55_pages_that_wait_for_their_rendering_are_counted(desk: Desk) -
     await desk.check(A, "1")
     await desk.check(A, "2")
 
-    assert (await desk.store.tally_renders(), COUNTED) == (Tally(1), 10_000)
+    assert (await desk.store.tally_renders(), COUNTED) == (BoundedCount(1), 10_000)
 
 
 async def test_states_verdicts_and_renderings_of_a_page_are_read_from_their_end(desk: Desk) -> None:

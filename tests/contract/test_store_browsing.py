@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.contract.desk import DAY, MINUTE, NOW, A, B, C, Desk, new_page
 from tocsin.adapters.stores.sql.pages.lists import COUNTED
 from tocsin.errors import UsageError
-from tocsin.model import PageQuery, PageRow, Tally, View
+from tocsin.model import BoundedCount, PageQuery, PageRow, View
 
 if TYPE_CHECKING:
     from tocsin.adapters.stores.sqlite.store import SqliteStore
@@ -55,7 +55,7 @@ async def urls(desk: Desk, **query: object) -> list[str]:
 @pytest.mark.parametrize("view", View)
 async def test_every_view_is_empty_where_nothing_is_watched(desk: Desk, view: View) -> None:
     assert await desk.store.browse_pages(PageQuery(view)) == await desk.store.browse_pages(PageQuery(view, "main"))
-    assert await desk.store.tally_pages(PageQuery(view)) == Tally(0)
+    assert await desk.store.tally_pages(PageQuery(view)) == BoundedCount(0)
 
 
 async def test_the_page_added_last_comes_first(desk: Desk) -> None:
@@ -127,7 +127,7 @@ async def test_a_host_has_a_list_of_its_own(desk: Desk) -> None:
 
     assert await urls(desk, host="one.example") == [B, A]
     assert await urls(desk, host="nowhere.example") == []
-    assert await desk.store.tally_pages(PageQuery(host="one.example")) == Tally(2)
+    assert await desk.store.tally_pages(PageQuery(host="one.example")) == BoundedCount(2)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ async def test_a_tally_ends_where_counting_on_would_take_too_long(desk: Desk) ->
         for query in (PageQuery(), PageQuery(group="main"), PageQuery(View.NEW), PageQuery(host="one.example"))
     ]
 
-    exact, counted = Tally(COUNTED + 1), Tally(COUNTED, is_exact=False)
+    exact, counted = BoundedCount(COUNTED + 1), BoundedCount(COUNTED, is_exact=False)
     assert tallies == [exact, exact, counted, counted]
 
 
@@ -273,7 +273,7 @@ async def test_a_list_that_is_walked_gives_each_page_once_and_in_order(
             whole = await walk(store, query, limit=100)
             walked = await walk(store, query, limit=2)
             assert walked == whole
-            assert await store.tally_pages(query) == Tally(len(whole))
+            assert await store.tally_pages(query) == BoundedCount(len(whole))
             assert {row.id for row in whole} == set(await ids_of(store, query))
 
             first = await store.browse_pages(query, limit=2)

@@ -12,12 +12,14 @@ from msgspec import structs
 from tests.contract.desk import DAY, NOW, A, B, C, Desk
 from tocsin.adapters.stores.sql.checking.noting import is_same
 from tocsin.engine.judging.noise import HOST_MUTES_AT, muted_keys
-from tocsin.model import Beside, Known, Noise, Snapshot
+from tocsin.model import PageKnowledge, PageNoise, SignalContext, Snapshot
 
 if TYPE_CHECKING:
     from tocsin.model import CheckResult
 
-KNOWN = Known("1", {"json-ld.modified": "2026-01-02"}, b"\x00fingerprint", (Noise(7, "a counter", 2),), (1, 2**63 - 1))
+KNOWN = PageKnowledge(
+    "1", {"json-ld.modified": "2026-01-02"}, b"\x00fingerprint", (PageNoise(7, "a counter", 2),), (1, 2**63 - 1)
+)
 
 
 def rows(desk: Desk, query: str) -> list[tuple[Any, ...]]:
@@ -31,7 +33,7 @@ async def test_what_a_check_learnt_stands_beside_the_state_at_the_next(desk: Des
 
     await desk.check(A, "1", known=KNOWN)
 
-    assert (await desk.task(A)).beside == Beside(KNOWN)
+    assert (await desk.task(A)).beside == SignalContext(KNOWN)
 
 
 async def test_a_page_that_nothing_is_known_of_has_no_row(desk: Desk) -> None:
@@ -51,7 +53,7 @@ async def test_an_unchanged_page_may_have_learnt_something(desk: Desk) -> None:
 
     await desk.check(A, "1", known=later)
 
-    assert (await desk.task(A)).beside == Beside(later)
+    assert (await desk.task(A)).beside == SignalContext(later)
 
 
 async def test_a_check_that_learnt_nothing_new_leaves_what_is_known(desk: Desk) -> None:
@@ -61,7 +63,7 @@ async def test_a_check_that_learnt_nothing_new_leaves_what_is_known(desk: Desk) 
 
     await desk.check(A, "1")
 
-    assert (await desk.task(A)).beside == Beside(KNOWN)
+    assert (await desk.task(A)).beside == SignalContext(KNOWN)
 
 
 async def test_what_a_refused_result_learnt_is_not_kept(desk: Desk) -> None:
@@ -74,7 +76,7 @@ async def test_what_a_refused_result_learnt_is_not_kept(desk: Desk) -> None:
 
     await desk.store.commit(desk.claim, [outdated])
 
-    assert (await desk.task(A)).beside == Beside(KNOWN)
+    assert (await desk.task(A)).beside == SignalContext(KNOWN)
 
 
 async def test_what_an_unchanged_page_learnt_needs_no_look_at_its_row(desk: Desk) -> None:
@@ -95,7 +97,7 @@ async def test_of_a_batch_one_of_whose_pages_is_another_by_now_the_others_are_le
 
     await desk.store.commit(desk.claim, results)
 
-    assert (await desk.task(A)).beside == Beside(KNOWN)
+    assert (await desk.task(A)).beside == SignalContext(KNOWN)
     assert (await desk.task(B)).beside is None
     assert rows(desk, "select page_id from learnt") == [(pages[0],)]
 
@@ -146,7 +148,7 @@ async def test_a_rendering_writes_what_it_learnt(desk: Desk) -> None:
 
     await desk.render(A, known=KNOWN)
 
-    assert (await desk.task(A)).beside == Beside(KNOWN)
+    assert (await desk.task(A)).beside == SignalContext(KNOWN)
 
 
 async def test_a_rendering_is_given_what_is_known(desk: Desk) -> None:
@@ -154,7 +156,7 @@ async def test_a_rendering_is_given_what_is_known(desk: Desk) -> None:
     await desk.check(A, "1")
     await desk.check(A, "2", known=KNOWN)
 
-    assert (await desk.job(A)).task.beside == Beside(KNOWN)
+    assert (await desk.job(A)).task.beside == SignalContext(KNOWN)
 
 
 # Noise ------------------------------------------------------------------------------------------------------------
@@ -162,7 +164,7 @@ async def test_a_rendering_is_given_what_is_known(desk: Desk) -> None:
 
 def muting(desk: Desk, result: CheckResult, *keys: int) -> CheckResult:
     """The same check, having muted these places just now."""
-    noise = tuple(Noise(key, f"place {key}", 3, since=desk.now + 1) for key in keys)
+    noise = tuple(PageNoise(key, f"place {key}", 3, since=desk.now + 1) for key in keys)
     return structs.replace(result, known=structs.replace(KNOWN, noise=noise))
 
 
@@ -206,7 +208,7 @@ async def test_a_page_counts_once_for_its_host(desk: Desk) -> None:
 async def test_what_was_muted_before_is_not_counted_again(desk: Desk) -> None:
     await desk.watch(A)
     task = await desk.task(A)
-    old = structs.replace(KNOWN, noise=(Noise(7, "a counter", 3, since=desk.now - 1),))
+    old = structs.replace(KNOWN, noise=(PageNoise(7, "a counter", 3, since=desk.now - 1),))
 
     await desk.store.commit(desk.claim, [desk.result(task, "1", known=old)])
 
@@ -255,8 +257,8 @@ async def test_what_is_known_of_a_page_is_read_by_its_url(desk: Desk) -> None:
     nothing = await desk.store.learnt(A)
     await desk.check(A, "1", known=KNOWN)
 
-    assert nothing == (page, Beside())
-    assert await desk.store.learnt(A) == (page, Beside(KNOWN))
+    assert nothing == (page, SignalContext())
+    assert await desk.store.learnt(A) == (page, SignalContext(KNOWN))
     assert await desk.store.learnt(B) is None
 
 
@@ -283,5 +285,5 @@ async def test_the_store_keeps_what_it_knows_when_it_is_opened_again(desk: Desk)
     again = await Desk.at(desk.folder)
     async with again.store:
         again.now = NOW
-        assert (await again.task(A)).beside == Beside(KNOWN)
+        assert (await again.task(A)).beside == SignalContext(KNOWN)
     desk.store = (await Desk.at(desk.folder)).store

@@ -9,7 +9,7 @@ import pytest
 from tests.contract.desk import NOW, A, B, Desk, new_page
 from tocsin.adapters.stores.sql.pages import word_search
 from tocsin.adapters.stores.sql.pages.words import BLOCK_PAGES
-from tocsin.model import PageQuery, Tally
+from tocsin.model import BoundedCount, PageQuery
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -68,7 +68,7 @@ async def test_a_search_finds_what_has_a_word_with_each_beginning(many: Desk) ->
 
         assert await found(many, words) == wanted
         assert await met(many, words) == wanted[::-1]
-        assert await many.store.tally_pages(PageQuery(words=words)) == Tally(len(wanted))
+        assert await many.store.tally_pages(PageQuery(words=words)) == BoundedCount(len(wanted))
 
 
 async def test_a_search_that_would_take_too_long_gives_a_part_and_goes_on(

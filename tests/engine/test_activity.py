@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.contract.desk import Desk, alert
 from tests.fakes import START, ManualClock, RecordingTelemetry
 from tests.observing.measured import result_of
-from tocsin.engine.activity import KEPT, SPAN_US, Activity, Counts
+from tocsin.engine.activity import KEPT, SPAN_US, ActivityRecorder, EngineCounts
 from tocsin.errors import StoreError
 from tocsin.events import Happening
 from tocsin.model import ActivityRow
@@ -51,9 +51,9 @@ class Rig:
     """Activity on a clock that stands still."""
 
     def __init__(self, figures: StoreFigures) -> None:
-        self.store, self.counts, self.clock = Standing(figures), Counts(), ManualClock(BUCKET + MINUTE)
+        self.store, self.counts, self.clock = Standing(figures), EngineCounts(), ManualClock(BUCKET + MINUTE)
         self.telemetry = RecordingTelemetry()
-        self.activity = Activity(self.store, self.counts, self.clock, self.telemetry)
+        self.activity = ActivityRecorder(self.store, self.counts, self.clock, self.telemetry)
 
     def check(self, outcome: str = "unchanged") -> None:
         self.counts.committed([result_of(outcome, received=100, saved=7)])
@@ -139,8 +139,8 @@ async def test_what_is_old_is_forgotten_once_an_hour(rig: Rig) -> None:
 
 
 async def test_alerts_are_counted_from_the_start_on_by_what_they_tell(desk: Desk) -> None:
-    counts, clock = Counts(), ManualClock()
-    activity = Activity(desk.store, counts, clock, RecordingTelemetry())
+    counts, clock = EngineCounts(), ManualClock()
+    activity = ActivityRecorder(desk.store, counts, clock, RecordingTelemetry())
     await desk.store.write_alert(alert("before", None))
     await activity.look()
 
@@ -155,8 +155,8 @@ async def test_alerts_are_counted_from_the_start_on_by_what_they_tell(desk: Desk
 
 async def test_activity_survives_a_restart_and_adds_up(desk: Desk) -> None:
     for _ in range(2):
-        counts = Counts()
-        activity = Activity(desk.store, counts, ManualClock(BUCKET), RecordingTelemetry())
+        counts = EngineCounts()
+        activity = ActivityRecorder(desk.store, counts, ManualClock(BUCKET), RecordingTelemetry())
         counts.committed([result_of("minor")])
         await activity.finish()
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tocsin.engine.activity import CountedChannel, Counts, Spread
+from tocsin.engine.activity import CountedChannel, EngineCounts, Histogram
 from tocsin.errors import DeliveryError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Receiver:
     ("blames", "result"), [(None, "accepted"), ("channel", "failed"), ("alert", "refused"), ("gone", "gone")]
 )
 async def test_what_channels_answer_is_counted_and_passed_on(blames: str | None, result: str) -> None:
-    receiver, counts = Receiver(), Counts()
+    receiver, counts = Receiver(), EngineCounts()
     channel, receiver.blames = CountedChannel(receiver, counts), blames
 
     if blames is None:
@@ -48,13 +48,13 @@ async def test_what_channels_answer_is_counted_and_passed_on(blames: str | None,
 async def test_a_counted_channel_is_closed_as_it_is() -> None:
     receiver = Receiver()
 
-    await CountedChannel(receiver, Counts()).close()
+    await CountedChannel(receiver, EngineCounts()).close()
 
     assert receiver.is_closed
 
 
 def test_a_value_on_a_bound_falls_below_it() -> None:
-    spread = Spread((10, 20))
+    spread = Histogram((10, 20))
 
     for took_ms in (10, 10.5, 20, 21):
         spread.add(took_ms)

@@ -9,13 +9,13 @@ import msgspec
 from tests.builders import DAY, received, task
 from tests.fakes import START, SeededChance
 from tocsin.engine.judging.conclude import Conclusions
-from tocsin.engine.judging.events import Alerts
+from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.policies import asked_as
-from tocsin.model import KEEPS_ALL, Beside, CheckResult, PageTask, StoredState
+from tocsin.model import KEEPS_ALL, CheckResult, PageTask, SignalContext, StoredState
 from tocsin.settings import PageSettings
 
 if TYPE_CHECKING:
-    from tocsin.model import Instant, Keeps
+    from tocsin.model import Instant, KeptContents
 
 FIRST = "The harbour office opens at eight and closes when the last boat of the day has left for the islands."
 SECOND = "Tickets are sold at the counter, by telephone, and since last summer by the captains themselves."
@@ -43,11 +43,11 @@ def json_ld(**said: str) -> str:
 class Watched:
     """One page, checked a day after the check before, or after `days`."""
 
-    def __init__(self, *, keeps: Keeps = KEEPS_ALL, **policy: Any) -> None:
+    def __init__(self, *, keeps: KeptContents = KEEPS_ALL, **policy: Any) -> None:
         self.policy = msgspec.structs.replace(PageSettings(), **policy)
         self.task: PageTask = task()
         self.at: Instant = START
-        self._conclusions = Conclusions(Alerts("tocsin", SeededChance()), time_zone="UTC", keeps=keeps)
+        self._conclusions = Conclusions(EventWriter("tocsin", SeededChance()), time_zone="UTC", keeps=keeps)
 
     def check(
         self, body: bytes = b"", *, status: int = 200, headers: dict[str, str] | None = None, days: float = 1
@@ -63,7 +63,7 @@ class Watched:
 
     def say(self, **listed: str) -> None:
         """Let feeds and sitemaps say something of it."""
-        beside = self.task.beside or Beside()
+        beside = self.task.beside or SignalContext()
         self.task = msgspec.structs.replace(self.task, beside=msgspec.structs.replace(beside, listed=listed))
 
     def set(self, **policy: Any) -> None:
@@ -78,6 +78,6 @@ class Watched:
             changes["state"] = StoredState(1, result.state.fields, at, at, 1)
             changes |= {"validators": result.state.validators, "body_digest": result.state.body_digest}
         if result.known is not None:
-            beside = self.task.beside or Beside()
+            beside = self.task.beside or SignalContext()
             changes["beside"] = msgspec.structs.replace(beside, known=result.known)
         self.task = msgspec.structs.replace(self.task, **changes)

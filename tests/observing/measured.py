@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.fakes import START
 from tocsin.adapters.metrics import Metrics
-from tocsin.engine.activity import Counts
+from tocsin.engine.activity import EngineCounts
 from tocsin.model import ChannelFigures, CheckReport, CheckResult, FetcherLife, LiveState, StoreFigures
 
 if TYPE_CHECKING:
@@ -70,14 +70,16 @@ def result_of(outcome: str, *, elapsed_ms: int = 80, received: int = 1000, saved
     return CheckResult(1, 1, None, report, START, START, None, "", 0)
 
 
-def metrics_of(counts: Counts, live: LiveState = LIVE, alerts: dict[tuple[str, str], int] | None = None) -> Metrics:
+def metrics_of(
+    counts: EngineCounts, live: LiveState = LIVE, alerts: dict[tuple[str, str], int] | None = None
+) -> Metrics:
     """The metrics of a service that stands so."""
     return Metrics(counts, lambda: alerts or {}, lambda: live, lambda: START)
 
 
 def families() -> Iterator[Metric]:
     """Every metric there is, with its samples."""
-    counts = Counts()
+    counts = EngineCounts()
     counts.committed([result_of("unchanged")])
     counts.deliveries["ops", "accepted"] = 1
     text = metrics_of(counts, alerts={("changed", "major"): 1}).text().decode()

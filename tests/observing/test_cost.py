@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tests.effort import calls_of
 from tests.observing.measured import metrics_of, result_of
-from tocsin.engine.activity import Counts
+from tocsin.engine.activity import EngineCounts
 
 
 def test_a_check_pays_little_for_being_counted() -> None:
-    counts = Counts()
+    counts = EngineCounts()
     batch = [result_of("unchanged", elapsed_ms=number % 900, saved=500) for number in range(1000)]
 
     calls = calls_of(lambda: counts.committed(batch))
@@ -19,7 +19,7 @@ def test_a_check_pays_little_for_being_counted() -> None:
 
 def test_a_scrape_costs_the_same_however_much_was_counted() -> None:
     def calls_after(checks: int) -> int:
-        counts = Counts()
+        counts = EngineCounts()
         counts.committed([result_of("unchanged", elapsed_ms=number % 900) for number in range(checks)])
         return calls_of(metrics_of(counts, alerts={("changed", "major"): 1}).text)
 

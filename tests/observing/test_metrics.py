@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.fakes import START
 from tests.observing.measured import FIGURES, LIVE, SECOND, metrics_of, result_of
-from tocsin.engine.activity import Counts
+from tocsin.engine.activity import EngineCounts
 from tocsin.events import Happening
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def value(metrics: Metrics, name: str, **labels: str) -> float:
 
 
 def test_checks_are_counted_by_outcome_once_they_are_written() -> None:
-    counts = Counts()
+    counts = EngineCounts()
 
     counts.committed([result_of("unchanged"), result_of("unchanged"), result_of("major")])
 
@@ -39,7 +39,7 @@ def test_checks_are_counted_by_outcome_once_they_are_written() -> None:
 
 
 def test_durations_fall_into_the_buckets_that_hold_them() -> None:
-    counts = Counts()
+    counts = EngineCounts()
 
     counts.committed([result_of("first", elapsed_ms=took) for took in (0, 50, 51, 99_000)])
 
@@ -57,7 +57,7 @@ def test_durations_fall_into_the_buckets_that_hold_them() -> None:
 
 
 def test_bytes_are_those_that_came_and_those_that_were_spared() -> None:
-    counts = Counts()
+    counts = EngineCounts()
 
     counts.committed([result_of("first", received=700), result_of("unchanged", received=75, saved=625)])
 
@@ -67,7 +67,7 @@ def test_bytes_are_those_that_came_and_those_that_were_spared() -> None:
 
 
 def test_happenings_are_counted_where_they_count() -> None:
-    counts = Counts()
+    counts = EngineCounts()
 
     for happening in (
         Happening("results.committed", "debug", {"results": 3, "took_ms": 7.5}),
@@ -98,7 +98,7 @@ def test_happenings_are_counted_where_they_count() -> None:
 
 
 def test_what_is_going_on_now_is_told() -> None:
-    metrics = metrics_of(Counts(), replace(LIVE, outage_since=START, crowded_hosts=3))
+    metrics = metrics_of(EngineCounts(), replace(LIVE, outage_since=START, crowded_hosts=3))
 
     assert value(metrics, "tocsin_build_info", version="1.2.3", python=_python(metrics)) == 1
     assert value(metrics, "tocsin_requests_in_flight") == 17
@@ -114,7 +114,7 @@ def test_what_is_going_on_now_is_told() -> None:
 
 
 def test_what_the_store_holds_is_told_with_its_age() -> None:
-    metrics = metrics_of(Counts())
+    metrics = metrics_of(EngineCounts())
 
     assert value(metrics, "tocsin_figures_age_seconds") == 7
     assert value(metrics, "tocsin_pages") == 1_000_000
@@ -131,28 +131,28 @@ def test_what_the_store_holds_is_told_with_its_age() -> None:
 
 
 def test_a_channel_whose_secret_cannot_be_read_is_failing() -> None:
-    metrics = metrics_of(Counts(), replace(LIVE, unread_channels=("desk",)))
+    metrics = metrics_of(EngineCounts(), replace(LIVE, unread_channels=("desk",)))
 
     assert value(metrics, "tocsin_channel_failing", channel="desk") == 1
 
 
 def test_a_clock_that_was_set_back_makes_nothing_negative() -> None:
     figures = replace(FIGURES, at=START + 60 * SECOND, questions_oldest_at=START + SECOND)
-    metrics = metrics_of(Counts(), replace(LIVE, figures=figures))
+    metrics = metrics_of(EngineCounts(), replace(LIVE, figures=figures))
 
     assert value(metrics, "tocsin_figures_age_seconds") == 0
     assert value(metrics, "tocsin_question_oldest_seconds") == 0
 
 
 def test_before_the_store_was_read_nothing_is_said_of_it() -> None:
-    found = {name for name, _ in read(metrics_of(Counts(), replace(LIVE, figures=None)))}
+    found = {name for name, _ in read(metrics_of(EngineCounts(), replace(LIVE, figures=None)))}
 
     assert "tocsin_pages" not in found
     assert "tocsin_checks_total" in found
 
 
 def test_alerts_are_told_by_type_and_outcome() -> None:
-    metrics = metrics_of(Counts(), alerts={("changed", "major"): 3, ("unreachable", ""): 1})
+    metrics = metrics_of(EngineCounts(), alerts={("changed", "major"): 3, ("unreachable", ""): 1})
 
     assert value(metrics, "tocsin_alerts_total", type="changed", outcome="major") == 3
     assert value(metrics, "tocsin_alerts_total", type="unreachable", outcome="") == 1

@@ -14,7 +14,7 @@ from jinja2 import UndefinedError
 import tocsin.server.web as package
 from tests.fakes import START
 from tests.web.town import HOSTILE, TEMPLATE, TURNED
-from tocsin.model import Tally
+from tocsin.model import BoundedCount
 from tocsin.server.web import words
 from tocsin.server.web.rendering import _ENVIRONMENT, render
 from tocsin.server.web.static_files import ASSETS, asset_path
@@ -162,7 +162,7 @@ def test_no_instant_is_too_far_to_be_shown(at: int) -> None:
 def test_numbers_have_their_unit() -> None:
     assert words.count(1, "page") == "1 page"
     assert words.count(12_345, "page") == "12,345 pages"
-    assert words.count(Tally(10_000, is_exact=False), "page") == "10,000+ pages"
+    assert words.count(BoundedCount(10_000, is_exact=False), "page") == "10,000+ pages"
     assert words.size(0) == "0 bytes"
     assert words.size(53_000) == "51.8 KiB"
     assert words.span(timedelta(hours=26, minutes=3)) == "1 d 2 h"

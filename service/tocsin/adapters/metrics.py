@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from prometheus_client.core import Metric
 
-    from tocsin.engine.activity import Counts, Spread
+    from tocsin.engine.activity import EngineCounts, Histogram
     from tocsin.model import Instant, LiveState, StoreFigures
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -42,7 +42,7 @@ class Metrics(Collector):
 
     def __init__(
         self,
-        counts: Counts,
+        counts: EngineCounts,
         alerts: Callable[[], Mapping[tuple[str, str], int]],
         live: Callable[[], LiveState],
         now: Callable[[], Instant],
@@ -71,7 +71,7 @@ class Metrics(Collector):
             yield from _of_store(live.figures, live.unread_channels, now)
 
 
-def _of_process(live: LiveState, counts: Counts) -> Iterator[Metric]:
+def _of_process(live: LiveState, counts: EngineCounts) -> Iterator[Metric]:
     build = {"version": live.version, "python": platform.python_version()}
     yield InfoMetricFamily("tocsin_build", "The program that runs.", value=build)
     yield _gauge("tocsin_started_timestamp_seconds", "When the service was started.", live.started_at / _S)
@@ -94,7 +94,7 @@ def _of_process(live: LiveState, counts: Counts) -> Iterator[Metric]:
     yield lag
 
 
-def _of_checks(counts: Counts, live: LiveState) -> Iterator[Metric]:
+def _of_checks(counts: EngineCounts, live: LiveState) -> Iterator[Metric]:
     checks = CounterMetricFamily("tocsin_checks", "Checks whose result was written, by outcome.", labels=("outcome",))
     _fill(checks, {outcome: counts.outcomes[outcome] for outcome in map(str, CheckOutcome)})
     yield checks
@@ -132,7 +132,7 @@ def _of_checks(counts: Counts, live: LiveState) -> Iterator[Metric]:
     yield _counter("tocsin_fetcher_restarts", "Fetcher processes that had to be replaced.", restarts)
 
 
-def _of_renders(counts: Counts, live: LiveState) -> Iterator[Metric]:
+def _of_renders(counts: EngineCounts, live: LiveState) -> Iterator[Metric]:
     yield _gauge("tocsin_render_queue_limit", "Pages that may be rendered at once.", live.renders_limit)
     yield _gauge("tocsin_render_queue_running", "Pages that are rendered now.", live.rendering)
     renderings = CounterMetricFamily("tocsin_renderings", "Renderings that ended, by result.", labels=("result",))
@@ -140,7 +140,7 @@ def _of_renders(counts: Counts, live: LiveState) -> Iterator[Metric]:
     yield renderings
 
 
-def _of_alerts(counts: Counts, alerts: Mapping[tuple[str, str], int]) -> Iterator[Metric]:
+def _of_alerts(counts: EngineCounts, alerts: Mapping[tuple[str, str], int]) -> Iterator[Metric]:
     given = CounterMetricFamily(
         "tocsin_alerts", "Alerts, by type and outcome of the change.", labels=("type", "outcome")
     )
@@ -213,7 +213,7 @@ def _counter(name: str, told: str, value: float) -> Metric:
     return CounterMetricFamily(name, told, value=value)
 
 
-def _histogram(name: str, told: str, spread: Spread) -> Metric:
+def _histogram(name: str, told: str, spread: Histogram) -> Metric:
     buckets, so_far = [], 0
     for bound_ms, count in zip((*spread.bounds, None), spread.counts, strict=True):
         so_far += count

@@ -18,28 +18,28 @@ from tocsin.adapters.telemetry import FanOut
 from tocsin.app.agent import user_agent
 from tocsin.app.channels import OpenChannels
 from tocsin.app.fetching import Checking, most_in_flight, put_together
-from tocsin.engine.activity import Activity, CountedChannel, Counts
-from tocsin.engine.alerting.announcements import Attention, Storms, Uplink
-from tocsin.engine.alerting.bell import Bell
+from tocsin.engine.activity import ActivityRecorder, CountedChannel, EngineCounts
+from tocsin.engine.alerting.announcements import OutageAnnouncer, QuestionAnnouncer, StormAnnouncer
+from tocsin.engine.alerting.bell import WakeUp
 from tocsin.engine.alerting.delivery import Delivery
 from tocsin.engine.clock_watch import ClockWatch
-from tocsin.engine.fetchers.checkers import Visits
-from tocsin.engine.fetchers.pool import Fetchers
+from tocsin.engine.fetchers.checkers import LocalCheckers
+from tocsin.engine.fetchers.pool import FetcherPool
 from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.lease import Lease
 from tocsin.engine.hosts.loop_time import LoopTime
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.hosts.shortage import ShortageWatch
 from tocsin.engine.judging.conclude import Conclusions
-from tocsin.engine.judging.events import Alerts
+from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.policies import Policies
 from tocsin.engine.pruning import Pruning
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.engine.rendering.render_queue import RenderQueue
-from tocsin.engine.runner import Loops, Runner
-from tocsin.engine.scheduling.host_capacity import Rounds
+from tocsin.engine.runner import EngineParts, Runner
+from tocsin.engine.scheduling.host_capacity import HostCapacity
 from tocsin.engine.scheduling.scheduler import Scheduler
-from tocsin.engine.scheduling.writer import Hearsay, Writer
+from tocsin.engine.scheduling.writer import ListedDates, ResultWriter
 from tocsin.errors import StoreError
 from tocsin.events import Happening
 from tocsin.model import FetcherLife, unread_channels, what_is_kept
@@ -123,7 +123,7 @@ class Assembly:
         starter: FetcherStarter | None = None,
         demo_port: int = 0,
     ) -> None:
-        self.counts = Counts()
+        self.counts = EngineCounts()
         self._settings, self._store, self._fetcher = settings, store, fetcher
         self._clock, self._chance = SystemClock(), SystemChance()
         self.shortage = ShortageWatch(self._clock, FanOut((telemetry, self.counts)))
@@ -133,11 +133,11 @@ class Assembly:
         self.gates = Gates(settings.hosts, self._clock)
         self.outage = OutageWatch(self._clock)
         self.policies = Policies(settings.pages)
-        self._alerts = Alerts(settings.instance.name, self._chance, public_url=settings.http.public_url)
+        self._alerts = EventWriter(settings.instance.name, self._chance, public_url=settings.http.public_url)
         # Another process of the same name is another holder.
         holder = f"{settings.instance.name} {self._chance.ulid(self._clock.now())}"
         self._lease = Lease(store, holder, settings.store.lease, self._clock, telemetry)
-        self.bell = Bell()
+        self.bell = WakeUp()
         self.loop_time = LoopTime()
         self._channels = channels
         self._delivery = Delivery(
@@ -154,14 +154,14 @@ class Assembly:
         """What runs it all."""
         settings, store, clock, telemetry = self._settings, self._store, self._clock, self._telemetry
         gather, woken = settings.questions.gather, self._announced
-        loops = Loops(
+        loops = EngineParts(
             lease=self._lease,
             writer=self._writer,
             scheduler=self.scheduler,
-            uplink=Uplink(store, self._lease, self.outage, self._alerts, clock, telemetry),
-            attention=Attention(store, self._alerts, self.outage, gather, clock, telemetry, on_announced=woken),
+            uplink=OutageAnnouncer(store, self._lease, self.outage, self._alerts, clock, telemetry),
+            attention=QuestionAnnouncer(store, self._alerts, self.outage, gather, clock, telemetry, on_announced=woken),
             storms=self._storms,
-            hearsay=Hearsay(store, clock, telemetry),
+            hearsay=ListedDates(store, clock, telemetry),
             renders=self.renders,
             delivery=self._delivery,
             pruning=Pruning(store, settings.store.history, settings.snapshots, clock, telemetry),
@@ -173,15 +173,15 @@ class Assembly:
         return Runner(store, loops, clock, telemetry)
 
     @cached_property
-    def activity(self) -> Activity:
+    def activity(self) -> ActivityRecorder:
         """What notes its work in the store, and reads the store's figures."""
-        return Activity(self._store, self.counts, self._clock, self._telemetry)
+        return ActivityRecorder(self._store, self.counts, self._clock, self._telemetry)
 
     @cached_property
-    def rounds(self) -> Rounds:
+    def rounds(self) -> HostCapacity:
         """What says which hosts are crowded."""
         settings, clock, zone = self._settings, self._clock, self._settings.instance.time_zone
-        return Rounds(self._store, settings.pages, settings.hosts, clock, self._telemetry, time_zone=zone)
+        return HostCapacity(self._store, settings.pages, settings.hosts, clock, self._telemetry, time_zone=zone)
 
     @cached_property
     def clock_watch(self) -> ClockWatch:
@@ -200,12 +200,12 @@ class Assembly:
         )
 
     @cached_property
-    def fetchers(self) -> Fetchers | None:
+    def fetchers(self) -> FetcherPool | None:
         """The fetcher processes; None where this process fetches by itself."""
         if self._fetcher is not None:
             return None
         settings = self._settings
-        return Fetchers(
+        return FetcherPool(
             self._starter,
             self._count,
             settings=settings,
@@ -316,7 +316,7 @@ class Assembly:
             return self.fetchers
         checking = self._checking
         parts = (checking.visitor, self.policies, checking.conclusions, self.gates, checking.in_flight)
-        return Visits(*parts, self.loop_time, self._clock)
+        return LocalCheckers(*parts, self.loop_time, self._clock)
 
     @cached_property
     def _checking(self) -> Checking:
@@ -340,8 +340,8 @@ class Assembly:
         )
 
     @cached_property
-    def _writer(self) -> Writer:
-        return Writer(
+    def _writer(self) -> ResultWriter:
+        return ResultWriter(
             self._store,
             self._lease,
             self._settings.store,
@@ -352,9 +352,9 @@ class Assembly:
         )
 
     @cached_property
-    def _storms(self) -> Storms:
+    def _storms(self) -> StormAnnouncer:
         settings = self._settings
-        return Storms(
+        return StormAnnouncer(
             self._store,
             settings.instance.name,
             self._chance,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.app.agent import user_agent
-from tocsin.engine.judging.events import Alerts
+from tocsin.engine.judging.events import EventWriter
 from tocsin.errors import DeliveryError, SettingsError
 from tocsin.model import ChannelState, unread_channels
 
@@ -111,7 +111,7 @@ async def test_channel(settings: Settings, name: str, store: Store) -> bool:
         channel = await only.open(name, settings.channels[name])
         stack.push_async_exit(only)
         stack.push_async_callback(channel.close)
-        alert = Alerts(settings.instance.name, SystemChance()).test_event(name, SystemClock().now())
+        alert = EventWriter(settings.instance.name, SystemChance()).test_event(name, SystemClock().now())
         await channel.deliver(alert.event)
         await store.save_channel_state(ChannelState(name))
     return False

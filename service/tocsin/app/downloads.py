@@ -15,8 +15,8 @@ from tocsin.app.agent import user_agent
 from tocsin.app.once import FetchedPage
 from tocsin.configuration.pages import refuse_unread
 from tocsin.engine.hosts.gates import Gates
-from tocsin.engine.hosts.in_flight import InFlight
 from tocsin.engine.hosts.outage import OutageWatch
+from tocsin.engine.hosts.request_slots import RequestSlots
 from tocsin.engine.hosts.robots import RobotsCache
 from tocsin.engine.visiting.receive import PageRequest, Receiver
 from tocsin.errors import FetchFailed, Postponed
@@ -100,7 +100,7 @@ async def open_downloads(settings: Settings, typed: str) -> AsyncIterator[Downlo
     agent, accepted = user_agent(settings.instance.contact), accepted_of(settings.hosts)
     async with HttpFetcher(fetch, settings.network, user_agent=agent, accepted=accepted) as fetcher:
         session, gates, outage = fetcher.shared(), Gates(settings.hosts, clock), OutageWatch(clock)
-        in_flight = InFlight(AT_ONCE)
+        in_flight = RequestSlots(AT_ONCE)
         direct = Receiver(gates, None, outage, in_flight, fetch, clock)
 
         async def get_robots(request: HopRequest) -> HopResponse:

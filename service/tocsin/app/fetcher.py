@@ -14,10 +14,10 @@ from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.app.agent import user_agent
 from tocsin.app.executing import execute
 from tocsin.app.fetching import put_together
-from tocsin.engine.fetchers.desk import FetcherDesk, LearningGates
+from tocsin.engine.fetchers.main_link import MainLink, ReportingGates
 from tocsin.engine.fetchers.pool import owner_of
-from tocsin.engine.fetchers.process import FetcherWork
-from tocsin.engine.judging.events import Alerts
+from tocsin.engine.fetchers.process import FetcherRuntime
+from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.policies import Policies
 from tocsin.ports.messages import Start
 
@@ -30,10 +30,10 @@ async def work(stream: int, tag: int) -> None:
         return
     start, rest = first[0], first[1:]
     assert isinstance(start, Start)  # noqa: S101 - the first message always is
-    clock, chance, desk = SystemClock(), SystemChance(), FetcherDesk(start.log)
+    clock, chance, desk = SystemClock(), SystemChance(), MainLink(start.log)
     mark = open_name_tag(tag).write
     policies = Policies(start.rules.pages)
-    gates = LearningGates(start.rules.hosts, clock, desk, asked_s=start.replaced_s)
+    gates = ReportingGates(start.rules.hosts, clock, desk, asked_s=start.replaced_s)
     policies.adopt(start.rules.for_all, start.rules.groups)
     for host, until_s in start.holds.items():
         gates.hold(host, until_s)
@@ -49,7 +49,7 @@ async def work(stream: int, tag: int) -> None:
             start.instance,
             start.fetch,
             fetcher=fetcher,
-            alerts=Alerts(start.instance.name, chance, public_url=start.public_url),
+            alerts=EventWriter(start.instance.name, chance, public_url=start.public_url),
             gates=gates,
             policies=policies,
             robots_store=desk,
@@ -65,7 +65,7 @@ async def work(stream: int, tag: int) -> None:
             mark=mark,
             keeps=start.keeps,
         )
-        working = FetcherWork(
+        working = FetcherRuntime(
             pipe,
             desk,
             visitor=parts.visitor,

@@ -9,13 +9,13 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from tocsin.engine.hosts.in_flight import InFlight
 from tocsin.engine.hosts.loop_time import LoopTime
+from tocsin.engine.hosts.request_slots import RequestSlots
 from tocsin.engine.hosts.robots import RobotsCache
 from tocsin.engine.judging.conclude import Conclusions
 from tocsin.engine.rendering.renderer import HttpRenderer
 from tocsin.engine.visiting.receive import Receiver
-from tocsin.engine.visiting.tries import Tries
+from tocsin.engine.visiting.tries import RequestSets
 from tocsin.engine.visiting.visit import Visitor
 from tocsin.model import KEEPS_ALL
 from tocsin.spec.html.decoding import load_decoders
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from tocsin.engine.hosts.gates import Gates
     from tocsin.engine.hosts.outage import OutageWatch
     from tocsin.engine.hosts.robots import RobotsStore
-    from tocsin.engine.judging.events import Alerts
+    from tocsin.engine.judging.events import EventWriter
     from tocsin.engine.policies import Policies
-    from tocsin.engine.rendering.renderer import Agreement
-    from tocsin.engine.visiting.receive import TryNotes
-    from tocsin.engine.visiting.visit import Peers
-    from tocsin.model import HopRequest, HopResponse, Keeps
+    from tocsin.engine.rendering.renderer import WatchedPages
+    from tocsin.engine.visiting.receive import TryObserver
+    from tocsin.engine.visiting.visit import Handoff
+    from tocsin.model import HopRequest, HopResponse, KeptContents
     from tocsin.ports import Chance, Clock, Fetcher, Telemetry
     from tocsin.settings import FetchSettings, InstanceSettings
 
@@ -73,7 +73,7 @@ class Checking(Struct, frozen=True):
     """The parts."""
 
     receiver: Receiver
-    in_flight: InFlight
+    in_flight: RequestSlots
     conclusions: Conclusions
     visitor: Visitor
     renderer: HttpRenderer
@@ -85,21 +85,21 @@ def put_together(
     fetch: FetchSettings,
     *,
     fetcher: Fetcher,
-    alerts: Alerts,
+    alerts: EventWriter,
     gates: Gates,
     policies: Policies,
     robots_store: RobotsStore,
-    agreement: Agreement,
-    notes: TryNotes,
+    agreement: WatchedPages,
+    notes: TryObserver,
     outage: OutageWatch | None,
     clock: Clock,
     chance: Chance,
     telemetry: Telemetry,
-    peers: Peers | None = None,
+    peers: Handoff | None = None,
     hop_elsewhere: Callable[[HopRequest], Awaitable[HopResponse]] | None = None,
     is_ours: Callable[[str], bool] = lambda _host: True,
     mark: Callable[[int], None] = lambda _page_id: None,
-    keeps: Keeps = KEEPS_ALL,
+    keeps: KeptContents = KEEPS_ALL,
     loop_time: LoopTime | None = None,
 ) -> Checking:
     """Put the parts together.
@@ -117,9 +117,9 @@ def put_together(
 
     robots = RobotsCache(get_robots, robots_store, clock, total_s=fetch.deadlines.total.total_seconds())
     load_ahead(instance.time_zone)
-    in_flight = InFlight(most_in_flight(fetch.in_flight))
+    in_flight = RequestSlots(most_in_flight(fetch.in_flight))
     receiver = Receiver(gates, robots, notes, in_flight, fetch, clock, is_ours=is_ours)
-    tries = Tries(receiver, fetcher, gates, fetch, clock, chance)
+    tries = RequestSets(receiver, fetcher, gates, fetch, clock, chance)
     conclusions = Conclusions(alerts, time_zone=instance.time_zone, keeps=keeps)
     shared = loop_time or LoopTime()
     visitor = Visitor(

@@ -22,8 +22,8 @@ from tocsin.app.assembly import assemble, open_store_for
 from tocsin.app.dealing import fetchers_of
 from tocsin.configuration.pages import refuse_unread
 from tocsin.engine.hosts.gates import Gates
-from tocsin.engine.hosts.in_flight import InFlight
 from tocsin.engine.hosts.outage import OutageWatch
+from tocsin.engine.hosts.request_slots import RequestSlots
 from tocsin.engine.visiting.receive import PageRequest, Receiver
 from tocsin.errors import StoreLocked
 from tocsin.model import REFUSED_SETTINGS, SHORTAGE
@@ -119,7 +119,9 @@ async def fetch_page(settings: Settings, url: str, *, secrets: tuple[str, str] |
     agent = user_agent(settings.instance.contact)
     accepted = accepted_of(settings.hosts)
     async with HttpFetcher(settings.fetch, settings.network, user_agent=agent, accepted=accepted) as fetcher:
-        receiver = Receiver(Gates(settings.hosts, clock), None, OutageWatch(clock), InFlight(1), settings.fetch, clock)
+        receiver = Receiver(
+            Gates(settings.hosts, clock), None, OutageWatch(clock), RequestSlots(1), settings.fetch, clock
+        )
         secrets = watched.credentials or secrets
         request = PageRequest(watched.url, watched.host, settings.pages, secrets=secrets, private=True)
         received = await receiver.receive(request, fetcher.shared())

@@ -15,7 +15,7 @@ from tocsin.cli.formatting import count, json_time, show_time
 from tocsin.cli.session import configuration, is_store_there, now, with_store
 from tocsin.configuration import parse_page_settings
 from tocsin.engine.judging.noise import HEARD_AT, MUTED_AT, muted_keys, muted_signals
-from tocsin.engine.visiting.dry_run import InForce, Sight, find_in_force, look
+from tocsin.engine.visiting.dry_run import DryRun, PageInForce, find_in_force, look
 from tocsin.errors import NotWatched, UsageError
 from tocsin.settings import PageSettings
 from tocsin.spec.signals import SIGNALS, SOURCES
@@ -24,8 +24,8 @@ from tocsin.spec.signals.content_fingerprint import SHORT, unpack
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tocsin.engine.visiting.dry_run import Sight
-    from tocsin.model import Beside, HostNoise, Instant, JsonObject
+    from tocsin.engine.visiting.dry_run import DryRun
+    from tocsin.model import HostNoise, Instant, JsonObject, SignalContext
     from tocsin.ports import Store
     from tocsin.spec.signals.values import Content
 
@@ -53,7 +53,7 @@ class Place(Struct, frozen=True):
     quiet: int = 0
 
 
-def places_of(beside: Beside | None, of_host: Iterable[HostNoise]) -> list[Place]:
+def places_of(beside: SignalContext | None, of_host: Iterable[HostNoise]) -> list[Place]:
     """Number what is learnt of a page, then what is muted on its whole host, then what is heard and was quiet."""
     heard = frozenset(beside.heard) if beside is not None else frozenset()
     noise = beside.known.noise if beside is not None and beside.known is not None else ()
@@ -118,7 +118,7 @@ _BY_ITSELF: Final = "changing by itself: a counter, an age, today's date"
 _BESIDE: Final = "beside the content: navigation, advertisements, banners, related pages"
 
 
-def to_record(sight: Sight, in_force: InForce, name: str) -> dict[str, Any]:
+def to_record(sight: DryRun, in_force: PageInForce, name: str) -> dict[str, Any]:
     """Tell what was seen, and what a check would say, as `--json` does; the noise is told by `noises`."""
     policy, page = in_force.policy, in_force.page
     readings = sight.beheld.readings
@@ -150,7 +150,7 @@ def to_record(sight: Sight, in_force: InForce, name: str) -> dict[str, Any]:
     }
 
 
-def signals_seen(sight: Sight, beside: Beside | None) -> list[dict[str, Any]]:
+def signals_seen(sight: DryRun, beside: SignalContext | None) -> list[dict[str, Any]]:
     """Tell each signal: what it is, its value on the page and at the last check, and whether it is muted."""
     values = sight.beheld.readings.values if sight.beheld.readings is not None else {}
     known = beside.known.values if beside is not None and beside.known is not None else {}
@@ -231,10 +231,10 @@ def command(
     output.emit(record, partial(_print, record, sight, in_force, places, found))
 
 
-def _in_force(ctx: click.Context, source: str, tried: JsonObject) -> InForce:
+def _in_force(ctx: click.Context, source: str, tried: JsonObject) -> PageInForce:
     """Find what holds for the page, and let the selectors that are tried take the place of its own."""
     settings = configuration(ctx).settings
-    in_force = InForce(settings.pages)
+    in_force = PageInForce(settings.pages)
     if _is_url(source) and is_store_there(settings):
         in_force = with_store(ctx, partial(find_in_force, url=source, base=settings.pages))
     return msgspec.structs.replace(in_force, policy=msgspec.structs.replace(in_force.policy, **tried))
@@ -244,7 +244,7 @@ def _is_url(source: str) -> bool:
     return source.lower().startswith(("http://", "https://"))
 
 
-async def _known_of(store: Store, url: str) -> InForce:
+async def _known_of(store: Store, url: str) -> PageInForce:
     """Find what is known of a page that is watched. Raises NotWatched, BadUrl."""
     in_force = await find_in_force(store, url, PageSettings())
     if in_force.page is None:
@@ -278,7 +278,7 @@ def _tell_noise(url: str, places: list[Place]) -> None:
     output.emit(record, partial(_print_noise, places))
 
 
-def _print(record: dict[str, Any], sight: Sight, in_force: InForce, places: list[Place], source: Source) -> None:
+def _print(record: dict[str, Any], sight: DryRun, in_force: PageInForce, places: list[Place], source: Source) -> None:
     _print_signals(record, source.name)
     _print_content(record["content"])
     _print_settings(record["settings"])
@@ -342,7 +342,7 @@ def _print_settings(settings: dict[str, Any]) -> None:
     output.say(f"Your rules: {', '.join(settings['signal_rules']) or 'none'}")
 
 
-def _print_check(sight: Sight, in_force: InForce) -> None:
+def _print_check(sight: DryRun, in_force: PageInForce) -> None:
     told = [part for part in (sight.rule, sight.reason, sight.basis if len(sight.trace) > 1 else None) if part]
     how = f" ({', '.join(told)})" if told else ""
     output.say(f"A check now would say: {sight.outcome}{how}", style="bold")

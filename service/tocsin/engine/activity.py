@@ -27,7 +27,7 @@ COMMIT_MS: Final = (5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000)
 """The same of batches on their way into the store."""
 
 
-class Spread:
+class Histogram:
     """How often something took how long.
 
     bounds  milliseconds, growing
@@ -45,7 +45,7 @@ class Spread:
         self.total_ms += took_ms
 
 
-class Counts:
+class EngineCounts:
     """Everything that was counted since the start; numbers only grow, but for `streams`.
 
     Implements `ports.Telemetry`, as some of it is known from happenings alone.
@@ -63,7 +63,7 @@ class Counts:
         self.deliveries: Counter[tuple[str, str]] = Counter()
         self.problems: Counter[str] = Counter()
         self.answers: Counter[str] = Counter()
-        self.checks_took, self.commits_took = Spread(CHECK_MS), Spread(COMMIT_MS)
+        self.checks_took, self.commits_took = Histogram(CHECK_MS), Histogram(COMMIT_MS)
         self.wire_bytes = self.saved_bytes = self.not_modified = 0
         self.fetcher_restarts = self.store_failures = self.clock_steps_back = 0
         self.streams = 0
@@ -97,7 +97,7 @@ class CountedChannel:
     """
 
     def __init__(
-        self, channel: Channel, counts: Counts, on_shortage: Callable[[str], None] = lambda _error: None
+        self, channel: Channel, counts: EngineCounts, on_shortage: Callable[[str], None] = lambda _error: None
     ) -> None:
         self.name, self.at_once, self._channel, self._counts = channel.name, channel.at_once, channel, counts
         self._on_shortage = on_shortage
@@ -121,30 +121,30 @@ class CountedChannel:
 _RESULTS: Final = {"channel": "failed", "alert": "refused", "gone": "gone", "ours": "ours"}
 
 
-def _answered(counts: Counts, values: dict[str, Any]) -> None:
+def _answered(counts: EngineCounts, values: dict[str, Any]) -> None:
     status = values["status"]
     counts.answers["none" if status is None else f"{status // 100}xx"] += 1
 
 
-def _committed(counts: Counts, values: dict[str, Any]) -> None:
+def _committed(counts: EngineCounts, values: dict[str, Any]) -> None:
     counts.commits_took.add(values["took_ms"])
 
 
-def _rendered(result: str) -> Callable[[Counts, dict[str, Any]], None]:
-    def count(counts: Counts, _values: dict[str, Any]) -> None:
+def _rendered(result: str) -> Callable[[EngineCounts, dict[str, Any]], None]:
+    def count(counts: EngineCounts, _values: dict[str, Any]) -> None:
         counts.renderings[result] += 1
 
     return count
 
 
-def _one_more(name: str, by: int = 1) -> Callable[[Counts, dict[str, Any]], None]:
-    def count(counts: Counts, _values: dict[str, Any]) -> None:
+def _one_more(name: str, by: int = 1) -> Callable[[EngineCounts, dict[str, Any]], None]:
+    def count(counts: EngineCounts, _values: dict[str, Any]) -> None:
         setattr(counts, name, getattr(counts, name) + by)
 
     return count
 
 
-_KNOWN: Final[dict[str, Callable[[Counts, dict[str, Any]], None]]] = {
+_KNOWN: Final[dict[str, Callable[[EngineCounts, dict[str, Any]], None]]] = {
     "clock.stepped_back": _one_more("clock_steps_back"),
     "fetcher.replaced": _one_more("fetcher_restarts"),
     "http.answered": _answered,
@@ -177,7 +177,7 @@ class ActivityStore(FigureStore, Protocol):
         """See `ports.BrowseStore`."""
 
 
-class _Mark(Struct, frozen=True):
+class _CountsAt(Struct, frozen=True):
     """How far the counts had come when something was last noted."""
 
     at: Instant
@@ -188,7 +188,7 @@ class _Mark(Struct, frozen=True):
     saved_bytes: int = 0
 
 
-class Activity:
+class ActivityRecorder:
     """Reads the store's figures now and then, and notes what was done, one row a minute at most.
 
     counts   what is counted since the start
@@ -196,7 +196,7 @@ class Activity:
     alerts   published since the start, by type and outcome
     """
 
-    def __init__(self, store: ActivityStore, counts: Counts, clock: Clock, telemetry: Telemetry) -> None:
+    def __init__(self, store: ActivityStore, counts: EngineCounts, clock: Clock, telemetry: Telemetry) -> None:
         self._store, self._counts, self._clock, self._telemetry = store, counts, clock, telemetry
         self.figures: StoreFigures | None = None
         self.alerts: dict[tuple[str, str], int] = {}
@@ -248,9 +248,9 @@ class Activity:
         await self._trying("look", self.look)
         await self._trying("note", self.note)
 
-    def _here(self, now: Instant) -> _Mark:
+    def _here(self, now: Instant) -> _CountsAt:
         counts = self._counts
-        return _Mark(
+        return _CountsAt(
             at=now,
             outcomes=counts.outcomes.copy(),
             alerts=sum(self.alerts.values()),

@@ -14,7 +14,7 @@ from tocsin.configuration import show_span
 from tocsin.engine.judging.cadence import next_check
 from tocsin.errors import StoreError
 from tocsin.events import Happening
-from tocsin.model import Replanned
+from tocsin.model import NewDueTime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -128,14 +128,14 @@ class ClockWatch:
         of_rules = (rule.retry_after_max for rule in self._hosts.rules.values())
         return max(self._hosts.retry_after_max, *(span for span in of_rules if span is not None), timedelta(0))
 
-    def replan(self, pages: Sequence[PageSchedule], now: Instant) -> list[Replanned]:
+    def replan(self, pages: Sequence[PageSchedule], now: Instant) -> list[NewDueTime]:
         """Give other due times to those of these pages that are due too late."""
         longest_us = self._longest_pause() // timedelta(microseconds=1)
         found = []
         for page in pages:
             at = _latest_due(page, self._policies.readable(page), now, longest_us, self._time_zone)
             if at < page.next_at:
-                found.append(Replanned(page.page_id, page.next_at, at, page.next_why if _is_held(page) else WHY))
+                found.append(NewDueTime(page.page_id, page.next_at, at, page.next_why if _is_held(page) else WHY))
         return found
 
 

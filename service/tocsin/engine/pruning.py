@@ -23,7 +23,7 @@ BATCH_ROWS = 500
 _BREATH_S = 0.05
 
 
-class Forgetful(Protocol):
+class PrunableStore(Protocol):
     """What pruning needs of a store: see `ports.StoreCare` and `ports.snapshots.SnapshotStore`."""
 
     async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
@@ -44,7 +44,7 @@ class Pruning:
     """
 
     def __init__(
-        self, store: Forgetful, history: timedelta, texts: SnapshotSettings, clock: Clock, telemetry: Telemetry
+        self, store: PrunableStore, history: timedelta, texts: SnapshotSettings, clock: Clock, telemetry: Telemetry
     ) -> None:
         self._store, self._history, self._texts = store, history, texts
         self._clock, self._telemetry = clock, telemetry

@@ -13,17 +13,17 @@ from tocsin.events import Happening
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from tocsin.engine.activity import Activity
-    from tocsin.engine.alerting.announcements import Attention, Storms, Uplink
+    from tocsin.engine.activity import ActivityRecorder
+    from tocsin.engine.alerting.announcements import OutageAnnouncer, QuestionAnnouncer, StormAnnouncer
     from tocsin.engine.alerting.delivery import Delivery
     from tocsin.engine.clock_watch import ClockWatch
     from tocsin.engine.hosts.lease import Lease
     from tocsin.engine.hosts.loop_time import LoopTime
     from tocsin.engine.pruning import Pruning
     from tocsin.engine.rendering.render_queue import RenderQueue
-    from tocsin.engine.scheduling.host_capacity import Rounds
+    from tocsin.engine.scheduling.host_capacity import HostCapacity
     from tocsin.engine.scheduling.scheduler import Scheduler
-    from tocsin.engine.scheduling.writer import Hearsay, Writer
+    from tocsin.engine.scheduling.writer import ListedDates, ResultWriter
     from tocsin.model import Instant, JsonObject
     from tocsin.ports import Clock, Store, Telemetry
 
@@ -45,21 +45,21 @@ AGAIN_S = 2.0
 """When what the store could not do at the launch is tried again."""
 
 
-class Loops(Struct, frozen=True):
+class EngineParts(Struct, frozen=True):
     """The parts that an engine runs."""
 
     lease: Lease
-    writer: Writer
+    writer: ResultWriter
     scheduler: Scheduler
-    uplink: Uplink
-    attention: Attention
-    storms: Storms
-    hearsay: Hearsay
+    uplink: OutageAnnouncer
+    attention: QuestionAnnouncer
+    storms: StormAnnouncer
+    hearsay: ListedDates
     renders: RenderQueue
     delivery: Delivery
     pruning: Pruning
-    rounds: Rounds
-    activity: Activity
+    rounds: HostCapacity
+    activity: ActivityRecorder
     clock_watch: ClockWatch
     loop_time: LoopTime
 
@@ -67,7 +67,7 @@ class Loops(Struct, frozen=True):
 class Runner:
     """Runs an engine: as a service until told to stop, or for one request."""
 
-    def __init__(self, store: Store, loops: Loops, clock: Clock, telemetry: Telemetry) -> None:
+    def __init__(self, store: Store, loops: EngineParts, clock: Clock, telemetry: Telemetry) -> None:
         self._store, self._loops, self._clock, self._telemetry = store, loops, clock, telemetry
 
     async def serve(self, stopping: asyncio.Event, *, at_launch: timedelta, cron: str) -> None:

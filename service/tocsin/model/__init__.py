@@ -19,12 +19,12 @@ from tocsin.model.alerts import (
 from tocsin.model.browsing import (
     ActivityRow,
     AlertQuery,
+    BoundedCount,
     GroupRow,
     PageQuery,
     RenderingEntry,
     Slice,
     StateEntry,
-    Tally,
     VerdictEntry,
     View,
 )
@@ -34,10 +34,10 @@ from tocsin.model.checks import (
     CheckResult,
     Claim,
     Failure,
+    NewDueTime,
     NewState,
     PageSchedule,
     PageTask,
-    Replanned,
     StoredState,
     VerdictRow,
 )
@@ -63,18 +63,28 @@ from tocsin.model.fetching import (
     AGENT,
     HopRequest,
     HopResponse,
-    Received,
+    ReceivedPage,
     Rendered,
     sendable,
     validators_of,
 )
 from tocsin.model.figures import ChannelFigures, StoreFigures
 from tocsin.model.items import NO_ITEMS, ItemChanges, PageItems
-from tocsin.model.keeping import KEEPS_ALL, Keeps, what_is_kept
+from tocsin.model.keeping import KEEPS_ALL, KeptContents, what_is_kept
 from tocsin.model.live import CrowdedHost, FetcherLife, LiveState
 from tocsin.model.phase import phase_of
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
-from tocsin.model.signals import NO_COPY, Beside, HostNoise, Known, Listing, Noise, Pace, Snapshot, SnapshotRow
+from tocsin.model.signals import (
+    NO_COPY,
+    ChangePace,
+    HostNoise,
+    Listing,
+    PageKnowledge,
+    PageNoise,
+    SignalContext,
+    Snapshot,
+    SnapshotRow,
+)
 from tocsin.model.storms import StormRow, StormVerdict
 from tocsin.model.watching import HistoryEntry, HostPages, NewPage, PageFilter, PageRow, TableRow
 from tocsin.settings import Scope
@@ -97,7 +107,8 @@ __all__ = [
     "AlertRow",
     "Attempt",
     "AuditEntry",
-    "Beside",
+    "BoundedCount",
+    "ChangePace",
     "ChannelFigures",
     "ChannelState",
     "ChannelTest",
@@ -125,33 +136,33 @@ __all__ = [
     "ItemChanges",
     "JobRow",
     "JsonObject",
-    "Keeps",
-    "Known",
+    "KeptContents",
     "KnownCopy",
     "Listing",
     "LiveState",
+    "NewDueTime",
     "NewPage",
     "NewState",
-    "Noise",
-    "Pace",
     "PageFilter",
     "PageItems",
+    "PageKnowledge",
+    "PageNoise",
     "PageQuery",
     "PageRow",
     "PageSchedule",
     "PageTask",
     "PendingVerdict",
     "QuestionRow",
-    "Received",
+    "ReceivedPage",
     "RenderCommit",
     "RenderJob",
     "Rendered",
     "RenderingEntry",
     "RenderingRow",
-    "Replanned",
     "RuleRow",
     "Scope",
     "SessionRow",
+    "SignalContext",
     "Slice",
     "Snapshot",
     "SnapshotRow",
@@ -162,7 +173,6 @@ __all__ = [
     "StormRow",
     "StormVerdict",
     "TableRow",
-    "Tally",
     "TokenRow",
     "Validators",
     "VerdictEntry",

@@ -80,7 +80,7 @@ class Slice(Struct, Generic[Row], frozen=True):
     next: str | None = None
 
 
-class Tally(Struct, frozen=True):
+class BoundedCount(Struct, frozen=True):
     """How many there are: exactly, or at least so many, where counting on would take too long."""
 
     number: int

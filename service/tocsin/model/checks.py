@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from tocsin.model.common import Attempt, FieldValues, Instant, Instruction, JsonObject, Validators
 from tocsin.model.copies import CopyLink
 from tocsin.model.items import PageItems
-from tocsin.model.signals import Beside, Known, Listing, Snapshot
+from tocsin.model.signals import Listing, PageKnowledge, SignalContext, Snapshot
 
 
 class Claim(Struct, frozen=True, gc=False):
@@ -91,7 +91,7 @@ class PageTask(Struct, frozen=True, gc=False, omit_defaults=True):
     nofollow: bool = False
     body_bytes: int = 0
     suspected: bool = False
-    beside: Beside | None = None
+    beside: SignalContext | None = None
     due_at: Instant | None = None
 
 
@@ -112,7 +112,7 @@ class PageSchedule(Struct, frozen=True, gc=False):
     next_why: str
 
 
-class Replanned(NamedTuple):
+class NewDueTime(NamedTuple):
     """Another due time for a page, unless it was changed meanwhile: it must be `before` still."""
 
     page_id: int
@@ -269,7 +269,7 @@ class CheckResult(Struct, frozen=True, omit_defaults=True):
     based_on: Instant | UnsetType | None = UNSET
     copies: tuple[CopyLink, ...] | None = None
     suspected: bool = False
-    known: Known | None = None
+    known: PageKnowledge | None = None
     snapshot: Snapshot | None = None
     listing: Listing | None = None
     items: PageItems | None = None

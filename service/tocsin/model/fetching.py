@@ -76,7 +76,7 @@ class HopResponse(Struct, frozen=True):
         return value if value is None or value.isascii() else _NOT_ASCII.sub(lambda byte: f"%{ord(byte[0]):02X}", value)
 
 
-class Received(Struct, frozen=True):
+class ReceivedPage(Struct, frozen=True):
     """A page that was received: by a 200 or 203, or by a 304 to validators that were sent.
 
     final_url  of the last hop

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tocsin.settings import Settings
 
 
-class Keeps(Struct, frozen=True):
+class KeptContents(Struct, frozen=True):
     """What the user lets be kept of pages; a page's own wish for less comes first (LM-45).
 
     texts  their texts, to show differences
@@ -21,9 +21,9 @@ class Keeps(Struct, frozen=True):
     items: bool = True
 
 
-KEEPS_ALL: Final = Keeps()
+KEEPS_ALL: Final = KeptContents()
 
 
-def what_is_kept(settings: Settings) -> Keeps:
+def what_is_kept(settings: Settings) -> KeptContents:
     """Say what of pages' contents the settings let be kept."""
-    return Keeps(texts=settings.snapshots.per_page > 0, items=settings.items.keep)
+    return KeptContents(texts=settings.snapshots.per_page > 0, items=settings.items.keep)

@@ -8,7 +8,7 @@ from tocsin.model.checks import AlertDraft, Failure, NewState, PageTask
 from tocsin.model.common import Instant, JsonObject
 from tocsin.model.copies import CopyLink
 from tocsin.model.items import PageItems
-from tocsin.model.signals import Known, Snapshot
+from tocsin.model.signals import PageKnowledge, Snapshot
 
 
 class PendingVerdict(Struct, frozen=True, gc=False):
@@ -94,7 +94,7 @@ class RenderCommit(Struct, frozen=True):
     recovered: bool = False
     robots: tuple[bool, bool] | None = None
     copies: tuple[CopyLink, ...] | None = None
-    known: Known | None = None
+    known: PageKnowledge | None = None
     snapshot: Snapshot | None = None
     items: PageItems | None = None
     changes: JsonObject | None = None

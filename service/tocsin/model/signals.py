@@ -9,7 +9,7 @@ from msgspec import Struct
 from tocsin.model.common import Instant
 
 
-class Noise(Struct, frozen=True, gc=False, array_like=True):
+class PageNoise(Struct, frozen=True, gc=False, array_like=True):
     """Something of a page that changes from check to check.
 
     key      names the place, or the signal, on every page of the host
@@ -31,7 +31,7 @@ class Noise(Struct, frozen=True, gc=False, array_like=True):
 class HostNoise(Struct, frozen=True, gc=False, array_like=True):
     """Something that changes from check to check on pages of one host.
 
-    key, what  as in `Noise`
+    key, what  as in `PageNoise`
     pages      the first pages on which it was muted, no more than it takes to mute it on all
     muted_at   when it was muted on all pages of the host; None: not yet
     heard      the user wants to hear of it on all of them
@@ -44,7 +44,7 @@ class HostNoise(Struct, frozen=True, gc=False, array_like=True):
     heard: bool = False
 
 
-class Pace(Struct, frozen=True, gc=False, array_like=True):
+class ChangePace(Struct, frozen=True, gc=False, array_like=True):
     """What checks found of a page's changes, as its rate is estimated from; old evidence counts less and less.
 
     checks  that could tell whether the page had changed since the one before
@@ -61,7 +61,7 @@ class Pace(Struct, frozen=True, gc=False, array_like=True):
     quiet_s: float = 0.0
 
 
-class Known(Struct, frozen=True, gc=False, array_like=True):
+class PageKnowledge(Struct, frozen=True, gc=False, array_like=True):
     """What was read of a page last, beside its twelve fields; written as one value, since nothing asks for parts of it.
 
     read_as   by which readers, and with which selectors: what others read cannot be compared with it
@@ -77,14 +77,14 @@ class Known(Struct, frozen=True, gc=False, array_like=True):
     read_as: str
     values: dict[str, str]
     content: bytes | None = None
-    noise: tuple[Noise, ...] = ()
+    noise: tuple[PageNoise, ...] = ()
     versions: tuple[int, ...] = ()
     flaps: int = 0
-    pace: Pace | None = None
+    pace: ChangePace | None = None
     text: int = 0
 
 
-class Beside(Struct, frozen=True, gc=False):
+class SignalContext(Struct, frozen=True, gc=False):
     """What stands beside a page's state when it is checked.
 
     known       None where none of it was ever read
@@ -93,7 +93,7 @@ class Beside(Struct, frozen=True, gc=False):
     host_muted  keys of noise that were muted for all pages of the host
     """
 
-    known: Known | None = None
+    known: PageKnowledge | None = None
     listed: dict[str, str] = {}
     heard: tuple[int, ...] = ()
     host_muted: tuple[int, ...] = ()

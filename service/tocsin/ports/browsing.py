@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         ActivityRow,
         AlertQuery,
         AlertRow,
+        BoundedCount,
         GroupRow,
         Instant,
         PageQuery,
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
         RuleRow,
         Slice,
         StateEntry,
-        Tally,
         VerdictEntry,
     )
 
@@ -36,7 +36,7 @@ class BrowseStore(Protocol):
     async def browse_pages(self, query: PageQuery, *, cursor: str | None = None, limit: int = 50) -> Slice[PageRow]:
         """Pages of a list, in its order."""
 
-    async def tally_pages(self, query: PageQuery) -> Tally:
+    async def tally_pages(self, query: PageQuery) -> BoundedCount:
         """How many a list has; counted to 10,000, and further only where that costs nothing."""
 
     async def browse_ids(
@@ -83,7 +83,7 @@ class BrowseStore(Protocol):
     async def browse_alerts(self, query: AlertQuery, *, cursor: str | None = None, limit: int = 50) -> Slice[AlertRow]:
         """Alerts, the latest first."""
 
-    async def tally_alerts(self, query: AlertQuery) -> Tally:
+    async def tally_alerts(self, query: AlertQuery) -> BoundedCount:
         """How many alerts there are, counted to 10,000."""
 
     async def mark_seen(self, alert_ids: Sequence[str], now: Instant, *, seen: bool) -> int:
@@ -103,10 +103,10 @@ class BrowseStore(Protocol):
     async def rule(self, rule_id: int) -> RuleRow | None:
         """One rule in force."""
 
-    async def tally_questions(self) -> Tally:
+    async def tally_questions(self) -> BoundedCount:
         """How many questions were asked and wait for an answer."""
 
-    async def tally_renders(self) -> Tally:
+    async def tally_renders(self) -> BoundedCount:
         """How many pages wait for their rendering, or hold a slot."""
 
     async def activity(self, since: Instant) -> list[ActivityRow]:

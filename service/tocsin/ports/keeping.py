@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
     from tocsin.model import (
         AlertDraft,
-        Beside,
         HistoryEntry,
         HostNoise,
         HostPages,
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
         NewPage,
         PageFilter,
         PageRow,
+        SignalContext,
         StormRow,
         StormVerdict,
         TableRow,
@@ -132,7 +132,7 @@ class RoundStore(Protocol):
 class SignalStore(Protocol):
     """What is known of pages beside their states."""
 
-    async def learnt(self, url: str) -> tuple[int, Beside] | None:
+    async def learnt(self, url: str) -> tuple[int, SignalContext] | None:
         """What is known of a page beside its state, with its id; None where the page is not watched."""
 
     async def noise_of_host(self, host: str) -> list[HostNoise]:

@@ -14,7 +14,7 @@ from tocsin.model import (
     HopResponse,
     Instant,
     JsonObject,
-    Keeps,
+    KeptContents,
     PageTask,
     Rendered,
     RenderJob,
@@ -34,7 +34,7 @@ FailureWay: TypeAlias = Literal[
 ]
 
 
-class SetSoFar(Struct, frozen=True, tag=True):
+class RequestProgress(Struct, frozen=True, tag=True):
     """A set of requests between two of its hops, so that whoever serves the next host can go on with it.
 
     url        where it goes on
@@ -86,7 +86,7 @@ class Start(Struct, frozen=True, tag=True):
     holds: dict[str, float]
     replaced_s: float | None
     log: LogSettings
-    keeps: Keeps = KEEPS_ALL
+    keeps: KeptContents = KEEPS_ALL
     public_url: str = ""
     demo_port: int = 0
 
@@ -107,7 +107,7 @@ class Drop(Struct, frozen=True, tag=True):
     """Give up the pages that no request was made for yet: the engine stops."""
 
 
-class Ends(Struct, frozen=True, gc=False):
+class CheckEnds(Struct, frozen=True, gc=False):
     """How a check ended; and how, should it turn out that it is our own connection that fails."""
 
     result: CheckResult
@@ -118,7 +118,7 @@ class Ready(Struct, frozen=True, tag=True):
     """The fetcher has started."""
 
 
-class Beat(Struct, frozen=True, tag=True):
+class Heartbeat(Struct, frozen=True, tag=True):
     """The fetcher's loop turns.
 
     waiting_since  the earliest due time of the pages that no request was made for yet; None: there are none
@@ -134,7 +134,7 @@ class Beat(Struct, frozen=True, tag=True):
 class Checked(Struct, frozen=True, tag=True):
     """Checks that have ended."""
 
-    ends: list[Ends]
+    ends: list[CheckEnds]
 
 
 class Dropped(Struct, frozen=True, tag=True):
@@ -143,7 +143,7 @@ class Dropped(Struct, frozen=True, tag=True):
     page_ids: list[int]
 
 
-class Notes(Struct, frozen=True, tag=True):
+class TryNotes(Struct, frozen=True, tag=True):
     """What became of tries, in order: (host, kind of its failure), or (host, None) of one that answered.
 
     Of hosts that answer one after the other, only the first is named, and those that had failed.
@@ -152,7 +152,7 @@ class Notes(Struct, frozen=True, tag=True):
     tries: list[tuple[str, str | None]]
 
 
-class Learned(Struct, frozen=True, tag=True):
+class HostWishes(Struct, frozen=True, tag=True):
     """What hosts asked for: to be left alone until a monotonic time; (origin, seconds) between requests."""
 
     holds: dict[str, float]
@@ -187,8 +187,10 @@ class IsWatched(Struct, frozen=True, tag=True):
     page_id: int
 
 
-class CheckLeg(Struct, frozen=True, tag=True):
-    """Go on with a check at a host of yours. Answered by `Checked`, by `SetSoFar` where it goes on elsewhere, `Failed`.
+class CheckHandoff(Struct, frozen=True, tag=True):
+    """Continue a check at a host of this fetcher.
+
+    Answered by `Checked`, by `RequestProgress` where a redirect leads elsewhere, or by `Failed`.
 
     conditions  the validators that it asks with, None for none
     began       when the check began
@@ -196,7 +198,7 @@ class CheckLeg(Struct, frozen=True, tag=True):
     fresh       over new connections (T60)
     """
 
-    so_far: SetSoFar
+    so_far: RequestProgress
     task: PageTask
     conditions: Validators | None
     began: Instant
@@ -204,14 +206,16 @@ class CheckLeg(Struct, frozen=True, tag=True):
     fresh: bool
 
 
-class RenderLeg(Struct, frozen=True, tag=True):
-    """Render a page, or go on with that. Answered by `RenderedPage`, by `SetSoFar` where it goes elsewhere, `Failed`.
+class RenderHandoff(Struct, frozen=True, tag=True):
+    """Render a page, or continue its rendering.
+
+    Answered by `RenderedPage`, by `RequestProgress` where a redirect leads elsewhere, or by `Failed`.
 
     so_far  None at the beginning
     """
 
     job: RenderJob
-    so_far: SetSoFar | None = None
+    so_far: RequestProgress | None = None
 
 
 class Hop(Struct, frozen=True, tag=True):
@@ -261,8 +265,8 @@ class Failed(Struct, frozen=True, tag=True):
     final: bool = False
 
 
-Question: TypeAlias = LoadRobots | IsWatched | CheckLeg | RenderLeg | Hop
-Answer: TypeAlias = KeptRobots | Watched | Checked | SetSoFar | RenderedPage | Hopped | Failed
+Question: TypeAlias = LoadRobots | IsWatched | CheckHandoff | RenderHandoff | Hop
+Answer: TypeAlias = KeptRobots | Watched | Checked | RequestProgress | RenderedPage | Hopped | Failed
 
 
 class Ask(Struct, frozen=True, tag=True):
@@ -280,4 +284,6 @@ class Reply(Struct, frozen=True, tag=True):
 
 
 ToFetcher: TypeAlias = Start | Rules | Begin | Withdraw | Drop | Ask | Reply
-FromFetcher: TypeAlias = Ready | Beat | Checked | Dropped | Notes | Learned | Happened | SaveRobots | Ask | Reply
+FromFetcher: TypeAlias = (
+    Ready | Heartbeat | Checked | Dropped | TryNotes | HostWishes | Happened | SaveRobots | Ask | Reply
+)

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
         Claim,
         Instant,
         JsonObject,
+        NewDueTime,
         PageItems,
         PageSchedule,
         PageTask,
         RenderCommit,
         RenderJob,
-        Replanned,
         WaitingPage,
     )
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     """Is told when which hosts are due by each step of what a launch spreads; None at its end, if all hosts may have
     become due earlier than they were said to be: what waited, and was not to be spread, keeps to a cron expression."""
 
-    Plan = Callable[[Sequence[PageSchedule]], list[Replanned]]
+    Plan = Callable[[Sequence[PageSchedule]], list[NewDueTime]]
     """Gives other due times to those of these pages that are due too late."""
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from tests.fakes import EagerClock, RecordingTelemetry, SeededChance
 from tocsin.adapters.stores import open_store
-from tocsin.engine.alerting.announcements import Uplink
+from tocsin.engine.alerting.announcements import OutageAnnouncer
 from tocsin.engine.hosts.lease import Lease
 from tocsin.engine.hosts.outage import OutageWatch
-from tocsin.engine.judging.events import Alerts
+from tocsin.engine.judging.events import EventWriter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ async def one_shot(store: Store, answers: dict[str, bool]) -> None:
     lease = Lease(store, "test", timedelta(seconds=10), clock, telemetry)
     await lease.take()
     outage = OutageWatch(clock)
-    uplink = Uplink(store, lease, outage, Alerts("tocsin", CHANCE), clock, telemetry)
+    uplink = OutageAnnouncer(store, lease, outage, EventWriter("tocsin", CHANCE), clock, telemetry)
     await uplink.recall()
     assert not outage.is_outage()
     await uplink.look()

@@ -11,7 +11,7 @@ import pytest
 from tests.awareness import DAY, SECOND, Bench
 from tests.fakes import ManualClock, cut_off
 from tocsin.adapters.stores import open_store
-from tocsin.engine.alerting.announcements import Attention
+from tocsin.engine.alerting.announcements import QuestionAnnouncer
 from tocsin.errors import StoreError
 from tocsin.model import Attempt, CheckReport, CheckResult, Failure
 
@@ -32,7 +32,7 @@ class Desk:
         self.bench = Bench(store, ManualClock())
         self.clock, self.store, self.telemetry = self.bench.clock, store, self.bench.telemetry
         self.announced = 0
-        self.attention = Attention(
+        self.attention = QuestionAnnouncer(
             store,
             self.bench.alerts,
             self.bench.outage,

@@ -12,7 +12,7 @@ from msgspec import structs
 from tests.awareness import Listener
 from tests.contract.desk import HOUR, MINUTE, Desk
 from tests.fakes import ManualClock, SeededChance
-from tocsin.engine.alerting.announcements import LOOK_S, Storms, host_changed_event
+from tocsin.engine.alerting.announcements import LOOK_S, StormAnnouncer, host_changed_event
 from tocsin.events import HOST_CHANGED
 from tocsin.model import NO_COPY, Snapshot, StormRow, VerdictRow
 from tocsin.spec.signals.texts import pack_text
@@ -34,7 +34,7 @@ class Sky:
     def __init__(self, desk: Desk) -> None:
         self.desk, self.clock, self.telemetry = desk, ManualClock(desk.now), Listener()
         self.told = 0
-        self.storms = Storms(
+        self.storms = StormAnnouncer(
             desk.store,
             "tocsin",
             SeededChance(),

@@ -9,8 +9,19 @@ from typing import TYPE_CHECKING, cast
 from tests.builders import URL, task
 from tests.fakes import START, ManualClock, RecordingTelemetry, settle
 from tocsin.engine.fetchers.link import FetcherLink
-from tocsin.engine.fetchers.suspects import Suspects
-from tocsin.ports.messages import Ask, Beat, Begin, CheckLeg, Drop, Dropped, Ready, SetSoFar, Start, Withdraw
+from tocsin.engine.fetchers.suspects import CrashSuspects
+from tocsin.ports.messages import (
+    Ask,
+    Begin,
+    CheckHandoff,
+    Drop,
+    Dropped,
+    Heartbeat,
+    Ready,
+    RequestProgress,
+    Start,
+    Withdraw,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -64,7 +75,7 @@ async def linked(
     link = FetcherLink(
         0,
         process,
-        Suspects(clock),
+        CrashSuspects(clock),
         start=lambda _replaced_s: START_MESSAGE,
         ended=lambda _ends: None,
         heard=lambda _link, _message: None,
@@ -83,8 +94,8 @@ async def linked(
         running.cancel()
 
 
-def leg() -> CheckLeg:
-    return CheckLeg(SetSoFar(URL, START, (URL,)), task(page_id=PAGE), None, START, 0, fresh=False)
+def leg() -> CheckHandoff:
+    return CheckHandoff(RequestProgress(URL, START, (URL,)), task(page_id=PAGE), None, START, 0, fresh=False)
 
 
 async def test_what_waits_is_sent_when_the_process_is_ready() -> None:
@@ -150,10 +161,10 @@ async def test_a_page_is_late_while_it_is_not_sent_and_while_its_fetcher_says_th
         process.says.put_nowait([Ready()])
         await settle()
         sent = link.waiting_since()
-        process.says.put_nowait([Beat(START)])
+        process.says.put_nowait([Heartbeat(START)])
         await settle()
         waiting = link.waiting_since()
-        process.says.put_nowait([Beat()])
+        process.says.put_nowait([Heartbeat()])
         await settle()
         begun = link.waiting_since()
 
@@ -177,10 +188,10 @@ async def test_a_fetcher_that_is_late_is_given_fewer_pages_until_it_is_not() -> 
     process = Scripted()
     async with linked(process, most=100) as link:
         link.begin([task(page_id=number) for number in range(1, 81)])
-        process.says.put_nowait([Ready(), Beat(lag_s=3.0, requests=50)])
+        process.says.put_nowait([Ready(), Heartbeat(lag_s=3.0, requests=50)])
         await settle()
         late, life = link.room(), link.life
-        process.says.put_nowait([Beat(lag_s=0.0)])
+        process.says.put_nowait([Heartbeat(lag_s=0.0)])
         await settle()
 
     assert late == 40 - 80
@@ -192,7 +203,7 @@ async def test_a_fetcher_is_given_fewer_pages_while_the_main_process_is_late_wit
     process = Scripted()
     async with linked(process, most=100, lag_s=3.0) as link:
         link.begin([task(page_id=number) for number in range(1, 81)])
-        process.says.put_nowait([Ready(), Beat(lag_s=0.0)])
+        process.says.put_nowait([Ready(), Heartbeat(lag_s=0.0)])
         await settle()
 
         assert link.room() == 40 - 80

@@ -10,8 +10,8 @@ import pytest
 
 from tests.fakes import EagerClock, ScriptedFetcher
 from tocsin.engine.hosts.gates import Gates
-from tocsin.engine.hosts.in_flight import InFlight
 from tocsin.engine.hosts.outage import OutageWatch
+from tocsin.engine.hosts.request_slots import RequestSlots
 from tocsin.engine.hosts.robots import RobotsCache
 from tocsin.engine.visiting.receive import PageRequest, Receiver
 from tocsin.settings import FetchSettings, HostRule, HostSettings, PageSettings
@@ -30,7 +30,7 @@ class Site:
         self.clock, self.web = EagerClock(), ScriptedFetcher()
         rules = {HOST: rule} if rule else {}
         gates = Gates(HostSettings(delay=timedelta(seconds=1), rules=rules), self.clock)
-        outage, in_flight = OutageWatch(self.clock), InFlight(1)
+        outage, in_flight = OutageWatch(self.clock), RequestSlots(1)
         cache = RobotsCache(self._get, None, self.clock)
         self.receiver = Receiver(gates, cache, outage, in_flight, FetchSettings(), self.clock)
         self.web.page(f"https://{HOST}/robots.txt", robots)

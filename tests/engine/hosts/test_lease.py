@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from tests.fakes import ManualClock, RecordingTelemetry
-from tocsin.engine.hosts.lease import Commits, Lease
+from tocsin.engine.hosts.lease import CommitHealth, Lease
 from tocsin.errors import StaleClaim, StoreError, StoreLost
 from tocsin.model import SHARDS, Claim
 
@@ -140,7 +140,7 @@ async def test_of_two_engines_on_one_store_one_works_and_the_other_waits() -> No
 
 async def test_what_cannot_be_written_is_counted_from_the_first_failure_until_that_part_is_written() -> None:
     clock = ManualClock()
-    commits = Commits(clock)
+    commits = CommitHealth(clock)
     assert commits.unwritten() == (0, "")
 
     commits.failed("results", StoreError("full", why="the disk is full"))

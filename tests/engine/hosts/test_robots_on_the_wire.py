@@ -12,8 +12,8 @@ from tests.fakes import EagerClock
 from tests.origin import Origin, Page, RawOrigin
 from tests.wire import fetcher
 from tocsin.engine.hosts.gates import Gates
-from tocsin.engine.hosts.in_flight import InFlight
 from tocsin.engine.hosts.outage import OutageWatch
+from tocsin.engine.hosts.request_slots import RequestSlots
 from tocsin.engine.hosts.robots import RobotsCache
 from tocsin.engine.visiting.receive import PageRequest, Receiver
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
@@ -21,7 +21,7 @@ from tocsin.settings import FetchSettings, HostSettings, PageSettings
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tocsin.model import HopRequest, HopResponse, Received
+    from tocsin.model import HopRequest, HopResponse, ReceivedPage
     from tocsin.ports import Fetcher
 
 DAY_US = 24 * 3600 * 1_000_000
@@ -35,13 +35,13 @@ class World:
         self.origin, self._client, self.clock = origin, client, EagerClock()
         self.gates = Gates(HostSettings(delay=timedelta(seconds=5)), self.clock)
         self.cache = RobotsCache(self._get, None, self.clock)
-        outage, in_flight = OutageWatch(self.clock), InFlight(10)
+        outage, in_flight = OutageWatch(self.clock), RequestSlots(10)
         self._receiver = Receiver(self.gates, self.cache, outage, in_flight, FetchSettings(), self.clock)
 
     async def _get(self, request: HopRequest) -> HopResponse:
         return await self._receiver.hop(request, self._client.shared())
 
-    async def receive(self, request: PageRequest) -> Received:
+    async def receive(self, request: PageRequest) -> ReceivedPage:
         return await self._receiver.receive(request, self._client.shared())
 
     async def is_allowed(self, path: str) -> bool:

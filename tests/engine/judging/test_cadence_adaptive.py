@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.builders import DAY, HOUR, SECOND
 from tests.fakes import START
 from tocsin.engine.judging.cadence import interval_of, next_check
-from tocsin.model.signals import Pace
+from tocsin.model.signals import ChangePace
 from tocsin.settings import PageSettings
 
 DAY_S = 86_400.0
@@ -20,18 +20,18 @@ SPANS = st.integers(60, 40 * 86_400).map(lambda seconds: timedelta(seconds=secon
 PACES = st.one_of(
     st.none(),
     st.builds(
-        lambda found, mean_s, dated, quiet_s: Pace(found + dated + 5, found, found * mean_s, dated, quiet_s),
+        lambda found, mean_s, dated, quiet_s: ChangePace(found + dated + 5, found, found * mean_s, dated, quiet_s),
         st.floats(0, 30), st.floats(60, 1e7), st.floats(0, 30), st.floats(0, 1e8),
     ),
 )  # fmt: skip
 
 
-def quiet(days: float) -> Pace:
-    return Pace(checks=days, quiet_s=days * DAY_S)
+def quiet(days: float) -> ChangePace:
+    return ChangePace(checks=days, quiet_s=days * DAY_S)
 
 
-def busy(a_day: float, checks: float = 40) -> Pace:
-    return Pace(checks=checks, dated=checks * a_day, quiet_s=checks * DAY_S)
+def busy(a_day: float, checks: float = 40) -> ChangePace:
+    return ChangePace(checks=checks, dated=checks * a_day, quiet_s=checks * DAY_S)
 
 
 def micros(span: timedelta) -> int:
@@ -50,7 +50,7 @@ def test_a_page_nobody_knows_is_checked_as_every_says() -> None:
 
 
 def test_the_reason_tells_what_was_found_and_what_follows() -> None:
-    pace = Pace(checks=40.2, found=4.8, found_s=4.8 * DAY_S, quiet_s=20 * DAY_S)
+    pace = ChangePace(checks=40.2, found=4.8, found_s=4.8 * DAY_S, quiet_s=20 * DAY_S)
 
     _, why = next_check(7, START, ADAPTIVE, pace=pace)
 
@@ -68,7 +68,7 @@ def test_the_bounds_of_a_page_always_hold(
     every: timedelta,
     one: timedelta,
     other: timedelta,
-    pace: Pace | None,
+    pace: ChangePace | None,
     fresh_s: int | None,
 ) -> None:
     least, most = min(one, other), max(one, other)
@@ -82,7 +82,7 @@ def test_the_bounds_of_a_page_always_hold(
 
 @given(st.integers(1, 10**9), st.integers(0, 10**10), PACES)
 def test_a_page_comes_at_exact_intervals_while_nothing_new_is_known(
-    page_id: int, now_s: int, pace: Pace | None
+    page_id: int, now_s: int, pace: ChangePace | None
 ) -> None:
     first, _ = next_check(page_id, now_s * SECOND, ADAPTIVE, pace=pace)
     second, _ = next_check(page_id, first, ADAPTIVE, pace=pace)
@@ -116,7 +116,7 @@ def test_bounds_that_exclude_each_other_leave_the_longer_interval() -> None:
 
 
 @pytest.mark.parametrize(("pace", "words"), [(busy(5000), "every 60m, not more often"), (quiet(9e3), "not less often")])
-def test_a_bound_that_holds_is_told(pace: Pace, words: str) -> None:
+def test_a_bound_that_holds_is_told(pace: ChangePace, words: str) -> None:
     assert next_check(7, START, ADAPTIVE, pace=pace)[1].endswith(words)
 
 

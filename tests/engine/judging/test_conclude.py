@@ -9,7 +9,7 @@ import pytest
 from tests.builders import DAY, HOUR, SECOND, html, received, stored, task
 from tests.fakes import START, SeededChance
 from tocsin.engine.judging.conclude import Conclusion, Conclusions
-from tocsin.engine.judging.events import Alerts
+from tocsin.engine.judging.events import EventWriter
 from tocsin.errors import Disallowed, FetchFailed, FetchRefused
 from tocsin.model import Attempt, CheckOutcome, Instruction, Validators
 from tocsin.settings import PageSettings
@@ -23,7 +23,7 @@ UNTIL_MAJOR = Instruction("until-major")
 
 def conclude(page: PageTask, **policy: Any) -> Conclusion:
     settings = msgspec.structs.replace(PageSettings(), **policy)
-    return Conclusions(Alerts("tocsin", SeededChance()), time_zone="UTC").of(page, settings, START)
+    return Conclusions(EventWriter("tocsin", SeededChance()), time_zone="UTC").of(page, settings, START)
 
 
 def check(

@@ -14,10 +14,10 @@ from tests.fakes import START, SeededChance
 from tocsin.adapters.stores import open_store
 from tocsin.engine.judging.conclude import Conclusions
 from tocsin.engine.judging.contents import difference_data
-from tocsin.engine.judging.events import Alerts
+from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.errors import FetchFailed
-from tocsin.model import NO_COPY, FailureKind, Keeps
+from tocsin.model import NO_COPY, FailureKind, KeptContents
 from tocsin.settings import PageSettings
 from tocsin.spec.signals.texts import unpack_text
 
@@ -46,7 +46,7 @@ def body(*, head: str = "", text: str = LONG) -> bytes:
 
 
 def check(page: PageTask, answer: bytes, *, headers: dict[str, str] | None = None, **options: Any) -> CheckResult:
-    conclusion = Conclusions(Alerts("tocsin", SeededChance()), time_zone="UTC", **options)
+    conclusion = Conclusions(EventWriter("tocsin", SeededChance()), time_zone="UTC", **options)
     arrived = received(answer, headers=headers)
     return conclusion.of(page, PageSettings(), START).received(arrived, START, conditional=False, tried=0)
 
@@ -145,7 +145,7 @@ def test_of_a_page_that_wants_no_copy_kept_none_is_kept_and_those_that_were_go(
 
 
 def test_where_no_texts_are_kept_at_all_those_of_such_a_page_go_too() -> None:
-    page, none = task(state=stored()), Keeps(texts=False)
+    page, none = task(state=stored()), KeptContents(texts=False)
 
     assert check(page, body(head='<meta name="robots" content="noindex">'), keeps=none).snapshot == NO_COPY
     assert check(task(), body(), keeps=none).snapshot is None
@@ -153,7 +153,7 @@ def test_where_no_texts_are_kept_at_all_those_of_such_a_page_go_too() -> None:
 
 def test_a_page_that_was_not_modified_keeps_its_texts() -> None:
     page = task(state=stored(), last_set_at=START - DAY)
-    conclusion = Conclusions(Alerts("tocsin", SeededChance()), time_zone="UTC").of(page, PageSettings(), START)
+    conclusion = Conclusions(EventWriter("tocsin", SeededChance()), time_zone="UTC").of(page, PageSettings(), START)
 
     assert conclusion.received(received(status=304), START, conditional=True, tried=0).snapshot is None
 
@@ -161,7 +161,7 @@ def test_a_page_that_was_not_modified_keeps_its_texts() -> None:
 def test_what_stands_in_the_place_of_a_page_takes_none_of_its_texts_away() -> None:
     page = task(state=stored(created="2026"))
     answer = received(b"%PDF-1.7", headers={"content-type": "application/pdf", "x-robots-tag": "noindex"})
-    conclusion = Conclusions(Alerts("tocsin", SeededChance()), time_zone="UTC").of(page, PageSettings(), START)
+    conclusion = Conclusions(EventWriter("tocsin", SeededChance()), time_zone="UTC").of(page, PageSettings(), START)
 
     result = conclusion.received(answer, START, conditional=False, tried=0)
 
@@ -173,7 +173,7 @@ def rendering(answer: bytes, **options: Any) -> RenderCommit:
     """A rendering of a page whose check was a minute before."""
     page = task_of()
     rendered = rendered_of(page, at=START + MINUTE, body=answer)
-    awareness = Awareness(Alerts("tocsin", SeededChance()), "http", **options)
+    awareness = Awareness(EventWriter("tocsin", SeededChance()), "http", **options)
     return awareness.given(job_of(page), rendered, PageSettings(), START + MINUTE)
 
 

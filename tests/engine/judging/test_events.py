@@ -9,7 +9,7 @@ import pytest
 
 from tests.awareness import DAY, NEW, OLD, job_of, task_of, verdict_of
 from tests.fakes import START, SeededChance
-from tocsin.engine.judging.events import Alerts
+from tocsin.engine.judging.events import EventWriter
 from tocsin.model import Attempt, KnownCopy, QuestionRow, RenderingRow
 from tocsin.spec.topper.state import FIELDS
 
@@ -55,11 +55,11 @@ def question(**changes: Any) -> QuestionRow:
 
 
 @pytest.fixture
-def alerts() -> Alerts:
-    return Alerts("tocsin", SeededChance())
+def alerts() -> EventWriter:
+    return EventWriter("tocsin", SeededChance())
 
 
-def every_alert(alerts: Alerts) -> list[AlertDraft]:
+def every_alert(alerts: EventWriter) -> list[AlertDraft]:
     task = task_of(question_id=77)
     verdict = verdict_of(task, OLD, NEW, START)
     return [
@@ -78,7 +78,7 @@ def every_alert(alerts: Alerts) -> list[AlertDraft]:
     ]
 
 
-def test_every_alert_is_a_cloudevent_of_the_instance(alerts: Alerts) -> None:
+def test_every_alert_is_a_cloudevent_of_the_instance(alerts: EventWriter) -> None:
     for draft in every_alert(alerts):
         event = draft.event
         assert list(event) == ["specversion", "id", "source", "type", "subject", "time", "datacontenttype", "data"]
@@ -93,13 +93,13 @@ def test_every_alert_is_a_cloudevent_of_the_instance(alerts: Alerts) -> None:
         assert json.loads(msgspec.json.encode(event)) == event
 
 
-def test_every_alert_has_an_id_of_its_own(alerts: Alerts) -> None:
+def test_every_alert_has_an_id_of_its_own(alerts: EventWriter) -> None:
     ids = [draft.id for draft in every_alert(alerts)]
 
     assert len(set(ids)) == len(ids)
 
 
-def test_alerts_of_pages_belong_to_their_order_and_others_to_none(alerts: Alerts) -> None:
+def test_alerts_of_pages_belong_to_their_order_and_others_to_none(alerts: EventWriter) -> None:
     pages = {draft.type: draft.page_id for draft in every_alert(alerts)}
 
     assert {kind for kind, page_id in pages.items() if page_id is None} == {
@@ -109,7 +109,7 @@ def test_alerts_of_pages_belong_to_their_order_and_others_to_none(alerts: Alerts
     }
 
 
-def test_a_change_has_every_key_that_receivers_are_promised(alerts: Alerts) -> None:
+def test_a_change_has_every_key_that_receivers_are_promised(alerts: EventWriter) -> None:
     task = task_of()
 
     data = alerts.changed_event(task, verdict_of(task, OLD, NEW, START), RENDERING).event["data"]
@@ -138,7 +138,7 @@ def test_a_change_has_every_key_that_receivers_are_promised(alerts: Alerts) -> N
     assert (data["rendered"], data["items"], data["links"]) == (None, None, {"page": None})
 
 
-def test_the_time_of_a_change_is_when_it_was_decided(alerts: Alerts) -> None:
+def test_the_time_of_a_change_is_when_it_was_decided(alerts: EventWriter) -> None:
     (verdict,) = job_of().verdicts
 
     draft = alerts.changed_event(task_of(), verdict, RENDERING)
@@ -146,7 +146,7 @@ def test_the_time_of_a_change_is_when_it_was_decided(alerts: Alerts) -> None:
     assert (draft.at, draft.event["time"]) == (START, "2026-11-18T11:06:40.000Z")
 
 
-def test_telling_of_a_verdict_leaves_the_stored_verdict_as_it_is(alerts: Alerts) -> None:
+def test_telling_of_a_verdict_leaves_the_stored_verdict_as_it_is(alerts: EventWriter) -> None:
     (verdict,) = job_of().verdicts
 
     alerts.changed_event(task_of(), verdict, RENDERING)
@@ -154,7 +154,7 @@ def test_telling_of_a_verdict_leaves_the_stored_verdict_as_it_is(alerts: Alerts)
     assert verdict.data["rendering"] is None
 
 
-def test_T60_a_question_says_what_can_be_answered_and_how(alerts: Alerts) -> None:
+def test_T60_a_question_says_what_can_be_answered_and_how(alerts: EventWriter) -> None:
     data = alerts.unreachable_event(question(), START).event["data"]
 
     assert data["question"] == {
@@ -172,13 +172,13 @@ def test_T60_a_question_says_what_can_be_answered_and_how(alerts: Alerts) -> Non
     assert (data["during"], data["copies"], data["pending_change"]) == ("check", [], None)
 
 
-def test_T60_a_question_about_one_page_is_of_that_page(alerts: Alerts) -> None:
+def test_T60_a_question_about_one_page_is_of_that_page(alerts: EventWriter) -> None:
     data = alerts.unreachable_event(question(pages=1), START).event["data"]
 
     assert data["question"]["scope"] == "page"
 
 
-def test_a_question_whose_first_page_is_gone_still_has_every_key(alerts: Alerts) -> None:
+def test_a_question_whose_first_page_is_gone_still_has_every_key(alerts: EventWriter) -> None:
     gone = question(first_page_id=None, page_url=None, sample=(), attempts=(), cause="status 404")
 
     event = alerts.unreachable_event(gone, START).event
@@ -187,7 +187,7 @@ def test_a_question_whose_first_page_is_gone_still_has_every_key(alerts: Alerts)
     assert event["data"]["error"] == {"kind": "status", "status": None, "message": "status 404"}
 
 
-def test_a_recovery_says_which_question_it_leaves(alerts: Alerts) -> None:
+def test_a_recovery_says_which_question_it_leaves(alerts: EventWriter) -> None:
     left = alerts.recovered_event(task_of(), 77, START).event["data"]
     answered = alerts.recovered_event(task_of(), None, START).event["data"]
 
@@ -202,7 +202,7 @@ def copies(count: int, *, length: int = 0) -> tuple[KnownCopy, ...]:
     )
 
 
-def test_MS12_the_question_offers_the_copies_that_are_known(alerts: Alerts) -> None:
+def test_MS12_the_question_offers_the_copies_that_are_known(alerts: EventWriter) -> None:
     event = alerts.unreachable_event(question(copies=copies(2)), START).event
 
     assert event["data"]["copies"] == [
@@ -216,7 +216,7 @@ def test_MS12_the_question_offers_the_copies_that_are_known(alerts: Alerts) -> N
     ]
 
 
-def test_copies_leave_room_for_the_rest_of_the_event(alerts: Alerts) -> None:
+def test_copies_leave_room_for_the_rest_of_the_event(alerts: EventWriter) -> None:
     event = alerts.unreachable_event(question(copies=copies(100, length=8000)), START).event
 
     assert len(msgspec.json.encode(event)) <= 256 * 1024
@@ -226,14 +226,14 @@ def test_copies_leave_room_for_the_rest_of_the_event(alerts: Alerts) -> None:
     assert event["data"]["page"]["url"] == "https://example.org/812"
 
 
-def test_a_page_without_a_state_can_be_suspect(alerts: Alerts) -> None:
+def test_a_page_without_a_state_can_be_suspect(alerts: EventWriter) -> None:
     data = alerts.suspect_event(task_of(state=None), START, evidence="a PDF", content_type=None).event["data"]
 
     assert data["latest"] is None
 
 
 def test_events_of_a_page_link_to_it_where_people_reach_us() -> None:
-    linked = every_alert(Alerts("tocsin", SeededChance(), public_url="https://tocsin.example.org/watch/"))
+    linked = every_alert(EventWriter("tocsin", SeededChance(), public_url="https://tocsin.example.org/watch/"))
 
     links = {draft.type: draft.event["data"]["links"]["page"] for draft in linked if "links" in draft.event["data"]}
 
@@ -242,7 +242,7 @@ def test_events_of_a_page_link_to_it_where_people_reach_us() -> None:
 
 
 def test_T60_a_question_links_to_where_it_is_answered() -> None:
-    alerts = Alerts("tocsin", SeededChance(), public_url="https://tocsin.example.org")
+    alerts = EventWriter("tocsin", SeededChance(), public_url="https://tocsin.example.org")
 
     data = alerts.unreachable_event(question(), START).event["data"]
 

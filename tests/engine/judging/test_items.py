@@ -14,17 +14,17 @@ from tests.engine.rendering.kept import Kept
 from tests.fakes import START, EagerClock, RecordingTelemetry, ScriptedFetcher, SeededChance
 from tests.spec.microdata.making import item, page
 from tocsin.engine.hosts.gates import Gates
-from tocsin.engine.hosts.in_flight import InFlight
 from tocsin.engine.hosts.outage import OutageWatch
+from tocsin.engine.hosts.request_slots import RequestSlots
 from tocsin.engine.judging.conclude import Conclusions
 from tocsin.engine.judging.contents import find_items
-from tocsin.engine.judging.events import MAX_EVENT_BYTES, Alerts
+from tocsin.engine.judging.events import MAX_EVENT_BYTES, EventWriter
 from tocsin.engine.policies import Policies
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.engine.rendering.comparing import Comparisons
 from tocsin.engine.rendering.renderer import HttpRenderer
 from tocsin.engine.visiting.receive import Receiver
-from tocsin.model import KEEPS_ALL, NO_ITEMS, Keeps, PageItems, to_rfc3339
+from tocsin.model import KEEPS_ALL, NO_ITEMS, KeptContents, PageItems, to_rfc3339
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
 from tocsin.spec.microdata.reading.packing import pack, unpack
 from tocsin.spec.robots.directives import Directives
@@ -32,7 +32,7 @@ from tocsin.spec.robots.directives import Directives
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.model import CheckResult, JsonObject, PageTask, Received, RenderCommit, Rendered
+    from tocsin.model import CheckResult, JsonObject, PageTask, ReceivedPage, RenderCommit, Rendered
 
 MINUTE = 60 * SECOND
 FORBIDDEN = [
@@ -46,9 +46,9 @@ FORBIDDEN = [
 # At checks ------------------------------------------------------------------------------------------------------
 
 
-def check(page: PageTask, answer: Received, keeps: Keeps = KEEPS_ALL, **policy: Any) -> CheckResult:
+def check(page: PageTask, answer: ReceivedPage, keeps: KeptContents = KEEPS_ALL, **policy: Any) -> CheckResult:
     settings = msgspec.structs.replace(PageSettings(), **policy)
-    conclusions = Conclusions(Alerts("tocsin", SeededChance()), time_zone="UTC", keeps=keeps)
+    conclusions = Conclusions(EventWriter("tocsin", SeededChance()), time_zone="UTC", keeps=keeps)
     conclusion = conclusions.of(page, settings, START)
     return conclusion.received(answer, START, conditional=answer.not_modified, tried=0)
 
@@ -103,9 +103,9 @@ def test_LM45_of_a_page_that_wants_no_copy_kept_none_is_and_what_was_kept_goes(
 def test_where_the_user_keeps_no_items_none_are_and_what_was_kept_goes() -> None:
     known = task(state=stored(), last_set_at=START - DAY)
 
-    assert check(task(), received(EVENT), Keeps(items=False)).items is None
-    assert check(known, received(EVENT), Keeps(items=False)).items == NO_ITEMS
-    assert check(known, received(status=304), Keeps(items=False)).items is None
+    assert check(task(), received(EVENT), KeptContents(items=False)).items is None
+    assert check(known, received(EVENT), KeptContents(items=False)).items == NO_ITEMS
+    assert check(known, received(status=304), KeptContents(items=False)).items is None
 
 
 def test_where_the_user_keeps_no_items_those_of_a_page_that_came_with_the_same_bytes_go_too() -> None:
@@ -114,7 +114,7 @@ def test_where_the_user_keeps_no_items_those_of_a_page_that_came_with_the_same_b
     known = task(state=stored(), body_digest=first.body_digest, last_set_at=START - DAY)
 
     assert check(known, received(EVENT)).items is None
-    assert check(known, received(EVENT), Keeps(items=False)).items == NO_ITEMS
+    assert check(known, received(EVENT), KeptContents(items=False)).items == NO_ITEMS
 
 
 def test_what_a_rendering_kept_of_a_page_that_says_so_again_goes() -> None:
@@ -145,7 +145,7 @@ async def render(
 ) -> Rendered:
     job, web, clock = job_of(copy_url=copy_url), ScriptedFetcher(), EagerClock()
     web.page(copy_url or job.task.url, body, headers=(("content-type", "text/html"), *headers))
-    receiver = Receiver(Gates(HostSettings(), clock), None, OutageWatch(clock), InFlight(1), FetchSettings(), clock)
+    receiver = Receiver(Gates(HostSettings(), clock), None, OutageWatch(clock), RequestSlots(1), FetchSettings(), clock)
     return await HttpRenderer(receiver, web, Policies(POLICY), Watched(), clock, keeps_items=keeps_items).render(job)
 
 
@@ -213,7 +213,7 @@ def test_a_page_that_may_not_be_kept_is_not_read_for_its_items() -> None:
 def concluded(rendered: Rendered, *, state: Any = NEW) -> RenderCommit:
     """A rendering of a page whose check was a minute before."""
     job = job_of(task_of(state=state))
-    awareness = Awareness(Alerts("tocsin", SeededChance()), "http")
+    awareness = Awareness(EventWriter("tocsin", SeededChance()), "http")
     return awareness.given(job, rendered, PageSettings(), START + MINUTE)
 
 
@@ -310,7 +310,7 @@ def alerts_of(*, owed: bool, verdicts: int, changes: Any = CANCELLED) -> list[An
     """What the alerts of a rendering say of items."""
     page = task_of()
     due = [verdict_of(page, OLD, NEW, START, id_) for id_ in range(41, 41 + verdicts)]
-    awareness = Awareness(Alerts("tocsin", SeededChance()), "http")
+    awareness = Awareness(EventWriter("tocsin", SeededChance()), "http")
     rendered = rendered_of(page, at=START + MINUTE)
     result = awareness.given(job_of(page, *due, owed=owed), rendered, POLICY, START + MINUTE, changes=changes)
     return [alert.event["data"]["items"] for alert in result.alerts]
@@ -330,7 +330,7 @@ def test_a_copy_elsewhere_takes_nothing_from_the_items_of_the_page() -> None:
     job = job_of(copy_url="https://archive.example/a")
     rendered = msgspec.structs.replace(rendered_of(job.task), items=LATER)
 
-    result = Awareness(Alerts("tocsin", SeededChance()), "http").given(job, rendered, POLICY, START)
+    result = Awareness(EventWriter("tocsin", SeededChance()), "http").given(job, rendered, POLICY, START)
 
     assert (result.items, result.changes, result.alerts[0].event["data"]["items"]) == (None, None, None)
 
@@ -339,7 +339,7 @@ def test_a_verdict_that_was_written_before_there_were_items_has_the_key_all_the_
     page = task_of()
     verdict = verdict_of(page, OLD, NEW, START)
     del verdict.data["items"]
-    awareness = Awareness(Alerts("tocsin", SeededChance()), "http")
+    awareness = Awareness(EventWriter("tocsin", SeededChance()), "http")
 
     result = awareness.given(job_of(page, verdict), rendered_of(page), POLICY, START)
 
@@ -352,7 +352,7 @@ async def test_an_event_with_everything_in_it_is_no_longer_than_receivers_take()
     verdict.data["difference"] = {"added": ["é" * 1_000] * 20, "removed": ["é" * 1_000] * 20, "cut": True}
     before, found = (items_of(*[value * 300 for _ in range(100)]) for value in ("字", "é"))
     changes = await compare(before, found)
-    awareness = Awareness(Alerts("tocsin", SeededChance()), "http")
+    awareness = Awareness(EventWriter("tocsin", SeededChance()), "http")
 
     result = awareness.given(job_of(page, verdict), rendered_of(page), POLICY, START, changes=changes)
 

@@ -12,12 +12,12 @@ from tests import builders
 from tests.fakes import START, SeededChance
 from tocsin.engine.judging.assess import decide
 from tocsin.engine.judging.cadence import CRON_SPREAD_US, next_check
-from tocsin.engine.judging.events import Alerts
+from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.judging.judge import Occasion, assess_received, judge
 from tocsin.model import Validators, phase_of
 from tocsin.settings import PageSettings
 
-_ALERTS = Alerts("tocsin", SeededChance())
+_ALERTS = EventWriter("tocsin", SeededChance())
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.engine.judging.noise import HEARD_AT, MOST, MUTED_AT, learn, muted_keys, muted_signals, signal_place
-from tocsin.model import Beside, Known, Noise
+from tocsin.model import PageKnowledge, PageNoise, SignalContext
 from tocsin.spec.signals.values import Place
 
 HOUR, DAY, WEEK = 3_600_000_000, 86_400_000_000, 604_800_000_000
@@ -14,14 +14,14 @@ COUNTER = Place(7, "p.counter: 12 visitors")
 TEASER = Place(8, "aside: read also")
 
 
-def taught(*readings: tuple[Place, ...]) -> tuple[Noise, ...]:
-    noise: tuple[Noise, ...] = ()
+def taught(*readings: tuple[Place, ...]) -> tuple[PageNoise, ...]:
+    noise: tuple[PageNoise, ...] = ()
     for at, differing in enumerate(readings, 1):
         noise = learn(noise, differing, at)
     return noise
 
 
-def muted(noise: tuple[Noise, ...]) -> list[int]:
+def muted(noise: tuple[PageNoise, ...]) -> list[int]:
     return [each.key for each in noise if each.since is not None]
 
 
@@ -29,7 +29,7 @@ def test_what_differs_in_three_readings_in_a_row_is_muted_from_then_on() -> None
     readings = [(COUNTER,)] * MUTED_AT
 
     assert muted(taught(*readings[:-1])) == []
-    assert taught(*readings) == (Noise(7, COUNTER.what, MUTED_AT, 0, since=MUTED_AT, at=MUTED_AT),)
+    assert taught(*readings) == (PageNoise(7, COUNTER.what, MUTED_AT, 0, since=MUTED_AT, at=MUTED_AT),)
 
 
 def test_what_differs_now_and_then_is_never_muted() -> None:
@@ -53,10 +53,10 @@ def test_each_place_is_learnt_by_itself() -> None:
 
 
 def test_what_the_user_wants_to_hear_is_not_muted_whoever_muted_it() -> None:
-    known = Known("1", {}, noise=(Noise(7, "", 3, 0, 1), Noise(8, "", 2)))
+    known = PageKnowledge("1", {}, noise=(PageNoise(7, "", 3, 0, 1), PageNoise(8, "", 2)))
 
-    assert muted_keys(Beside(known, host_muted=(9, 10))) == {7, 9, 10}
-    assert muted_keys(Beside(known, heard=(7, 9), host_muted=(9, 10))) == {10}
+    assert muted_keys(SignalContext(known, host_muted=(9, 10))) == {7, 9, 10}
+    assert muted_keys(SignalContext(known, heard=(7, 9), host_muted=(9, 10))) == {10}
     assert muted_keys(None) == frozenset()
 
 
@@ -67,16 +67,16 @@ def test_a_signal_is_muted_by_its_own_key() -> None:
 
 
 def test_a_change_after_checks_that_found_the_same_bytes_is_not_in_a_row() -> None:
-    noise: tuple[Noise, ...] = ()
+    noise: tuple[PageNoise, ...] = ()
     for week in range(1, 9):
         # Each hour the page was checked, and its bytes were the same; once a week its price changes.
         noise = learn(noise, (COUNTER,), week * WEEK, checked_before=week * WEEK - HOUR)
 
-    assert noise == (Noise(7, COUNTER.what, 1, at=8 * WEEK),)
+    assert noise == (PageNoise(7, COUNTER.what, 1, at=8 * WEEK),)
 
 
 def test_a_place_that_differs_at_each_check_is_in_a_row() -> None:
-    noise: tuple[Noise, ...] = ()
+    noise: tuple[PageNoise, ...] = ()
     for hour in range(1, MUTED_AT + 1):
         noise = learn(noise, (COUNTER,), hour * HOUR + 5, checked_before=(hour - 1) * HOUR)
 
@@ -84,7 +84,7 @@ def test_a_place_that_differs_at_each_check_is_in_a_row() -> None:
 
 
 def test_what_was_muted_and_has_not_changed_for_a_month_is_heard_again_at_once() -> None:
-    beside = Beside(Known("1", {}, noise=(Noise(7, "", 3, 0, since=0, at=0),)))
+    beside = SignalContext(PageKnowledge("1", {}, noise=(PageNoise(7, "", 3, 0, since=0, at=0),)))
 
     assert muted_keys(beside, 29 * DAY) == {7}
     assert muted_keys(beside, 31 * DAY) == set()

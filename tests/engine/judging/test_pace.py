@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.builders import DAY, HOUR, SECOND
 from tests.fakes import START
 from tocsin.engine.judging.pace import HALF_LIFE_CHECKS, LOOK_BACK, interval_s, note, rate_of
-from tocsin.model.signals import Pace
+from tocsin.model.signals import ChangePace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +26,7 @@ check = st.tuples(st.floats(60, 60 * DAY_S), st.booleans(), st.one_of(st.none(),
 """How long after the one before, whether it found a change, and how old that is in intervals by the page's own date."""
 
 
-def noted(checks: Iterable[tuple[float, bool, float | None]], pace: Pace | None = None) -> Pace | None:
+def noted(checks: Iterable[tuple[float, bool, float | None]], pace: ChangePace | None = None) -> ChangePace | None:
     now = START
     for span_s, changed, age in checks:
         since, now = now, now + round(span_s * SECOND)
@@ -35,11 +35,11 @@ def noted(checks: Iterable[tuple[float, bool, float | None]], pace: Pace | None 
     return pace
 
 
-def daily(changes: str) -> Pace | None:
+def daily(changes: str) -> ChangePace | None:
     return noted((DAY_S, mark == "x", None) for mark in changes)
 
 
-def changes_a_day(pace: Pace | None) -> float:
+def changes_a_day(pace: ChangePace | None) -> float:
     return rate_of(pace, EVERY_S) * DAY_S
 
 
@@ -50,13 +50,13 @@ def test_a_page_nobody_knows_is_taken_to_change_once_in_its_interval() -> None:
 def test_regular_checks_give_the_estimator_with_reduced_bias() -> None:
     # So long ago that no expectation counts beside it: n checks in one-second intervals, X of which found a change.
     n, found = 1e9, 4e8
-    pace = Pace(checks=n, found=found, found_s=found, quiet_s=n - found)
+    pace = ChangePace(checks=n, found=found, found_s=found, quiet_s=n - found)
 
     assert rate_of(pace, EVERY_S) == pytest.approx(-log((n - found + 0.5) / (n + 0.5)), rel=1e-4)
 
 
 def test_declared_dates_give_changes_for_the_time_known_as_quiet() -> None:
-    pace = Pace(checks=1e6, dated=3e5, quiet_s=6e5 * DAY_S)
+    pace = ChangePace(checks=1e6, dated=3e5, quiet_s=6e5 * DAY_S)
 
     assert changes_a_day(pace) == pytest.approx(0.5, rel=1e-4)
 
@@ -70,7 +70,7 @@ def test_the_rate_of_a_poisson_process_is_found_to_within_a_factor_of_two(a_day:
     while (at := at + random.expovariate(a_day / DAY)) < START + 400 * interval:
         changes.append(int(at))
 
-    pace: Pace | None = None
+    pace: ChangePace | None = None
     for now in range(START + interval, START + 400 * interval, interval):
         recent = [change for change in changes if now - interval < change <= now]
         declared_at = recent[-1] if is_dated and recent else None
@@ -103,13 +103,13 @@ def test_a_rate_is_always_one_that_an_interval_can_follow_from(history: list[tup
 def test_whatever_is_kept_of_a_page_has_a_rate(
     found: float, found_s: float, dated: float, quiet_s: float, every_s: float
 ) -> None:
-    pace = Pace(found + dated, found, found_s if found else 0.0, dated, quiet_s)
+    pace = ChangePace(found + dated, found, found_s if found else 0.0, dated, quiet_s)
 
     assert 0 < rate_of(pace, every_s) < float("inf")
 
 
 def test_the_estimate_solves_the_likelihood_s_equation() -> None:
-    pace = Pace(checks=30, found=6, found_s=9 * DAY_S, dated=4, quiet_s=40 * DAY_S)
+    pace = ChangePace(checks=30, found=6, found_s=9 * DAY_S, dated=4, quiet_s=40 * DAY_S)
 
     rate = rate_of(pace, EVERY_S)
 

@@ -11,38 +11,38 @@ import pytest
 from tests.builders import DAY, HOUR, READ, digest_of, fields, html, received, stored, task
 from tests.fakes import START, SeededChance
 from tocsin.engine.judging.conclude import Conclusion, Conclusions
-from tocsin.engine.judging.events import Alerts
+from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.judging.pace import find_declared
 from tocsin.errors import Disallowed, FetchFailed
-from tocsin.model import Attempt, Beside, Known
-from tocsin.model.signals import Pace
+from tocsin.model import Attempt, PageKnowledge, SignalContext
+from tocsin.model.signals import ChangePace
 from tocsin.settings import PageSettings
 from tocsin.spec.topper.state import EMPTY, PageState
 
 if TYPE_CHECKING:
-    from tocsin.model import CheckResult, PageTask, Received
+    from tocsin.model import CheckResult, PageTask, ReceivedPage
 
-BEFORE = Pace(checks=10.0, found=2.0, found_s=2 * 86_400.0, quiet_s=8 * 86_400.0)
+BEFORE = ChangePace(checks=10.0, found=2.0, found_s=2 * 86_400.0, quiet_s=8 * 86_400.0)
 ATTEMPT = Attempt(START, "connect", None, "refused", 3)
 
 
 def conclude(page: PageTask, **policy: Any) -> Conclusion:
     settings = msgspec.structs.replace(PageSettings(), **({"adaptive": True} | policy))
-    return Conclusions(Alerts("tocsin", SeededChance()), time_zone="UTC").of(page, settings, START)
+    return Conclusions(EventWriter("tocsin", SeededChance()), time_zone="UTC").of(page, settings, START)
 
 
-def check(page: PageTask, came: Received | bytes, **policy: Any) -> CheckResult:
+def check(page: PageTask, came: ReceivedPage | bytes, **policy: Any) -> CheckResult:
     answer = received(came) if isinstance(came, bytes) else came
     return conclude(page, **policy).received(answer, START, conditional=False, tried=0)
 
 
-def known_page(pace: Pace | None = BEFORE, **changes: Any) -> PageTask:
+def known_page(pace: ChangePace | None = BEFORE, **changes: Any) -> PageTask:
     assert READ.known is not None
-    beside = Beside(known=msgspec.structs.replace(READ.known, pace=pace))
+    beside = SignalContext(known=msgspec.structs.replace(READ.known, pace=pace))
     return msgspec.structs.replace(task(state=stored(created="2026")), beside=beside, **changes)
 
 
-def pace_after(result: CheckResult) -> Pace:
+def pace_after(result: CheckResult) -> ChangePace:
     assert result.known is not None
     assert result.known.pace is not None
     return result.known.pace
@@ -71,7 +71,7 @@ def test_a_change_of_a_signal_is_one_change() -> None:
     assert first.known is not None
     later = body.replace(b"2025", b"2026-01-01")
 
-    after = check(msgspec.structs.replace(page, beside=Beside(known=first.known)), later)
+    after = check(msgspec.structs.replace(page, beside=SignalContext(known=first.known)), later)
 
     assert after.report.outcome == "minor"
     assert pace_after(after).found == pytest.approx(pace_after(first).found + 1, rel=0.1)
@@ -111,7 +111,7 @@ def test_the_first_check_of_a_page_takes_its_date() -> None:
     result = check(task(), html(**{"dcterms.modified": iso(START - 2 * HOUR)}), signals="none")
 
     assert pace_after(result).dated == 1
-    assert result.known == Known("", {}, pace=pace_after(result))
+    assert result.known == PageKnowledge("", {}, pace=pace_after(result))
 
 
 def test_the_first_check_of_a_page_without_a_date_leaves_nothing() -> None:
@@ -171,7 +171,7 @@ def test_LM_43_a_page_that_robots_txt_forbids_keeps_its_pace() -> None:
 
 
 def test_what_the_server_says_of_its_answer_holds_for_a_304_too() -> None:
-    busy = Pace(checks=20.0, dated=100.0, quiet_s=86_400.0)
+    busy = ChangePace(checks=20.0, dated=100.0, quiet_s=86_400.0)
     body = html(created="2026")
     page = known_page(busy, body_digest=digest_of(body))
 

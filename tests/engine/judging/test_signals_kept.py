@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.watching import FIRST, NEWS, SECOND, THIRD, Watched, page
-from tocsin.model import Keeps
+from tocsin.model import KeptContents
 from tocsin.spec.signals.texts import unpack_text
 
 EDITED = (FIRST, SECOND, THIRD, NEWS)
@@ -27,7 +27,7 @@ def test_a_text_is_kept_when_it_is_first_read_and_when_it_has_changed() -> None:
 
 
 def test_no_text_is_kept_where_none_is_wanted() -> None:
-    watched = Watched(keeps=Keeps(texts=False))
+    watched = Watched(keeps=KeptContents(texts=False))
     first, changed = watched.check(page()), watched.check(page(*EDITED))
 
     assert (first.snapshot, changed.snapshot) == (None, None)

@@ -18,7 +18,7 @@ def packed(text: str) -> bytes:
 
 @dataclass
 class Kept:
-    """Implements `comparing.KeptContents` with the same contents for every page and change."""
+    """Implements `comparing.ContentStore` with the same contents for every page and change."""
 
     before: bytes = packed("One bell.")
     latest: bytes = packed("Two bells.")

@@ -25,7 +25,7 @@ from tests.awareness import (
     verdict_of,
 )
 from tests.fakes import START, SeededChance
-from tocsin.engine.judging.events import Alerts
+from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.errors import FetchFailed, FetchRefused
 from tocsin.model import Attempt, FieldValues, RenderCommit, RenderJob
@@ -39,7 +39,7 @@ ATTEMPT = Attempt(START, "status", 503, "answered 503", 7)
 
 @pytest.fixture
 def awareness() -> Awareness:
-    return Awareness(Alerts("tocsin", SeededChance()), "http")
+    return Awareness(EventWriter("tocsin", SeededChance()), "http")
 
 
 def render(
@@ -251,7 +251,7 @@ def test_a_copy_that_cannot_be_had_answers_no_verdict(awareness: Awareness) -> N
 
 @given(body=st.binary(max_size=200), after=st.integers(-DAY, DAY))
 def test_a_verdict_has_one_alert_whatever_a_rendering_finds(body: bytes, after: int) -> None:
-    awareness = Awareness(Alerts("tocsin", SeededChance()), "http")
+    awareness = Awareness(EventWriter("tocsin", SeededChance()), "http")
 
     result = render(awareness, job_of(), after=after, body=body)
 

@@ -14,13 +14,13 @@ from tests.builders import DAY, SECOND, URL, digest_of, html, received, stored, 
 from tests.fakes import START, SeededChance
 from tocsin.engine.judging.conclude import Conclusions
 from tocsin.engine.judging.contents import find_copies, made_at
-from tocsin.engine.judging.events import Alerts
+from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.model import CopyLink, NewState
 from tocsin.settings import PageSettings
 
 if TYPE_CHECKING:
-    from tocsin.model import CheckResult, PageTask, Received
+    from tocsin.model import CheckResult, PageTask, ReceivedPage
 
 MINUTE = 60 * SECOND
 NAMES_ONE = b'<title>x</title><a href="/gone" mset="http://copies.example/1 2026-01-02 memento">x</a>'
@@ -29,9 +29,9 @@ ONE = CopyLink(
 )
 
 
-def check(page: PageTask, answer: Received, **policy: Any) -> CheckResult:
+def check(page: PageTask, answer: ReceivedPage, **policy: Any) -> CheckResult:
     settings = msgspec.structs.replace(PageSettings(), **policy)
-    conclusion = Conclusions(Alerts("tocsin", SeededChance()), time_zone="UTC").of(page, settings, START)
+    conclusion = Conclusions(EventWriter("tocsin", SeededChance()), time_zone="UTC").of(page, settings, START)
     return conclusion.received(answer, START, conditional=answer.not_modified, tried=0)
 
 
@@ -157,7 +157,7 @@ def test_a_copy_that_was_received_names_no_copies() -> None:
 
 
 def awareness() -> Awareness:
-    return Awareness(Alerts("tocsin", SeededChance()), "http")
+    return Awareness(EventWriter("tocsin", SeededChance()), "http")
 
 
 @pytest.mark.parametrize(

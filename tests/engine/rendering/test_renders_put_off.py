@@ -11,8 +11,8 @@ from tests.awareness import NEW, POLICY, SECOND, Bench, job_of, page_html
 from tests.fakes import EagerClock, ScriptedFetcher
 from tocsin.adapters.stores import open_store
 from tocsin.engine.hosts.gates import Gates
-from tocsin.engine.hosts.in_flight import InFlight
 from tocsin.engine.hosts.outage import OutageWatch
+from tocsin.engine.hosts.request_slots import RequestSlots
 from tocsin.engine.policies import Policies
 from tocsin.engine.rendering.renderer import HttpRenderer
 from tocsin.engine.visiting.receive import Receiver
@@ -107,7 +107,7 @@ class Agreement:
 def renderer_of(web: ScriptedFetcher, watched: set[int] | None) -> HttpRenderer:
     clock = EagerClock()
     gates = Gates(HostSettings(), clock)
-    receiver = Receiver(gates, None, OutageWatch(clock), InFlight(1), FetchSettings(), clock)
+    receiver = Receiver(gates, None, OutageWatch(clock), RequestSlots(1), FetchSettings(), clock)
     return HttpRenderer(receiver, web, Policies(POLICY), Agreement(watched), clock)
 
 

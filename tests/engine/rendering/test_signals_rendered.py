@@ -9,9 +9,9 @@ from tests.builders import DAY, stored, task
 from tests.engine.visiting.test_standing_in import CHALLENGE
 from tests.engine.watching import FIRST, NEWS, SECOND, THIRD, Watched, page
 from tests.fakes import START, SeededChance
-from tocsin.engine.judging.events import Alerts
+from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.rendering.awareness import Awareness
-from tocsin.model import NO_COPY, Beside
+from tocsin.model import NO_COPY, SignalContext
 from tocsin.spec.signals.texts import unpack_text
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def read_page(head: str = "") -> PageTask:
 def render(rendered_page: PageTask, body: bytes) -> RenderCommit:
     """Render it a day after its check."""
     rendered = rendered_of(rendered_page, body=body, at=START + DAY)
-    awareness = Awareness(Alerts("tocsin", SeededChance()), "http")
+    awareness = Awareness(EventWriter("tocsin", SeededChance()), "http")
     return awareness.given(job_of(rendered_page, owed=True), rendered, POLICY, START + DAY)
 
 
@@ -66,7 +66,7 @@ def test_content_that_came_with_another_state_is_told_with_it() -> None:
     assert commit.state.body_digest is not None
     assert commit.known is not None
     watched = Watched()
-    watched.task = task(state=stored(START + DAY, created="2027"), beside=Beside(known=commit.known))
+    watched.task = task(state=stored(START + DAY, created="2027"), beside=SignalContext(known=commit.known))
     watched.at = START + 2 * DAY
     assert watched.check(page(*EDITED, head="<meta name=created content=2027>") + NOISE).report.outcome == "unchanged"
 

@@ -16,7 +16,7 @@ from tests.engine.visiting.test_visit import Setting
 from tests.origin import Origin, Page
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemClock
-from tocsin.engine.fetchers.correspondence import CROSSING, error_of, failed_of
+from tocsin.engine.fetchers.remote_calls import CROSSING, error_of, failed_of
 from tocsin.engine.policies import Policies
 from tocsin.errors import SettingsError
 from tocsin.model import Attempt, Instruction, PageFilter

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tests.fakes import START, ManualClock, RecordingTelemetry, settle
 from tocsin.adapters.stores import open_store
-from tocsin.engine.hosts.robots import Answer
-from tocsin.engine.scheduling.host_capacity import EVERY_S, NAMED, Crowding, Rounds, delay_of, look, round_of
+from tocsin.engine.hosts.robots import RobotsAnswer
+from tocsin.engine.scheduling.host_capacity import EVERY_S, NAMED, Crowding, HostCapacity, delay_of, look, round_of
 from tocsin.model import NewPage, PageFilter
 from tocsin.settings import HostRule, HostSettings, PageSettings
 from tocsin.spec.html.urls import watch_url
@@ -48,7 +48,7 @@ async def crowding(store: SqliteStore, pages: PageSettings = A_MINUTE, hosts: Ho
 
 def kept(text: str) -> str:
     """What is kept of a robots.txt."""
-    return msgspec.json.encode(Answer(START, "rules", text)).decode()
+    return msgspec.json.encode(RobotsAnswer(START, "rules", text)).decode()
 
 
 def test_a_round_takes_a_delay_for_each_page() -> None:
@@ -141,7 +141,7 @@ async def test_where_many_hosts_are_crowded_the_worst_are_named_first(store: Sql
 async def test_crowded_hosts_are_told_of_at_the_start_and_when_that_changes(store: SqliteStore) -> None:
     await watch(store, "one.example", 61)
     clock, telemetry = ManualClock(), RecordingTelemetry()
-    rounds = Rounds(store, A_MINUTE, A_SECOND, clock, telemetry, time_zone="UTC")
+    rounds = HostCapacity(store, A_MINUTE, A_SECOND, clock, telemetry, time_zone="UTC")
 
     await rounds.tell()
     await rounds.tell()
@@ -154,7 +154,7 @@ async def test_crowded_hosts_are_told_of_at_the_start_and_when_that_changes(stor
 
 async def test_it_is_looked_for_again_every_hour(store: SqliteStore) -> None:
     clock, telemetry = ManualClock(), RecordingTelemetry()
-    rounds = Rounds(store, A_MINUTE, A_SECOND, clock, telemetry, time_zone="UTC")
+    rounds = HostCapacity(store, A_MINUTE, A_SECOND, clock, telemetry, time_zone="UTC")
     async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         loop = group.create_task(rounds.run(), name="rounds")
         await clock.advance(5.0)

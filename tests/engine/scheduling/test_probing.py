@@ -16,7 +16,7 @@ from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.lease import Lease
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.policies import Policies
-from tocsin.engine.scheduling.probing import Probing
+from tocsin.engine.scheduling.probing import OutageProbes
 from tocsin.errors import FetchFailed
 from tocsin.model import PageFilter
 from tocsin.settings import HostSettings, PageSettings
@@ -39,7 +39,7 @@ class Bench:
         self.lease = Lease(store, "test", timedelta(seconds=10), clock, RecordingTelemetry())
         self.gates = Gates(HostSettings(delay=timedelta(0)), clock)
         policies = Policies(msgspec.structs.replace(PageSettings(), min_gap=timedelta(seconds=min_gap_s)))
-        self.probing = Probing(
+        self.probing = OutageProbes(
             store, self.lease, policies, self.gates, self.outage, clock, wait_s=30.0, is_once=is_once
         )
 

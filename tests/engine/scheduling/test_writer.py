@@ -10,7 +10,7 @@ import pytest
 
 from tests.fakes import EagerClock, RecordingTelemetry
 from tocsin.engine.hosts.lease import Lease
-from tocsin.engine.scheduling.writer import Writer
+from tocsin.engine.scheduling.writer import ResultWriter
 from tocsin.errors import StoreError
 from tocsin.model import SHARDS, CheckReport, CheckResult, Claim
 from tocsin.settings import StoreSettings
@@ -50,12 +50,12 @@ def _result(page_id: int, *, saved: int = 0) -> CheckResult:
     return CheckResult(page_id, 1, None, report, 0, 0, None, "why", 0)
 
 
-async def _writer(store: _Store, *, rows: int = 3, patient: bool = True) -> Writer:
+async def _writer(store: _Store, *, rows: int = 3, patient: bool = True) -> ResultWriter:
     clock, telemetry = EagerClock(), RecordingTelemetry()
     lease = Lease(cast("WorkStore", store), "test", timedelta(seconds=10), clock, telemetry)
     await lease.take()
     settings = StoreSettings(batch_rows=rows)
-    return Writer(
+    return ResultWriter(
         cast("WorkStore", store), lease, settings, clock, telemetry, patient=patient, on_committed=lambda _r, _d: None
     )
 

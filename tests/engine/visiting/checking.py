@@ -14,20 +14,20 @@ from tests.fakes import RecordingTelemetry, ScriptedFetcher, SeededChance
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sql.schedule import HOUR_US
 from tocsin.adapters.system import SystemClock
-from tocsin.engine.alerting.announcements import Uplink
-from tocsin.engine.fetchers.checkers import Visits
+from tocsin.engine.alerting.announcements import OutageAnnouncer
+from tocsin.engine.fetchers.checkers import LocalCheckers
 from tocsin.engine.hosts.gates import Gates
-from tocsin.engine.hosts.in_flight import InFlight
 from tocsin.engine.hosts.lease import Lease
 from tocsin.engine.hosts.loop_time import LoopTime
 from tocsin.engine.hosts.outage import OutageWatch
+from tocsin.engine.hosts.request_slots import RequestSlots
 from tocsin.engine.judging.conclude import Conclusions
-from tocsin.engine.judging.events import Alerts
+from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.policies import Policies
 from tocsin.engine.scheduling.scheduler import Scheduler
-from tocsin.engine.scheduling.writer import Writer
+from tocsin.engine.scheduling.writer import ResultWriter
 from tocsin.engine.visiting.receive import Receiver
-from tocsin.engine.visiting.tries import Tries
+from tocsin.engine.visiting.tries import RequestSets
 from tocsin.engine.visiting.visit import Visitor
 from tocsin.model import CheckResult, Instant, NewPage
 from tocsin.settings import FetchSettings, HostSettings, PageSettings, StoreSettings
@@ -74,12 +74,12 @@ class Engine:
         clock, chance, fetch = SystemClock(), SeededChance(), FetchSettings(hold=timedelta(0))
         self.gates = Gates(HostSettings(delay=timedelta(0)), clock)
         self.outage = OutageWatch(clock)
-        in_flight = InFlight(50)
+        in_flight = RequestSlots(50)
         receiver = Receiver(self.gates, None, self.outage, in_flight, FetchSettings(), clock)
         self.policies = Policies(msgspec.structs.replace(PageSettings(min_gap=timedelta(0)), **pages))
-        self.alerts = Alerts("tocsin", chance)
+        self.alerts = EventWriter("tocsin", chance)
         self.lease = Lease(store, "test", LEASE, clock, self.telemetry)
-        tries = Tries(receiver, self.web, self.gates, fetch, clock, chance)
+        tries = RequestSets(receiver, self.web, self.gates, fetch, clock, chance)
         conclusions = Conclusions(self.alerts, time_zone="UTC")
         visitor = NotedVisitor(tries, self.policies, conclusions, self.gates, self.outage, fetch, clock, self.telemetry)
         self.rendered = RenderedPages()
@@ -88,7 +88,7 @@ class Engine:
         self.scheduler = Scheduler(
             store,
             self.lease,
-            Visits(visitor, self.policies, conclusions, self.gates, in_flight, LoopTime(), clock),
+            LocalCheckers(visitor, self.policies, conclusions, self.gates, in_flight, LoopTime(), clock),
             self.policies,
             self.gates,
             self.outage,
@@ -98,11 +98,11 @@ class Engine:
             request_id=request_id,
             is_rendered=lambda page_id, _since_s: page_id in self.rendered,
         )
-        self.writer = Writer(
+        self.writer = ResultWriter(
             store, self.lease, StoreSettings(batch_wait=timedelta(0)), clock, self.telemetry,
             patient=False, on_committed=self._committed,
         )  # fmt: skip
-        self.uplink = Uplink(store, self.lease, self.outage, self.alerts, clock, self.telemetry)
+        self.uplink = OutageAnnouncer(store, self.lease, self.outage, self.alerts, clock, self.telemetry)
 
     def _committed(self, results: Sequence[CheckResult], due: dict[int, Instant | None]) -> None:
         self.batches.append(results)

@@ -13,16 +13,16 @@ from tests.fakes import EagerClock, RecordingTelemetry, SeededChance
 from tests.origin import RawOrigin
 from tests.wire import fetcher, short
 from tocsin.engine.hosts.gates import Gates
-from tocsin.engine.hosts.in_flight import InFlight
 from tocsin.engine.hosts.outage import OutageWatch
+from tocsin.engine.hosts.request_slots import RequestSlots
 from tocsin.engine.judging import assess
 from tocsin.engine.judging.conclude import Conclusions
-from tocsin.engine.judging.events import Alerts
+from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.policies import Policies
 from tocsin.engine.visiting.receive import Receiver
-from tocsin.engine.visiting.tries import Tries
+from tocsin.engine.visiting.tries import RequestSets
 from tocsin.engine.visiting.visit import Visitor
-from tocsin.model import Beside
+from tocsin.model import SignalContext
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ class Watching:
             SeededChance(),
             OutageWatch(self.clock),
         )
-        receiver = Receiver(gates, None, outage, InFlight(1), fetch, self.clock)
-        tries = Tries(receiver, self._client, gates, fetch, self.clock, chance)
-        conclusions = Conclusions(Alerts("tocsin", chance), time_zone="UTC")
+        receiver = Receiver(gates, None, outage, RequestSlots(1), fetch, self.clock)
+        tries = RequestSets(receiver, self._client, gates, fetch, self.clock, chance)
+        conclusions = Conclusions(EventWriter("tocsin", chance), time_zone="UTC")
         policies, telemetry = Policies(self.policy), RecordingTelemetry()
         visitor = Visitor(tries, policies, conclusions, gates, outage, fetch, self.clock, telemetry)
         result = await visitor.visit(self.task)
@@ -69,7 +69,7 @@ class Watching:
     def _keep(self, result: CheckResult) -> None:
         changes: dict[str, Any] = {"conditional_run": result.conditional_run, "last_set_at": result.set_at}
         if result.known is not None:
-            changes["beside"] = Beside(known=result.known)
+            changes["beside"] = SignalContext(known=result.known)
         if result.state is not None:
             state = msgspec.structs.replace(
                 stored(), fields=result.state.fields, first_at=result.state.stored_at, last_at=result.state.stored_at

@@ -8,8 +8,8 @@ import pytest
 
 from tests.fakes import EagerClock, ScriptedFetcher, answer
 from tocsin.engine.hosts.gates import Gates
-from tocsin.engine.hosts.in_flight import InFlight
 from tocsin.engine.hosts.outage import OutageWatch
+from tocsin.engine.hosts.request_slots import RequestSlots
 from tocsin.engine.visiting.receive import PageRequest, Receiver
 from tocsin.errors import FetchRefused
 from tocsin.model import DEMO_HOST, FailureKind
@@ -22,7 +22,7 @@ ELSEWHERE = "http://site.example/page"
 async def received(web: ScriptedFetcher, url: str, host: str) -> str:
     clock = EagerClock()
     gates = Gates(HostSettings(delay=timedelta(0)), clock)
-    receiver = Receiver(gates, None, OutageWatch(clock), InFlight(10), FetchSettings(), clock)
+    receiver = Receiver(gates, None, OutageWatch(clock), RequestSlots(10), FetchSettings(), clock)
     return (await receiver.receive(PageRequest(url, host, PageSettings()), web)).final_url
 
 
@@ -50,7 +50,7 @@ async def test_its_own_pages_may_lead_to_one_another() -> None:
 async def test_that_the_demo_site_answers_does_not_hide_an_outage_of_our_own() -> None:
     web, clock = ScriptedFetcher(), EagerClock()
     gates, outage = Gates(HostSettings(delay=timedelta(0)), clock), OutageWatch(clock)
-    receiver = Receiver(gates, None, outage, InFlight(10), FetchSettings(), clock)
+    receiver = Receiver(gates, None, outage, RequestSlots(10), FetchSettings(), clock)
     web.page(f"{SITE}/news", "<p>news")
 
     for number in range(3):

@@ -12,8 +12,8 @@ import pytest
 from tests.builders import task
 from tests.fakes import ManualClock, ScriptedFetcher, answer
 from tocsin.engine.hosts.gates import Gates
-from tocsin.engine.hosts.in_flight import InFlight
 from tocsin.engine.hosts.outage import OutageWatch
+from tocsin.engine.hosts.request_slots import RequestSlots
 from tocsin.engine.visiting.host_queues import HostQueues
 from tocsin.engine.visiting.receive import PageRequest, Receiver
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
@@ -29,7 +29,7 @@ class Site:
 
     def __init__(self, *, concurrency: int = 2, in_flight: int = 10) -> None:
         gates = Gates(HostSettings(delay=timedelta(0), concurrency=concurrency), ManualClock())
-        self.in_flight = InFlight(in_flight)
+        self.in_flight = RequestSlots(in_flight)
         self.queues = HostQueues(self._visit, gates, self.in_flight)
         self.begun: list[int] = []
         self.ended: list[int] = []
@@ -157,7 +157,7 @@ async def test_a_page_stands_aside_before_another_host_is_asked(target: str, sto
     web.on(page, answer(page, status=302, headers=[("location", target)]))
     web.page(target, "<title>there</title>")
     gates = Gates(HostSettings(delay=timedelta(0)), clock)
-    receiver = Receiver(gates, None, OutageWatch(clock), InFlight(1), FetchSettings(), clock)
+    receiver = Receiver(gates, None, OutageWatch(clock), RequestSlots(1), FetchSettings(), clock)
     asked: list[int] = []
 
     request = PageRequest(page, "a.test", PageSettings(), stand_aside=lambda: asked.append(web.asked(target)))

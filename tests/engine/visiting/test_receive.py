@@ -9,8 +9,8 @@ import pytest
 
 from tests.fakes import EagerClock, ManualClock, ScriptedFetcher, answer
 from tocsin.engine.hosts.gates import Gates
-from tocsin.engine.hosts.in_flight import InFlight
 from tocsin.engine.hosts.outage import OutageWatch
+from tocsin.engine.hosts.request_slots import RequestSlots
 from tocsin.engine.hosts.robots import RobotsCache
 from tocsin.engine.visiting.receive import PageRequest, Receiver
 from tocsin.errors import Disallowed, FetchFailed, FetchRefused, Postponed
@@ -36,7 +36,7 @@ class Setting:
         self.outage = OutageWatch(self.clock)
         cache = RobotsCache(self._get, None, self.clock) if robots else None
         settings = msgspec.structs.replace(FetchSettings(), **fetch)
-        self.receiver = Receiver(self.gates, cache, self.outage, InFlight(10), settings, self.clock)
+        self.receiver = Receiver(self.gates, cache, self.outage, RequestSlots(10), settings, self.clock)
 
     async def _get(self, request: HopRequest) -> HopResponse:
         return await self.receiver.hop(request, self.web)
@@ -343,7 +343,7 @@ async def test_a_host_that_keeps_us_out_for_longer_than_the_hold_puts_the_page_o
     waiting = ManualClock()
     site.gates = Gates(HostSettings(delay=timedelta(hours=1)), waiting)
     site.receiver = Receiver(
-        site.gates, None, site.outage, InFlight(1), FetchSettings(hold=timedelta(milliseconds=20)), waiting
+        site.gates, None, site.outage, RequestSlots(1), FetchSettings(hold=timedelta(milliseconds=20)), waiting
     )
     site.web.page(PAGE, BODY)
     await site.receive()
@@ -357,7 +357,7 @@ async def test_a_host_that_keeps_us_out_for_longer_than_the_hold_puts_the_page_o
 async def test_no_more_requests_are_in_flight_than_allowed() -> None:
     site = Setting()
     site.gates = Gates(HostSettings(delay=timedelta(0), concurrency=50), site.clock)
-    site.receiver = Receiver(site.gates, None, site.outage, InFlight(3), FetchSettings(), site.clock)
+    site.receiver = Receiver(site.gates, None, site.outage, RequestSlots(3), FetchSettings(), site.clock)
     site.web.page(PAGE, BODY)
     inside, most = 0, 0
 

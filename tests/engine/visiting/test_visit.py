@@ -13,14 +13,14 @@ from tests.builders import DAY, HOUR, SECOND, URL, digest_of, html, stored, task
 from tests.engine.visiting.test_standing_in import CHALLENGE
 from tests.fakes import START, EagerClock, RecordingTelemetry, ScriptedFetcher, SeededChance, answer
 from tocsin.engine.hosts.gates import Gates
-from tocsin.engine.hosts.in_flight import InFlight
 from tocsin.engine.hosts.loop_time import LoopTime
 from tocsin.engine.hosts.outage import OutageWatch
+from tocsin.engine.hosts.request_slots import RequestSlots
 from tocsin.engine.judging.conclude import Conclusion, Conclusions
-from tocsin.engine.judging.events import Alerts
+from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.policies import Policies
 from tocsin.engine.visiting.receive import Receiver
-from tocsin.engine.visiting.tries import Tries
+from tocsin.engine.visiting.tries import RequestSets
 from tocsin.engine.visiting.visit import Visitor
 from tocsin.errors import FetchFailed, FetchRefused
 from tocsin.model import Attempt, CheckResult, Instruction, Validators
@@ -38,10 +38,10 @@ class Setting:
         fetch = FetchSettings(hold=hold, unconditional_every=every_nth)
         gates, chance = Gates(HostSettings(delay=timedelta(0)), self.clock), SeededChance()
         outage = OutageWatch(self.clock)
-        receiver = Receiver(gates, None, outage, InFlight(1), FetchSettings(), self.clock)
-        tries = Tries(receiver, self.web, gates, fetch, self.clock, chance)
+        receiver = Receiver(gates, None, outage, RequestSlots(1), FetchSettings(), self.clock)
+        tries = RequestSets(receiver, self.web, gates, fetch, self.clock, chance)
         policies = Policies(msgspec.structs.replace(PageSettings(), **pages))
-        conclusions = Conclusions(Alerts("tocsin", chance), time_zone="UTC")
+        conclusions = Conclusions(EventWriter("tocsin", chance), time_zone="UTC")
         self.visitor = Visitor(tries, policies, conclusions, gates, outage, fetch, self.clock, self.telemetry)
 
     async def visit(self, **page: Any) -> CheckResult:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from tests.contract.desk import ALL, LEASE, NOW, Desk
-from tocsin.model import Known, Noise
+from tocsin.model import PageKnowledge, PageNoise
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,9 @@ async def test_what_changes_all_the_time_is_shown_and_can_be_heard_again(api: Ap
     assert claim is not None
     desk = Desk(api.store, claim, tmp_path)  # type: ignore[arg-type]  # a store like any other
     await desk.watch(A)
-    known = Known("readers 1", {"json-ld.modified": "2026"}, noise=(Noise(7, "visitors", 3, since=NOW, at=NOW),))
+    known = PageKnowledge(
+        "readers 1", {"json-ld.modified": "2026"}, noise=(PageNoise(7, "visitors", 3, since=NOW, at=NOW),)
+    )
     await desk.check(A, known=structs.replace(known))
 
     before = await api.get("/pages/1/signals")
@@ -44,7 +46,9 @@ async def test_a_key_of_19_digits_is_shown_and_can_be_heard(api: Api, tmp_path: 
     assert claim is not None
     desk = Desk(api.store, claim, tmp_path)  # type: ignore[arg-type]  # a store like any other
     await desk.watch(A)
-    await desk.check(A, known=Known("readers 1", {}, noise=(Noise(LARGEST, "visitors", 3, since=NOW, at=NOW),)))
+    await desk.check(
+        A, known=PageKnowledge("readers 1", {}, noise=(PageNoise(LARGEST, "visitors", 3, since=NOW, at=NOW),))
+    )
 
     shown = await api.get("/pages/1/signals")
     await api.do("POST", "/pages/1/noise", {"keys": [str(LARGEST)], "heard": True})

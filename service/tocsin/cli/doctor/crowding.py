@@ -12,7 +12,7 @@ from tocsin.configuration import show_span
 from tocsin.engine.scheduling.host_capacity import look
 
 if TYPE_CHECKING:
-    from tocsin.engine.scheduling.host_capacity import Crowding, Round
+    from tocsin.engine.scheduling.host_capacity import Crowding, HostRound
     from tocsin.ports import Store
     from tocsin.settings import Settings
 
@@ -40,13 +40,13 @@ def to_note(crowding: Crowding) -> str:
     return f"CROWDED: {_told(crowding.worst[0])}{more} See: tocsin doctor"
 
 
-def _told(one: Round) -> str:
+def _told(one: HostRound) -> str:
     asked = f"one every {_span(one.delay_s)} takes {_span(one.round_s)} at least"
     wanted = f"they are wanted every {_span(one.wanted_s)}"
     return f"{one.host}: {count(one.pages, 'page')}, {asked}, but {wanted}: {one.load:.1f} times as long."
 
 
-def _mend(one: Round) -> str:
+def _mend(one: HostRound) -> str:
     longer = f"Raise their interval to {_span(one.round_s)} or more: tocsin watch set --every; or watch fewer of them."
     return f'{longer} If the host is yours, lower its delay: hosts.rules."{one.host}".delay'
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tocsin.engine.hosts.lease import Lease
     from tocsin.engine.hosts.outage import OutageWatch
-    from tocsin.engine.judging.events import Alerts
+    from tocsin.engine.judging.events import EventWriter
     from tocsin.model import Instant, JsonObject, StormRow
     from tocsin.ports import AttentionStore, Chance, Clock, Store, Telemetry
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LOOK_S: Final = 1.0
 
 
-class Announcing(ABC):
+class Announcer(ABC):
     """Announces what is due.
 
     gather        how long it is gathered
@@ -71,7 +71,7 @@ class Announcing(ABC):
         """Write an alert of each that is due by then; returns of how many. Raises StoreError."""
 
 
-class Attention(Announcing):
+class QuestionAnnouncer(Announcer):
     """Announces questions once their gathering has ended, but not while our own connection fails, or may fail.
 
     gather        how long failures of one host and cause are gathered
@@ -83,7 +83,7 @@ class Attention(Announcing):
     def __init__(
         self,
         store: AttentionStore,
-        alerts: Alerts,
+        alerts: EventWriter,
         outage: OutageWatch,
         gather: timedelta,
         clock: Clock,
@@ -116,14 +116,14 @@ _ASKED_FOR_TEXTS: Final = 10
 """So many pages are looked at for texts that show what changed; not of every page they may be kept."""
 
 
-class StormsAndTexts(StormStore, Protocol):
+class StormTexts(StormStore, Protocol):
     """What announcing storms needs of the store."""
 
     async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:
         """See `ports.RenderStore`."""
 
 
-class Storms(Announcing):
+class StormAnnouncer(Announcer):
     """Announces storms once their gathering has ended.
 
     source        the instance's name, the `source` of its events
@@ -136,7 +136,7 @@ class Storms(Announcing):
 
     def __init__(
         self,
-        store: StormsAndTexts,
+        store: StormTexts,
         source: str,
         chance: Chance,
         gather: timedelta,
@@ -206,11 +206,11 @@ def _command(storm: StormRow) -> str:
 _RETRY_US = 60_000_000
 
 
-class Uplink:
+class OutageAnnouncer:
     """Turns what the outage watch sees into alerts, once each."""
 
     def __init__(
-        self, store: Store, lease: Lease, outage: OutageWatch, alerts: Alerts, clock: Clock, telemetry: Telemetry
+        self, store: Store, lease: Lease, outage: OutageWatch, alerts: EventWriter, clock: Clock, telemetry: Telemetry
     ) -> None:
         self._store, self._lease, self._outage = store, lease, outage
         self._alerts, self._clock, self._telemetry = alerts, clock, telemetry

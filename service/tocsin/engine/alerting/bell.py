@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 
-class Bell:
+class WakeUp:
     """Wakes everybody who waits, each time it is rung."""
 
     def __init__(self) -> None:

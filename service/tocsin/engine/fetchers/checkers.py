@@ -6,8 +6,8 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from tocsin.engine.hosts.in_flight import PAGES_A_REQUEST, Allowance
 from tocsin.engine.hosts.loop_time import MEASURED_S
+from tocsin.engine.hosts.request_slots import PAGES_A_REQUEST, PageAllowance
 from tocsin.engine.visiting.host_queues import HostQueues
 from tocsin.engine.visiting.visit import put_off
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from tocsin.engine.hosts.gates import Gates
-    from tocsin.engine.hosts.in_flight import InFlight
     from tocsin.engine.hosts.loop_time import LoopTime
+    from tocsin.engine.hosts.request_slots import RequestSlots
     from tocsin.engine.judging.conclude import Conclusions
     from tocsin.engine.policies import Policies
     from tocsin.engine.visiting.visit import Visitor
@@ -64,7 +64,7 @@ class Checkers(Protocol):
         """Take up the settings in force: they have changed."""
 
 
-class Visits:
+class LocalCheckers:
     """Implements `Checkers` in this very process.
 
     loop_time  says how late its loop is: then fewer pages are in hand
@@ -76,11 +76,11 @@ class Visits:
         policies: Policies,
         conclusions: Conclusions,
         gates: Gates,
-        in_flight: InFlight,
+        in_flight: RequestSlots,
         loop_time: LoopTime,
         clock: Clock,
     ) -> None:
-        self._allowance, self._loop_time = Allowance(PAGES_A_REQUEST * in_flight.most), loop_time
+        self._allowance, self._loop_time = PageAllowance(PAGES_A_REQUEST * in_flight.most), loop_time
         self._in_hand = 0
         self._visitor, self._policies, self._conclusions, self._clock = visitor, policies, conclusions, clock
         self._queues = HostQueues(self._visit, gates, in_flight)

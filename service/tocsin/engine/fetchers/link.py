@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from tocsin.engine.hosts.in_flight import Allowance
+from tocsin.engine.hosts.request_slots import PageAllowance
 from tocsin.errors import ProcessError
 from tocsin.events import Happening
 from tocsin.model import FetcherLife, PageTask, RenderJob
 from tocsin.ports.messages import (
     Ask,
-    Beat,
     Begin,
     Checked,
-    CheckLeg,
+    CheckHandoff,
     Drop,
     Dropped,
+    Heartbeat,
     Hop,
     Ready,
-    RenderLeg,
+    RenderHandoff,
     Reply,
     Withdraw,
 )
@@ -31,10 +31,10 @@ from tocsin.ports.messages import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
 
-    from tocsin.engine.fetchers.suspects import Suspects
+    from tocsin.engine.fetchers.suspects import CrashSuspects
     from tocsin.model import Instant, JsonObject
     from tocsin.ports import Clock, Telemetry
-    from tocsin.ports.messages import Answer, Ends, FromFetcher, Start, ToFetcher
+    from tocsin.ports.messages import Answer, CheckEnds, FromFetcher, Start, ToFetcher
     from tocsin.ports.processes import FetcherProcess, FetcherStarter
 
 TICK_S = 1.0
@@ -50,7 +50,7 @@ _LONG_LIFE_S = 30.0
 """Who has lived so long is replaced at once; whose lives are short, later each time."""
 
 
-class Work(Struct, frozen=True):
+class FetcherTask(Struct, frozen=True):
     """What a fetcher has in hand: a page to be checked, or a question.
 
     page_id   whose bytes it is about; 0 for a robots.txt
@@ -84,30 +84,35 @@ class FetcherLink:
         self,
         index: int,
         starter: FetcherStarter,
-        suspects: Suspects,
+        suspects: CrashSuspects,
         *,
         start: Callable[[float | None], Start],
-        ended: Callable[[list[Ends]], None],
+        ended: Callable[[list[CheckEnds]], None],
         heard: Callable[[FetcherLink, FromFetcher], None],
         dropped: Callable[[int], None],
-        set_aside: Callable[[Work], None],
+        set_aside: Callable[[FetcherTask], None],
         most: int,
         most_bytes: int,
         clock: Clock,
         telemetry: Telemetry,
         lag_s: Callable[[], float] = lambda: 0.0,
     ) -> None:
-        self._lag_s, self._said = lag_s, Beat()
+        self._lag_s, self._said = lag_s, Heartbeat()
         self.index, self._starter, self._suspects = index, starter, suspects
         self._start, self._ended, self._heard = start, ended, heard
         self._dropped, self._set_aside = dropped, set_aside
-        self._allowance, self._most_bytes, self._clock, self._telemetry = Allowance(most), most_bytes, clock, telemetry
+        self._allowance, self._most_bytes, self._clock, self._telemetry = (
+            PageAllowance(most),
+            most_bytes,
+            clock,
+            telemetry,
+        )
         self._numbers = count(1)
         self.pid: int | None = None
         self.checks = self.restarts = 0
         # Pages by their id, questions by their number below zero.
-        self._waiting: dict[int, Work] = {}
-        self._given: dict[int, Work] = {}
+        self._waiting: dict[int, FetcherTask] = {}
+        self._given: dict[int, FetcherTask] = {}
         self._outgoing: list[ToFetcher] = []
         self._filled = asyncio.Event()
         self._withdrawn: set[int] = set()
@@ -140,14 +145,14 @@ class FetcherLink:
     def begin(self, tasks: Iterable[PageTask]) -> None:
         """Give it these pages."""
         for task in tasks:
-            self._waiting[task.page_id] = Work(task.page_id, task)
+            self._waiting[task.page_id] = FetcherTask(task.page_id, task)
         self._filled.set()
 
-    async def ask(self, question: CheckLeg | RenderLeg | Hop) -> Answer:
+    async def ask(self, question: CheckHandoff | RenderHandoff | Hop) -> Answer:
         """Let it do something, and wait for the answer; a fetcher that takes its place is asked again."""
         number = next(self._numbers)
         answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._waiting[-number] = Work(_page_of(question), Ask(number, question), answered)
+        self._waiting[-number] = FetcherTask(_page_of(question), Ask(number, question), answered)
         self._filled.set()
         try:
             return await answered
@@ -242,7 +247,7 @@ class FetcherLink:
                 self._is_live = self._is_ready = False
                 # What it had in hand waits here for its successor.
                 self._waiting_since = None
-                self._said = Beat()
+                self._said = Heartbeat()
                 self.pid = None
                 status = await process.end(GRACE_S)
             ended_s = self._clock.monotonic()
@@ -310,7 +315,7 @@ class FetcherLink:
                 self._ended([ends for ends in message.ends if self._take_back(ends.result.page_id)])
             case Dropped():
                 self._dropped(sum(self._take_back(page_id) for page_id in message.page_ids))
-            case Beat():
+            case Heartbeat():
                 self._waiting_since = message.waiting_since
                 self._said = message
                 # Results that this process has no time for are no better than pages that the fetcher has none for.
@@ -377,26 +382,26 @@ class FetcherLink:
                 self._set_aside(work)
 
 
-def _is_check(work: Work) -> bool:
+def _is_check(work: FetcherTask) -> bool:
     """Say whether this is a check, or a part of one; whoever renders asks before each request."""
-    return isinstance(work.what, PageTask) or isinstance(work.what.question, CheckLeg)
+    return isinstance(work.what, PageTask) or isinstance(work.what.question, CheckHandoff)
 
 
-def _page_of(question: CheckLeg | RenderLeg | Hop) -> int:
+def _page_of(question: CheckHandoff | RenderHandoff | Hop) -> int:
     match question:
-        case CheckLeg():
+        case CheckHandoff():
             return question.task.page_id
-        case RenderLeg():
+        case RenderHandoff():
             return question.job.page_id
         case Hop():
             return 0
 
 
-def _url_of(work: Work) -> str:
+def _url_of(work: FetcherTask) -> str:
     match work.what:
         case PageTask():
             return work.what.url
-        case Ask(question=CheckLeg(task=task)) | Ask(question=RenderLeg(job=RenderJob(task=task))):
+        case Ask(question=CheckHandoff(task=task)) | Ask(question=RenderHandoff(job=RenderJob(task=task))):
             return task.url
         case _:
             return ""

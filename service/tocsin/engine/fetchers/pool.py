@@ -9,31 +9,31 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from tocsin.engine.fetchers.correspondence import CROSSING, error_of, failed_of
 from tocsin.engine.fetchers.link import FetcherLink
-from tocsin.engine.fetchers.suspects import STRIKES, Suspects
-from tocsin.engine.hosts.in_flight import PAGES_A_REQUEST
+from tocsin.engine.fetchers.remote_calls import CROSSING, error_of, failed_of
+from tocsin.engine.fetchers.suspects import STRIKES, CrashSuspects
+from tocsin.engine.hosts.request_slots import PAGES_A_REQUEST
 from tocsin.engine.visiting.visit import chosen, put_off, tell
 from tocsin.errors import FetchRefused, StoreError
 from tocsin.model import FailureKind, PageTask, what_is_kept
 from tocsin.ports.messages import (
     Ask,
-    CheckLeg,
-    Ends,
+    CheckEnds,
+    CheckHandoff,
     Failed,
     Happened,
     Hop,
+    HostWishes,
     IsWatched,
     KeptRobots,
-    Learned,
     LoadRobots,
-    Notes,
     RenderedPage,
-    RenderLeg,
+    RenderHandoff,
+    RequestProgress,
     Rules,
     SaveRobots,
-    SetSoFar,
     Start,
+    TryNotes,
     Watched,
 )
 from tocsin.spec.html.urls import host_and_origin, shard_of
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
     from tocsin.engine.fetchers.checkers import Put
-    from tocsin.engine.fetchers.link import Work
+    from tocsin.engine.fetchers.link import FetcherTask
     from tocsin.engine.hosts.gates import Gates
     from tocsin.engine.hosts.outage import OutageWatch
     from tocsin.engine.judging.conclude import Conclusions
@@ -64,7 +64,7 @@ def owner_of(host: str, count: int) -> int:
     return shard_of(host) % count
 
 
-class Fetchers:
+class FetcherPool:
     """Implements `checkers.Checkers` and `ports.Renderer` with fetcher processes.
 
     settings    what their parts are made by
@@ -98,7 +98,7 @@ class Fetchers:
         self._settings, self._store, self._policies, self._conclusions = settings, store, policies, conclusions
         self._gates, self._outage, self._clock, self._telemetry = gates, outage, clock, telemetry
         self._hosts = settings.hosts
-        self._suspects = Suspects(clock)
+        self._suspects = CrashSuspects(clock)
         self._links = [
             FetcherLink(
                 index,
@@ -213,15 +213,15 @@ class Fetchers:
         """Have the page received and processed by whoever serves its host; see `ports.Renderer`."""
         if self._suspects.is_set_aside(job.page_id):
             raise _crash(job.task.url)
-        leg = RenderLeg(job)
+        leg = RenderHandoff(job)
         url = job.copy_url or job.task.url
         while True:
             answer = await self._link_of(host_and_origin(url)[0]).ask(leg)
             match answer:
                 case RenderedPage():
                     return answer.rendered
-                case SetSoFar():
-                    leg, url = RenderLeg(job, answer), answer.url
+                case RequestProgress():
+                    leg, url = RenderHandoff(job, answer), answer.url
                 case Failed():
                     raise error_of(answer)
                 case _:
@@ -229,22 +229,22 @@ class Fetchers:
 
     # What they say ----------------------------------------------------------------------------------------------
 
-    def _ended(self, ends: list[Ends]) -> None:
+    def _ended(self, ends: list[CheckEnds]) -> None:
         for each in ends:
             if each.in_outage is None:
                 self._add(each.result)
             else:
                 self._outage.hold(partial(self._add_chosen, each))
 
-    def _add_chosen(self, ends: Ends, is_outage: bool) -> None:  # noqa: FBT001 - as `hold` gives it
+    def _add_chosen(self, ends: CheckEnds, is_outage: bool) -> None:  # noqa: FBT001 - as `hold` gives it
         self._add(chosen(ends, is_outage=is_outage))
 
     def _heard(self, link: FetcherLink, message: FromFetcher) -> None:
         match message:
-            case Notes():
+            case TryNotes():
                 for host, kind in message.tries:
                     self._outage.note(host, ok=kind is None, kind=kind)
-            case Learned():
+            case HostWishes():
                 for host, until_s in message.holds.items():
                     self._gates.hold(host, until_s)
                 for host, (origin, delay_s) in message.delays.items():
@@ -265,11 +265,11 @@ class Fetchers:
                     return KeptRobots(await self._store.load_robots(question.origin))
                 case IsWatched():
                     return Watched(question.page_id in await self._store.still_watched([question.page_id]))
-                case CheckLeg():
+                case CheckHandoff():
                     return await self._link_of(host_and_origin(question.so_far.url)[0]).ask(question)
                 case Hop():
                     return await self._link_of(host_and_origin(question.request.url)[0]).ask(question)
-                case RenderLeg():
+                case RenderHandoff():
                     raise AssertionError("renderings are asked for here")
         except CROSSING as exc:
             return failed_of(exc)
@@ -314,14 +314,14 @@ class Fetchers:
         if not self._under_way:
             self._idle.set()
 
-    def _set_aside(self, work: Work) -> None:
+    def _set_aside(self, work: FetcherTask) -> None:
         """Give up a page that has killed too often, and whoever waits for it."""
         match work.what:
             case PageTask():
                 self._crashed(work.what)
-            case Ask(question=CheckLeg(task=task)):
+            case Ask(question=CheckHandoff(task=task)):
                 _answer(work, failed_of(_crash(task.url), final=True))
-            case Ask(question=RenderLeg(job=job)):
+            case Ask(question=RenderHandoff(job=job)):
                 _answer(work, failed_of(_crash(job.task.url)))
 
     def _is_given_up(self, task: PageTask) -> bool:
@@ -375,6 +375,6 @@ def _crash(url: str) -> FetchRefused:
     return FetchRefused(url, FailureKind.CRASHED, said)
 
 
-def _answer(work: Work, answer: Answer) -> None:
+def _answer(work: FetcherTask, answer: Answer) -> None:
     if work.answered is not None and not work.answered.done():
         work.answered.set_result(answer)

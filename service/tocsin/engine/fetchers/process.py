@@ -5,30 +5,30 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from tocsin.engine.fetchers.correspondence import CROSSING, failed_of
+from tocsin.engine.fetchers.remote_calls import CROSSING, failed_of
 from tocsin.engine.judging.assess import assess
 from tocsin.engine.judging.contents import find_copies
-from tocsin.engine.judging.reading import Wanted, read_text
+from tocsin.engine.judging.reading import ReadingContext, read_text
 from tocsin.engine.rendering.awareness import takes_text
 from tocsin.engine.visiting.containment import contained
 from tocsin.engine.visiting.host_queues import HostQueues
-from tocsin.engine.visiting.receive import Elsewhere
+from tocsin.engine.visiting.receive import HandoffRequired
 from tocsin.errors import FetchRefused
 from tocsin.ports.messages import (
     Ask,
-    Beat,
     Begin,
     Checked,
-    CheckLeg,
+    CheckEnds,
+    CheckHandoff,
     Drop,
     Dropped,
-    Ends,
     Failed,
+    Heartbeat,
     Hop,
     Hopped,
     Ready,
     RenderedPage,
-    RenderLeg,
+    RenderHandoff,
     Reply,
     Rules,
     Withdraw,
@@ -37,10 +37,10 @@ from tocsin.ports.messages import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tocsin.engine.fetchers.desk import FetcherDesk
+    from tocsin.engine.fetchers.main_link import MainLink
     from tocsin.engine.hosts.gates import Gates
-    from tocsin.engine.hosts.in_flight import InFlight
     from tocsin.engine.hosts.loop_time import LoopTime
+    from tocsin.engine.hosts.request_slots import RequestSlots
     from tocsin.engine.policies import Policies
     from tocsin.engine.rendering.renderer import HttpRenderer
     from tocsin.engine.visiting.receive import Receiver
@@ -51,11 +51,11 @@ if TYPE_CHECKING:
     from tocsin.ports.processes import MessagePipe
 
 
-class EndOfWork(Exception):
+class FetcherStopped(Exception):
     """The main process is gone, or wants us gone."""
 
 
-class FetcherWork:
+class FetcherRuntime:
     """Works until the stream ends; what it has in hand then is given up.
 
     mark  is told of which page the bytes are worked on, and 0 when that is done
@@ -65,7 +65,7 @@ class FetcherWork:
     def __init__(
         self,
         pipe: MessagePipe[FromFetcher, ToFetcher],
-        desk: FetcherDesk,
+        desk: MainLink,
         *,
         visitor: Visitor,
         renderer: HttpRenderer,
@@ -73,7 +73,7 @@ class FetcherWork:
         fetcher: Fetcher,
         policies: Policies,
         gates: Gates,
-        in_flight: InFlight,
+        in_flight: RequestSlots,
         clock: Clock,
         mark: Callable[[int], None],
         loop_time: LoopTime,
@@ -94,7 +94,7 @@ class FetcherWork:
                 group.create_task(self._send(), name="send")
                 group.create_task(self._beat(), name="beat")
                 group.create_task(self._receive(first, group), name="receive")
-        except* EndOfWork:
+        except* FetcherStopped:
             pass
 
     async def _receive(self, messages: Sequence[ToFetcher], group: asyncio.TaskGroup) -> None:
@@ -105,7 +105,7 @@ class FetcherWork:
             for message in messages:
                 self._take(message, group)
         # What is left in the group is given up with it.
-        raise EndOfWork
+        raise FetcherStopped
 
     def _take(self, message: ToFetcher, group: asyncio.TaskGroup) -> None:
         match message:
@@ -135,7 +135,7 @@ class FetcherWork:
     async def _answer(self, ask: Ask) -> None:
         try:
             answer = await self._answer_to(ask.question)
-        except Elsewhere as exc:
+        except HandoffRequired as exc:
             answer = exc.so_far
         except CROSSING as exc:
             answer = failed_of(exc)
@@ -143,9 +143,9 @@ class FetcherWork:
 
     async def _answer_to(self, question: Question) -> Answer:
         match question:
-            case CheckLeg():
+            case CheckHandoff():
                 return await self._carry_on(question)
-            case RenderLeg():
+            case RenderHandoff():
                 with contained(question.job.page_id, question.job.task.url, self._desk):
                     rendered = await self._renderer.render(question.job, question.so_far)
                     await self._loop_time.begin(urgent=True)
@@ -165,7 +165,7 @@ class FetcherWork:
         if job.copy_url is not None:
             return
         page, task = (rendered.body, rendered.content_type), job.task
-        wanted = Wanted(self._policies.readable(task), task.beside, task.url, rendered.status)
+        wanted = ReadingContext(self._policies.readable(task), task.beside, task.url, rendered.status)
         self._mark(job.page_id)
         try:
             assess(rendered.final_url, *page, task.state, None, headers=rendered.headers, wanted=wanted)
@@ -175,7 +175,7 @@ class FetcherWork:
         finally:
             self._mark(0)
 
-    async def _carry_on(self, leg: CheckLeg) -> Checked | Failed:
+    async def _carry_on(self, leg: CheckHandoff) -> Checked | Failed:
         if leg.fresh:
             async with self._fetcher.fresh() as session:
                 came = await self._visitor.carry_on(leg, session)
@@ -183,7 +183,7 @@ class FetcherWork:
             came = await self._visitor.carry_on(leg, self._fetcher.shared())
         if isinstance(came, FetchRefused):
             return failed_of(came, final=True)
-        return Checked([Ends(came)])
+        return Checked([CheckEnds(came)])
 
     async def _send(self) -> None:
         while True:
@@ -192,4 +192,4 @@ class FetcherWork:
     async def _beat(self) -> None:
         while True:
             lag_s = await self._loop_time.measure(self._clock)
-            self._desk.put(Beat(self._visitor.waiting_since(), lag_s, self._in_flight.taken))
+            self._desk.put(Heartbeat(self._visitor.waiting_since(), lag_s, self._in_flight.taken))

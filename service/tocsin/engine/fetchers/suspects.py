@@ -18,7 +18,7 @@ _MOST_SUSPECTS_AT_ONCE = 64
 _MOST_STRUCK = 10_000
 
 
-class Suspects:
+class CrashSuspects:
     """Finds the page that kills.
 
     A fetcher that dies says which page it was at, and that one has a strike. Where it says none, every page that it had

@@ -18,7 +18,7 @@ LOOK_S = 0.25
 """How often the files of the store are looked at: what is written after one of them is gone is lost."""
 
 
-class Commits:
+class CommitHealth:
     """Whether the store takes what the engine has to write: the lease, results, renderings."""
 
     def __init__(self, clock: Clock) -> None:
@@ -54,7 +54,7 @@ class Lease:
         self._store, self._holder, self._length = store, holder, length
         self._clock, self._telemetry = clock, telemetry
         self._claim: Claim | None = None
-        self.commits = Commits(clock)
+        self.commits = CommitHealth(clock)
 
     @property
     def claim(self) -> Claim:

@@ -40,7 +40,7 @@ _NOT_MODIFIED, _PARTIAL = 304, 206
 Said: TypeAlias = Literal["rules", "nothing", "error"]
 
 
-class Answer(Struct, frozen=True):
+class RobotsAnswer(Struct, frozen=True):
     """What a robots.txt answered, as it is kept.
 
     said           rules: the text holds; nothing: everything is allowed; error: nothing is, and it is asked again soon
@@ -72,7 +72,7 @@ class RobotsRequests:
     def __init__(self, get: Callable[[HopRequest], Awaitable[HopResponse]], clock: Clock, *, total_s: float) -> None:
         self._get, self._clock, self._total_s = get, clock, total_s
 
-    async def ask(self, origin: str, earlier: Answer | None, proxy: str | None = None) -> Answer:
+    async def ask(self, origin: str, earlier: RobotsAnswer | None, proxy: str | None = None) -> RobotsAnswer:
         """Ask an origin for its robots.txt, on condition that it is not the earlier one any more.
 
         proxy  through which it is asked for, None for none
@@ -105,7 +105,9 @@ class RobotsRequests:
         headers = (("Accept", "text/plain,*/*;q=0.5"), *conditions)
         return HopRequest(url, headers=headers, total_s=left_s, cut_at=LONGEST_ROBOTS_BYTES, proxy=proxy)
 
-    def _judge(self, url: str, answer: HopResponse, earlier: Answer | None, *, is_conditional: bool) -> Answer:
+    def _judge(
+        self, url: str, answer: HopResponse, earlier: RobotsAnswer | None, *, is_conditional: bool
+    ) -> RobotsAnswer:
         now = self._clock.now()
         if answer.status == _NOT_MODIFIED and is_conditional and earlier is not None:
             return _renewed(earlier, answer, now)
@@ -113,7 +115,7 @@ class RobotsRequests:
         if policy is Policy.PARSE:
             text = decode_robots(answer.body, cut=answer.cut)
             etag, modified = sendable(answer.header("etag")), sendable(answer.header("last-modified"))
-            return Answer(now, "rules", text, etag, modified, url)
+            return RobotsAnswer(now, "rules", text, etag, modified, url)
         if policy is Policy.ALLOW_ALL:
             return self._nothing()
         if policy is Policy.DISALLOW_ALL:
@@ -121,11 +123,11 @@ class RobotsRequests:
         detail = f"robots.txt answered {answer.status}, which was not asked for"
         raise FetchFailed(answer.url, FailureKind.PROTOCOL, detail, status=answer.status)
 
-    def _nothing(self) -> Answer:
-        return Answer(self._clock.now(), "nothing")
+    def _nothing(self) -> RobotsAnswer:
+        return RobotsAnswer(self._clock.now(), "nothing")
 
 
-def _conditions(earlier: Answer | None, url: str) -> tuple[tuple[str, str], ...]:
+def _conditions(earlier: RobotsAnswer | None, url: str) -> tuple[tuple[str, str], ...]:
     """The validators of the answer that came from this very URL, but for an unconditional request now and then."""
     if earlier is None or earlier.hop_url != url or earlier.renewed >= UNCONDITIONAL_EVERY:
         return ()
@@ -133,7 +135,7 @@ def _conditions(earlier: Answer | None, url: str) -> tuple[tuple[str, str], ...]
     return tuple((name, value) for name, value in known if value is not None)
 
 
-def _renewed(earlier: Answer, answer: HopResponse, now: Instant) -> Answer:
+def _renewed(earlier: RobotsAnswer, answer: HopResponse, now: Instant) -> RobotsAnswer:
     return replace(
         earlier,
         asked_at=now,
@@ -146,10 +148,10 @@ def _renewed(earlier: Answer, answer: HopResponse, now: Instant) -> Answer:
     )
 
 
-def _failed(earlier: Answer | None, now: Instant) -> Answer:
+def _failed(earlier: RobotsAnswer | None, now: Instant) -> RobotsAnswer:
     """Keep what was said before: it is worth asking whether it is still so, and it counts again after a long time."""
     if earlier is None:
-        return Answer(now, "error", failing_since=now)
+        return RobotsAnswer(now, "error", failing_since=now)
     if earlier.said == "error":
         return replace(earlier, asked_at=now, failing_since=earlier.failing_since or now)
     return replace(earlier, asked_at=now, said="error", before=earlier.said, failing_since=now)
@@ -174,14 +176,14 @@ class RobotsStore(Protocol):
         """Keep this for the origin."""
 
 
-class _Known(Struct):
+class _CachedRobots(Struct):
     """An answer in memory: its rules as read, no longer its text; `size` is about what they take.
 
     rules     those for us; None where there are none
     sitemaps  the addresses that it names, as written
     """
 
-    answer: Answer
+    answer: RobotsAnswer
     rules: AgentRules | None
     size: int
     sitemaps: tuple[str, ...] = ()
@@ -222,7 +224,7 @@ class RobotsCache:
         self._store = store
         self._clock = clock
         self._agent = agent
-        self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._known: OrderedDict[str, _CachedRobots] = OrderedDict()
         self._size = 0
         self._asking: dict[str, asyncio.Future[None]] = {}
 
@@ -248,7 +250,7 @@ class RobotsCache:
         return self._rule(known, url, self._clock.now())
 
     @staticmethod
-    def _rule(known: _Known, url: str, now: Instant) -> tuple[Ruling, float | None]:
+    def _rule(known: _CachedRobots, url: str, now: Instant) -> tuple[Ruling, float | None]:
         delay_s = known.rules.crawl_delay if known.rules else None
         if known.is_lost(now):
             return UNAVAILABLE, delay_s
@@ -259,7 +261,7 @@ class RobotsCache:
         known = await self._of(host_and_origin(url)[1], proxy)
         return None if known.is_lost(self._clock.now()) else known.sitemaps
 
-    async def _of(self, origin: str, proxy: str | None) -> _Known:
+    async def _of(self, origin: str, proxy: str | None) -> _CachedRobots:
         while True:
             known = self._known.get(origin)
             if known is not None and known.is_fresh(self._clock.now()):
@@ -272,7 +274,7 @@ class RobotsCache:
                 return await self._ask(origin, proxy)
             await asyncio.shield(asking)
 
-    async def _ask(self, origin: str, proxy: str | None) -> _Known:
+    async def _ask(self, origin: str, proxy: str | None) -> _CachedRobots:
         done = self._asking[origin] = asyncio.get_running_loop().create_future()
         try:
             kept = await self._load(origin)
@@ -284,7 +286,9 @@ class RobotsCache:
             del self._asking[origin]
             done.set_result(None)
 
-    async def _ask_again(self, origin: str, proxy: str | None, kept: Answer | None, earlier: _Known | None) -> _Known:
+    async def _ask_again(
+        self, origin: str, proxy: str | None, kept: RobotsAnswer | None, earlier: _CachedRobots | None
+    ) -> _CachedRobots:
         """Fetch the file; what was known before serves where it says that nothing changed."""
         before = kept or (earlier.answer if earlier is not None else None)
         answer = await self._requests.ask(origin, before, proxy)
@@ -295,14 +299,14 @@ class RobotsCache:
         await self._save(origin, answer)
         return self._read(answer)
 
-    def _read(self, answer: Answer) -> _Known:
+    def _read(self, answer: RobotsAnswer) -> _CachedRobots:
         if "rules" not in (answer.said, answer.before):
-            return _Known(answer, None, 0)
+            return _CachedRobots(answer, None, 0)
         read = read_robots(answer.text)
         rules = read.of(self._agent)
-        return _Known(answer, rules, len(answer.text) + rules.size * _OCTETS_A_RULE, read.sitemaps)
+        return _CachedRobots(answer, rules, len(answer.text) + rules.size * _OCTETS_A_RULE, read.sitemaps)
 
-    def _remember(self, origin: str, found: _Known) -> _Known:
+    def _remember(self, origin: str, found: _CachedRobots) -> _CachedRobots:
         known = replace(found, answer=replace(found.answer, text=""))
         before = self._known.pop(origin, None)
         self._size += known.size - (before.size if before else 0)
@@ -311,7 +315,7 @@ class RobotsCache:
             self._size -= self._known.popitem(last=False)[1].size
         return known
 
-    async def _load(self, origin: str) -> Answer | None:
+    async def _load(self, origin: str) -> RobotsAnswer | None:
         text = None
         if self._store is not None:
             # What a store that cannot be read or written would have remembered is asked for again: it is only a memory.
@@ -320,10 +324,10 @@ class RobotsCache:
         if text is None:
             return None
         with suppress(msgspec.ValidationError, msgspec.DecodeError):
-            return msgspec.json.decode(text, type=Answer)
+            return msgspec.json.decode(text, type=RobotsAnswer)
         return None
 
-    async def _save(self, origin: str, answer: Answer) -> None:
+    async def _save(self, origin: str, answer: RobotsAnswer) -> None:
         if self._store is not None:
             with suppress(StoreError):
                 await self._store.save_robots(origin, msgspec.json.encode(answer).decode())

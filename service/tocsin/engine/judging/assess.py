@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from xxhash import xxh3_128
 
-from tocsin.engine.judging.reading import UNREAD, behold, behold_other
+from tocsin.engine.judging.reading import UNREAD, read_other_kind, read_page_wholly
 from tocsin.engine.judging.signals import must_be_read
 from tocsin.errors import FetchRefused, TooComplex
 from tocsin.model import AGENT, FailureKind, Listing
@@ -22,7 +22,7 @@ from tocsin.spec.topper.state import EMPTY, SIGNS, PageState, read_state
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from tocsin.engine.judging.reading import Beheld, Wanted
+    from tocsin.engine.judging.reading import PageReading, ReadingContext
     from tocsin.model import Instant, StoredState
     from tocsin.settings import PageSettings
 
@@ -62,7 +62,7 @@ class Assessment(Struct, frozen=True):
     listing: Listing | None = None
 
 
-class _Said(Struct, frozen=True, gc=False):
+class _AnswerHeaders(Struct, frozen=True, gc=False):
     """What the headers of an answer say of its body, beside its type.
 
     robots    values of X-Robots-Tag
@@ -83,7 +83,7 @@ def is_read_as_before(digest: str | None, asked_as: str) -> bool:
     return digest is not None and digest.startswith(f"{READERS}{asked_as}:")
 
 
-def _digest_of(body: bytes, content_type: str | None, said: _Said, asked_as: str) -> str:
+def _digest_of(body: bytes, content_type: str | None, said: _AnswerHeaders, asked_as: str) -> str:
     """Name a body as it would be read: bytes, type, other headers that matter, readers, and how it was asked for."""
     # XXH3 takes a thirtieth of what SHA-256 does. Two bodies of one digest can be made on purpose, but only by who
     # writes the page, and all that it hides is a change of that page.
@@ -105,7 +105,7 @@ def assess(
     *,
     headers: Headers = (),
     asked_as: str = "",
-    wanted: Wanted | None = None,
+    wanted: ReadingContext | None = None,
 ) -> Assessment:
     """Read the state of a page that was received, and what else is wanted of it.
 
@@ -128,7 +128,7 @@ def assess(
     if kind is Kind.OTHER:
         seen = UNREAD
         if wanted is not None and not is_known:
-            seen = behold_other(body, content_type, headers, url, wanted=wanted)
+            seen = read_other_kind(body, content_type, headers, url, wanted=wanted)
         return _assess_other(seen, problems, said, new_digest)
     if is_known and previous is not None:
         return Assessment(PageState(previous.fields), is_html=True, problem=None, digest=new_digest)
@@ -140,7 +140,7 @@ def assess(
     state, seen = read_state(reading.metas), UNREAD
     if wanted is not None:
         before = previous.fields if previous is not None else None
-        seen = behold(body, content_type, found, headers, url, wanted=wanted, before=before, latest=state)
+        seen = read_page_wholly(body, content_type, found, headers, url, wanted=wanted, before=before, latest=state)
     return Assessment(
         state,
         is_html=True,
@@ -153,7 +153,7 @@ def assess(
     )
 
 
-def _assess_other(seen: Beheld, problems: tuple[str, ...], said: _Said, digest: str) -> Assessment:
+def _assess_other(seen: PageReading, problems: tuple[str, ...], said: _AnswerHeaders, digest: str) -> Assessment:
     """Assess what is no page: it declares nothing, but what it is can be read."""
     return Assessment(
         EMPTY,
@@ -167,7 +167,7 @@ def _assess_other(seen: Beheld, problems: tuple[str, ...], said: _Said, digest: 
     )
 
 
-def _in_words(problems: tuple[str, ...], seen: Beheld, said: _Said | None = None) -> str | None:
+def _in_words(problems: tuple[str, ...], seen: PageReading, said: _AnswerHeaders | None = None) -> str | None:
     if said is not None and said.types > 1:
         problems = (*problems, f"{said.types} Content-Type headers; the first one counts; send one")
     if seen.problem is not None:
@@ -175,7 +175,7 @@ def _in_words(problems: tuple[str, ...], seen: Beheld, said: _Said | None = None
     return "; ".join(problems) or None
 
 
-def _read_headers(headers: Headers) -> _Said:
+def _read_headers(headers: Headers) -> _AnswerHeaders:
     robots: list[str] = []
     sniffing: list[str] = []
     types = 0
@@ -186,7 +186,7 @@ def _read_headers(headers: Headers) -> _Said:
             robots.append(value)
         elif name == "x-content-type-options":
             sniffing.append(value)
-    return _Said(tuple(robots), is_nosniff(sniffing), types)
+    return _AnswerHeaders(tuple(robots), is_nosniff(sniffing), types)
 
 
 def thresholds_of(policy: PageSettings) -> Thresholds:

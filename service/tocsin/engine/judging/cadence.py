@@ -17,7 +17,7 @@ from tocsin.model import phase_of
 
 if TYPE_CHECKING:
     from tocsin.model import Instant
-    from tocsin.model.signals import Pace
+    from tocsin.model.signals import ChangePace
     from tocsin.settings import PageSettings
 
 CRON_SPREAD_US = 60_000_000
@@ -38,7 +38,7 @@ def next_check(
     stored_at: Instant | None = None,
     refresh_s: int | None = None,
     too_soon: bool = False,
-    pace: Pace | None = None,
+    pace: ChangePace | None = None,
     fresh_s: int | None = None,
 ) -> tuple[Instant, str]:
     """Tell when a page is due again, and why, in words.
@@ -103,7 +103,7 @@ def _next_of_grid(page_id: int, now: Instant, every: int) -> Instant:
 
 
 def _next_of_pace(
-    page_id: int, now: Instant, pages: PageSettings, pace: Pace | None, fresh_s: int | None
+    page_id: int, now: Instant, pages: PageSettings, pace: ChangePace | None, fresh_s: int | None
 ) -> tuple[Instant, str]:
     """Find the next check of a page whose interval follows from its changes, within its bounds.
 
@@ -138,7 +138,7 @@ def _bounds_of(every: timedelta, least: timedelta, most: timedelta) -> tuple[int
     return _micros(every), _micros(least), _micros(max(least, most))
 
 
-def _found(pace: Pace, rate: float) -> str:
+def _found(pace: ChangePace, rate: float) -> str:
     """Say what is known of a page's changes; rounded, so that not every page has words of its own."""
     checks, changes = max(round(pace.checks), 1), round(pace.found + pace.dated)
     often = f", about every {_about(1 / rate)}" if changes else ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from tocsin.configuration import show_span
 from tocsin.engine.judging.cadence import next_check
-from tocsin.engine.judging.contents import Learnt, learn
+from tocsin.engine.judging.contents import LearntContents, learn
 from tocsin.engine.judging.judge import Occasion, assess_received, judge
 from tocsin.engine.judging.pace import fresh_for, pace_of, with_pace
 from tocsin.model import KEEPS_ALL, REFUSED_SETTINGS, SHORTAGE, Attempt, CheckOutcome, CheckReport, CheckResult, Failure
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tocsin.engine.judging.assess import Assessment
-    from tocsin.engine.judging.events import Alerts
-    from tocsin.engine.judging.judge import Judged
+    from tocsin.engine.judging.events import EventWriter
+    from tocsin.engine.judging.judge import Judgement
     from tocsin.errors import Disallowed, FetchError, Shortage
     from tocsin.model import (
         AlertDraft,
         Instant,
         Instruction,
-        Keeps,
-        Known,
+        KeptContents,
         NewState,
+        PageKnowledge,
         PageTask,
-        Received,
+        ReceivedPage,
         VerdictRow,
     )
 
 LOOK_AGAIN: Final = timedelta(hours=1)
 """A page whose settings cannot be used is looked at again no later than this."""
-_NOTHING_LEARNT: Final = Learnt()
+_NOTHING_LEARNT: Final = LearntContents()
 
 
 class Conclusions:
@@ -45,7 +45,7 @@ class Conclusions:
     keeps  what of pages' contents is kept
     """
 
-    def __init__(self, alerts: Alerts, *, time_zone: str, keeps: Keeps = KEEPS_ALL) -> None:
+    def __init__(self, alerts: EventWriter, *, time_zone: str, keeps: KeptContents = KEEPS_ALL) -> None:
         self.alerts, self.time_zone, self.keeps = alerts, time_zone, keeps
 
     def of(self, task: PageTask, policy: PageSettings, began: Instant) -> Conclusion:
@@ -56,7 +56,7 @@ class Conclusions:
 class Conclusion:
     """The ends that one check can have."""
 
-    def __init__(self, occasion: Occasion, alerts: Alerts, time_zone: str) -> None:
+    def __init__(self, occasion: Occasion, alerts: EventWriter, time_zone: str) -> None:
         self._occasion = occasion
         self._task, self._policy, self._began = occasion.task, occasion.policy, occasion.began
         self._alerts, self._time_zone = alerts, time_zone
@@ -165,7 +165,7 @@ class Conclusion:
         failure = Failure(cause_of(error), tuple(attempts), "check", silent=waits_for_major)
         return self._result(report, (at, why), failure=failure, host_gate_at=gate_at)
 
-    def received(self, received: Received, now: Instant, *, conditional: bool, tried: int) -> CheckResult:
+    def received(self, received: ReceivedPage, now: Instant, *, conditional: bool, tried: int) -> CheckResult:
         """Assess a page that was received, compare it with the state before, and decide what follows.
 
         now          the moment of assessing: what a state is stored under
@@ -212,13 +212,13 @@ class Conclusion:
             keeps_rule=waits_for_major and not is_major,
             suspected=is_suspect,
             # A 304 brings nothing that could be read.
-            learnt=Learnt(known)
+            learnt=LearntContents(known)
             if received.not_modified
             else learn(self._occasion, received, assessment, judged, known, now),
         )
 
     def _report(
-        self, received: Received, assessment: Assessment, judged: Judged, tried: int, back: timedelta | None
+        self, received: ReceivedPage, assessment: Assessment, judged: Judgement, tried: int, back: timedelta | None
     ) -> CheckReport:
         comparison, ruling = judged.comparison, judged.ruling
         problems = [assessment.problem] if assessment.problem else []
@@ -255,7 +255,7 @@ class Conclusion:
         *,
         too_soon: bool = False,
         since: Instant | None = None,
-        known: Known | None = None,
+        known: PageKnowledge | None = None,
         fresh_s: int | None = None,
     ) -> tuple[Instant, str]:
         before = self._task.state
@@ -310,7 +310,7 @@ class Conclusion:
         keeps_rule: bool = False,
         host_gate_at: Instant | None = None,
         suspected: bool | None = None,
-        learnt: Learnt = _NOTHING_LEARNT,
+        learnt: LearntContents = _NOTHING_LEARNT,
     ) -> CheckResult:
         task, instruction = self._task, self._task.instruction
         noindex, nofollow = robots or (task.noindex, task.nofollow)
@@ -356,7 +356,7 @@ def _is_spent(instruction: Instruction | None, *, received: bool) -> bool:
     return instruction is not None and (instruction.kind == "again" or received)
 
 
-def _directives_of(task: PageTask, assessment: Assessment, judged: Judged) -> tuple[bool, bool]:
+def _directives_of(task: PageTask, assessment: Assessment, judged: Judgement) -> tuple[bool, bool]:
     """Say whether the page wants its text out of indexes and its links not followed (LM-45, LM-46).
 
     What an answer says that is not kept is not kept either: the next one is compared with the one before it.

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tocsin.engine.judging.assess import Assessment
-    from tocsin.engine.judging.judge import Judged, Occasion
-    from tocsin.model import Instant, JsonObject, Known, Listing, PageTask, Received, Snapshot
+    from tocsin.engine.judging.judge import Judgement, Occasion
+    from tocsin.model import Instant, JsonObject, Listing, PageKnowledge, PageTask, ReceivedPage, Snapshot
     from tocsin.spec.robots.directives import Directives
 
 
@@ -143,10 +143,10 @@ def difference_of_items(before: PageItems, latest: PageItems) -> JsonObject | No
     return show_changes(changes, since=to_rfc3339(before.at))
 
 
-class Learnt(Struct, frozen=True, gc=False):
+class LearntContents(Struct, frozen=True, gc=False):
     """What a check learnt beside the state, as `CheckResult` has it."""
 
-    known: Known | None = None
+    known: PageKnowledge | None = None
     snapshot: Snapshot | None = None
     listing: Listing | None = None
     copies: tuple[CopyLink, ...] | None = None
@@ -154,8 +154,13 @@ class Learnt(Struct, frozen=True, gc=False):
 
 
 def learn(
-    occasion: Occasion, received: Received, assessment: Assessment, judged: Judged, known: Known | None, now: Instant
-) -> Learnt:
+    occasion: Occasion,
+    received: ReceivedPage,
+    assessment: Assessment,
+    judged: Judgement,
+    known: PageKnowledge | None,
+    now: Instant,
+) -> LearntContents:
     """Gather what a check learnt of a page that it received anew.
 
     known  what is known of it now beside its state
@@ -165,18 +170,18 @@ def learn(
     copies = _copies_of(occasion.task, received, judged)
     if assessment.directives is None:
         # Its bytes are as they were. What was kept of them goes all the same, where the user lets none be kept.
-        return Learnt(known, None, listing, copies, None if occasion.keeps.items else NO_ITEMS)
+        return LearntContents(known, None, listing, copies, None if occasion.keeps.items else NO_ITEMS)
     items = _items_of(occasion, received, assessment, judged, now)
-    return Learnt(known, _text_of(assessment, judged), listing, copies, items)
+    return LearntContents(known, _text_of(assessment, judged), listing, copies, items)
 
 
-def _text_of(assessment: Assessment, judged: Judged) -> Snapshot | None:
+def _text_of(assessment: Assessment, judged: Judgement) -> Snapshot | None:
     if judged.outcome in (CheckOutcome.TOO_SOON, CheckOutcome.SUSPECT):
         return None
     return to_keep(assessment.directives, judged.followed.snapshot)
 
 
-def _copies_of(task: PageTask, received: Received, judged: Judged) -> tuple[CopyLink, ...] | None:
+def _copies_of(task: PageTask, received: ReceivedPage, judged: Judgement) -> tuple[CopyLink, ...] | None:
     """Read which copies a page names; its renderings do it anew, the other checks need not.
 
     Read whole is a page at its first check, and where it was last read by older readers, or asked for otherwise.
@@ -195,7 +200,7 @@ def _copies_of(task: PageTask, received: Received, judged: Judged) -> tuple[Copy
 
 
 def _items_of(
-    occasion: Occasion, received: Received, assessment: Assessment, judged: Judged, now: Instant
+    occasion: Occasion, received: ReceivedPage, assessment: Assessment, judged: Judgement, now: Instant
 ) -> PageItems | None:
     """Read a page's microdata at its first check, for its renderings to compare with.
 

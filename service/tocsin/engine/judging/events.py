@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tocsin import events
-from tocsin.engine.judging.ruling import rule_on, signals_data, trace_data
+from tocsin.engine.judging.overall import combine_verdict, signals_data, trace_data
 from tocsin.events import cloud_event, page_link, question_link
 from tocsin.model import AlertDraft, to_rfc3339
 from tocsin.spec.topper.state import FIELDS
@@ -20,7 +20,7 @@ from tocsin.spec.topper.state import FIELDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.engine.judging.ruling import Ruling
+    from tocsin.engine.judging.overall import OverallVerdict
     from tocsin.model import (
         Attempt,
         FieldValues,
@@ -74,7 +74,7 @@ def changed_data(
     stored_at: Instant,
     elapsed_s: int,
     thresholds: Thresholds,
-    ruling: Ruling | None = None,
+    ruling: OverallVerdict | None = None,
 ) -> JsonObject:
     """Put a verdict into the words of its event; what a rendering finds is filled in later, and so is the difference.
 
@@ -84,7 +84,7 @@ def changed_data(
     ruling     what the comparison and the signals came to; the comparison alone where it is left out
     Returns the data of `tocsin.page.changed.v1`, and of `unchanged` and `too-soon`.
     """
-    ruling = ruling or rule_on(comparison)
+    ruling = ruling or combine_verdict(comparison)
     return {
         "page": page_data(page.page_id, page.url, page.group, page.text),
         "outcome": ruling.outcome.value,
@@ -142,7 +142,7 @@ def rendering_data(row: RenderingRow) -> JsonObject:
     }
 
 
-class Alerts:
+class EventWriter:
     """Writes the alerts of one instance.
 
     source      the instance's name, the `source` of its events

@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from tocsin.engine.judging.assess import Assessment, assess, decide, thresholds_of
 from tocsin.engine.judging.events import changed_data
-from tocsin.engine.judging.reading import Wanted
-from tocsin.engine.judging.ruling import Ruling, rule_on
-from tocsin.engine.judging.signals import NO_SIGNALS, Followed, follow, has_news
+from tocsin.engine.judging.overall import OverallVerdict, combine_verdict
+from tocsin.engine.judging.reading import ReadingContext
+from tocsin.engine.judging.signals import NO_SIGNALS, SignalsResult, has_news, weigh_signals
 from tocsin.errors import FetchRefused
 from tocsin.model import ACCEPTED, KEEPS_ALL, CheckOutcome, FailureKind, NewState, VerdictRow, validators_of
 from tocsin.spec.topper.compare import Comparison, Outcome
@@ -19,12 +19,21 @@ from tocsin.spec.topper.policy import Mode, Tell, is_awareness_due, is_stored
 from tocsin.spec.topper.state import EMPTY, PageState
 
 if TYPE_CHECKING:
-    from tocsin.engine.judging.events import Alerts
-    from tocsin.model import AlertDraft, FieldValues, Instant, JsonObject, Keeps, PageTask, Received, StoredState
+    from tocsin.engine.judging.events import EventWriter
+    from tocsin.model import (
+        AlertDraft,
+        FieldValues,
+        Instant,
+        JsonObject,
+        KeptContents,
+        PageTask,
+        ReceivedPage,
+        StoredState,
+    )
     from tocsin.settings import PageSettings
 
 _SAME = Comparison(Outcome.UNCHANGED, None, "T42")
-_SAME_RULING = rule_on(_SAME)
+_SAME_RULING = combine_verdict(_SAME)
 _MICROSECOND = timedelta(microseconds=1)
 _REPORTED_ON_REQUEST = frozenset({CheckOutcome.UNCHANGED, CheckOutcome.TOO_SOON})
 _TOLD = frozenset({Outcome.MAJOR, Outcome.MINOR})
@@ -40,10 +49,10 @@ class Occasion(Struct, frozen=True, gc=False):
     task: PageTask
     policy: PageSettings
     began: Instant
-    keeps: Keeps = KEEPS_ALL
+    keeps: KeptContents = KEEPS_ALL
 
 
-class Judged(Struct, frozen=True):
+class Judgement(Struct, frozen=True):
     """What an answer came to: nothing of it is set where nothing is stored.
 
     comparison  by the specification; None where nothing was compared
@@ -56,11 +65,11 @@ class Judged(Struct, frozen=True):
     state: NewState | None = None
     verdict: VerdictRow | None = None
     alerts: tuple[AlertDraft, ...] = ()
-    ruling: Ruling | None = None
-    followed: Followed = NO_SIGNALS
+    ruling: OverallVerdict | None = None
+    followed: SignalsResult = NO_SIGNALS
 
 
-def assess_received(task: PageTask, received: Received, policy: PageSettings) -> Assessment:
+def assess_received(task: PageTask, received: ReceivedPage, policy: PageSettings) -> Assessment:
     """Assess an answer; a 304 stands for the state that its validators belong to (T45 still applies to it).
 
     Raises FetchRefused: too-complex for a page that no parser may be given, status for a 202 that is no suspect.
@@ -76,7 +85,7 @@ def assess_received(task: PageTask, received: Received, policy: PageSettings) ->
         task.body_digest,
         headers=response.headers,
         asked_as=received.asked_as,
-        wanted=Wanted(
+        wanted=ReadingContext(
             policy,
             task.beside,
             task.url,
@@ -91,20 +100,22 @@ def assess_received(task: PageTask, received: Received, policy: PageSettings) ->
     return assessment
 
 
-def judge(occasion: Occasion, received: Received, assessment: Assessment, now: Instant, alerts: Alerts) -> Judged:
+def judge(
+    occasion: Occasion, received: ReceivedPage, assessment: Assessment, now: Instant, alerts: EventWriter
+) -> Judgement:
     """Compare what was received with the state before, and decide what is stored and told (T40 to T47).
 
     now  the moment of assessing: what a state is stored under
     """
     if _is_plainly_unchanged(occasion, assessment, now):
         state = _new_state(occasion.task, received, assessment, now)
-        return Judged(CheckOutcome.UNCHANGED, _SAME, state, ruling=_SAME_RULING)
+        return Judgement(CheckOutcome.UNCHANGED, _SAME, state, ruling=_SAME_RULING)
     return _judge_closely(occasion, received, assessment, now, alerts)
 
 
 def _judge_closely(
-    occasion: Occasion, received: Received, assessment: Assessment, now: Instant, alerts: Alerts
-) -> Judged:
+    occasion: Occasion, received: ReceivedPage, assessment: Assessment, now: Instant, alerts: EventWriter
+) -> Judgement:
     task, policy = occasion.task, occasion.policy
     latest, before = assessment.state, task.state
     if before is not None and (evidence := evidence_against(assessment, task, policy)) is not None:
@@ -113,11 +124,11 @@ def _judge_closely(
         told = (
             () if task.suspected else (alerts.suspect_event(task, now, evidence=evidence, content_type=content_type),)
         )
-        return Judged(CheckOutcome.SUSPECT, alerts=told)
+        return Judgement(CheckOutcome.SUSPECT, alerts=told)
     if policy.mode != "on":
         was_subject = before is not None and PageState(before.fields).is_subject
         if not is_stored(Mode(policy.mode), answer_subject=latest.is_subject, latest_subject=was_subject):
-            return Judged(CheckOutcome.NOT_SUBJECT)
+            return Judgement(CheckOutcome.NOT_SUBJECT)
     stored_at = max(now, before.last_at) if before is not None else now
     comparison = decide(before, latest, stored_at, policy)
     followed = NO_SIGNALS
@@ -125,21 +136,21 @@ def _judge_closely(
     has_signals = assessment.readings is not None or task.beside is not None
     if has_signals and comparison.outcome is not Outcome.TOO_SOON:
         followed = _follow(occasion, assessment, stored_at)
-    ruling = rule_on(comparison, followed.weighed, followed.change)
+    ruling = combine_verdict(comparison, followed.weighed, followed.change)
     outcome = _OUTCOMES[ruling.outcome]
     state = _new_state(task, received, assessment, stored_at)
     if comparison.outcome is Outcome.FIRST or before is None:
-        return Judged(outcome, comparison, state, ruling=ruling, followed=followed)
+        return Judgement(outcome, comparison, state, ruling=ruling, followed=followed)
     # Most checks find nothing new, and few are asked to say so: then nobody reads these words.
     is_silent = outcome in _REPORTED_ON_REQUEST and outcome not in policy.report
     data = {} if is_silent else _data_of(occasion, before, latest, stored_at, comparison, ruling)
     if comparison.outcome is Outcome.TOO_SOON:
         # The record is not kept: the next comparison is again with the state before it.
         told = () if is_silent else (alerts.too_soon_event(task, data, stored_at),)
-        return Judged(outcome, comparison, alerts=told, ruling=ruling)
+        return Judgement(outcome, comparison, alerts=told, ruling=ruling)
     if ruling.outcome not in _TOLD:
         told = () if is_silent else (alerts.unchanged_event(task, data, stored_at),)
-        return Judged(outcome, comparison, state, alerts=told, ruling=ruling, followed=followed)
+        return Judgement(outcome, comparison, state, alerts=told, ruling=ruling, followed=followed)
     verdict = VerdictRow(
         at=stored_at,
         outcome=ruling.outcome.value,
@@ -150,7 +161,7 @@ def _judge_closely(
         awareness=_is_awareness_due(occasion, ruling.outcome),
         storm_key=followed.storm_key if comparison.outcome is Outcome.UNCHANGED else None,
     )
-    return Judged(outcome, comparison, state, verdict, ruling=ruling, followed=followed)
+    return Judgement(outcome, comparison, state, verdict, ruling=ruling, followed=followed)
 
 
 def evidence_against(assessment: Assessment, task: PageTask, policy: PageSettings) -> str | None:
@@ -179,10 +190,10 @@ def was_html(fields: FieldValues, *, not_html: bool, is_received: bool) -> bool:
     return fields != EMPTY.values or (is_received and not not_html)
 
 
-def _follow(occasion: Occasion, assessment: Assessment, stored_at: Instant) -> Followed:
+def _follow(occasion: Occasion, assessment: Assessment, stored_at: Instant) -> SignalsResult:
     said = assessment.directives
     may_keep = occasion.keeps.texts and said is not None and said.index and said.archive
-    return follow(
+    return weigh_signals(
         occasion.task,
         occasion.policy,
         assessment.state,
@@ -199,7 +210,7 @@ def _data_of(
     latest: PageState,
     stored_at: Instant,
     comparison: Comparison,
-    ruling: Ruling,
+    ruling: OverallVerdict,
 ) -> JsonObject:
     return changed_data(
         page=occasion.task,
@@ -237,7 +248,7 @@ def _is_awareness_due(occasion: Occasion, outcome: Outcome) -> bool:
     return is_awareness_due(outcome, Tell(occasion.policy.tell))
 
 
-def _new_state(task: PageTask, received: Received, assessment: Assessment, stored_at: Instant) -> NewState:
+def _new_state(task: PageTask, received: ReceivedPage, assessment: Assessment, stored_at: Instant) -> NewState:
     """The storing of a state; its validators are the answer's, or those that a 304 confirmed."""
     before, digest = task.state, assessment.digest or None
     equal = before is not None and before.fields == assessment.state.values

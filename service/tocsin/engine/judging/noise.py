@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from xxhash import xxh3_64_intdigest
 
-from tocsin.model import Noise
+from tocsin.model import PageNoise
 from tocsin.spec.signals.values import GONE, Place
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from tocsin.model import Beside, Instant
+    from tocsin.model import Instant, SignalContext
 
 MUTED_AT: Final = 3
 """So many checks in a row must find it changed; the first two are told, if they are more than noise."""
@@ -39,7 +39,7 @@ def signal_place(name: str) -> Place:
     return Place(xxh3_64_intdigest(f"{_SIGNAL}{name}".encode()) & _POSITIVE, f"{_SIGNAL}{name}")
 
 
-def muted_keys(beside: Beside | None, now: Instant | None = None) -> frozenset[int]:
+def muted_keys(beside: SignalContext | None, now: Instant | None = None) -> frozenset[int]:
     """Give the keys of all that is muted for a page: its own, and its host's, but for what the user wants to hear.
 
     now  what has not changed for long by then is heard; None: whatever its age
@@ -57,8 +57,8 @@ def muted_signals(names: Iterable[str], keys: Collection[int]) -> frozenset[str]
 
 
 def learn(
-    noise: tuple[Noise, ...], differing: Iterable[Place], now: Instant, checked_before: Instant | None = None
-) -> tuple[Noise, ...]:
+    noise: tuple[PageNoise, ...], differing: Iterable[Place], now: Instant, checked_before: Instant | None = None
+) -> tuple[PageNoise, ...]:
     """Learn from one reading of a page that could be compared with the one before.
 
     noise           learnt so far
@@ -69,13 +69,13 @@ def learn(
     learnt = [
         each for known in noise if (each := _go_on(known, here.pop(known.key, None), now, checked_before)) is not None
     ]
-    learnt.extend(Noise(place.key, place.what, 1, at=now) for place in here.values())
+    learnt.extend(PageNoise(place.key, place.what, 1, at=now) for place in here.values())
     if len(learnt) > MOST:
         learnt = sorted(learnt, key=lambda each: (each.since is None, each.quiet, -each.changes))[:MOST]
     return tuple(learnt)
 
 
-def _go_on(known: Noise, place: Place | None, now: Instant, checked_before: Instant | None) -> Noise | None:
+def _go_on(known: PageNoise, place: Place | None, now: Instant, checked_before: Instant | None) -> PageNoise | None:
     """Go on with what is known of a place; None: it is forgotten."""
     if place is None:
         quiet = known.quiet + 1
@@ -86,11 +86,11 @@ def _go_on(known: Noise, place: Place | None, now: Instant, checked_before: Inst
     what = known.what if place.what.endswith(GONE) else place.what
     is_in_a_row = checked_before is None or known.at >= checked_before
     if not is_in_a_row and (known.since is None or _is_long_quiet(known, now)):
-        return Noise(known.key, what, 1, at=now)
+        return PageNoise(known.key, what, 1, at=now)
     changes = known.changes + 1
     since = known.since if known.since is not None else now if changes >= MUTED_AT else None
-    return Noise(known.key, what, changes, 0, since, now)
+    return PageNoise(known.key, what, changes, 0, since, now)
 
 
-def _is_long_quiet(known: Noise, now: Instant) -> bool:
+def _is_long_quiet(known: PageNoise, now: Instant) -> bool:
     return now - known.at > HEARD_AFTER_US

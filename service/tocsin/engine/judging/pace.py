@@ -32,8 +32,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from tocsin.model import CheckOutcome, Known
-from tocsin.model.signals import Pace
+from tocsin.model import CheckOutcome, PageKnowledge
+from tocsin.model.signals import ChangePace
 from tocsin.spec.links.http_dates import read_http_date
 from tocsin.spec.signals import SOURCES
 from tocsin.spec.signals.instants import to_value
@@ -42,7 +42,7 @@ from tocsin.spec.topper.state import TOPPER_FIELDS, tokens_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tocsin.engine.judging.judge import Judged, Occasion
+    from tocsin.engine.judging.judge import Judgement, Occasion
     from tocsin.model import Instant, PageTask
     from tocsin.settings import PageSettings
     from tocsin.spec.topper.state import PageState
@@ -65,18 +65,18 @@ _SATURATED: Final = 500.0
 _ENOUGH: Final = 1e-2
 """The last step relative to the rate; the error left is its square."""
 _MOST_STEPS: Final = 30
-_UNKNOWN: Final = Pace()
+_UNKNOWN: Final = ChangePace()
 
 
 def note(
-    pace: Pace | None,
+    pace: ChangePace | None,
     *,
     since: Instant | None,
     now: Instant,
     changed: bool,
     declared_at: Instant | None,
     every_s: float,
-) -> Pace | None:
+) -> ChangePace | None:
     """Add what a check found; a check that says nothing adds nothing.
 
     since        the check before that received the page; None: this is the first, and only its date can say something,
@@ -110,10 +110,10 @@ def note(
     else:
         found += 1
         found_s += span_s
-    return Pace(before.checks * left + 1, found, found_s, dated, quiet_s)
+    return ChangePace(before.checks * left + 1, found, found_s, dated, quiet_s)
 
 
-def rate_of(pace: Pace | None, every_s: float) -> float:
+def rate_of(pace: ChangePace | None, every_s: float) -> float:
     """Estimate how many changes a second a page sees; once in `every_s` where nothing is known of it."""
     known = _UNKNOWN if pace is None else pace
     dated, quiet_s = known.dated + PRIOR_CHANGES, known.quiet_s + PRIOR_CHANGES * every_s
@@ -155,7 +155,7 @@ _BY_TRUST: Final = tuple(
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _LONGEST_REMEMBERED: Final = 64
-_NEVER_READ: Final = Known("", {})
+_NEVER_READ: Final = PageKnowledge("", {})
 
 
 def is_paced(policy: PageSettings) -> bool:
@@ -163,13 +163,13 @@ def is_paced(policy: PageSettings) -> bool:
     return policy.adaptive and not policy.cron
 
 
-def pace_of(task: PageTask) -> Pace | None:
+def pace_of(task: PageTask) -> ChangePace | None:
     """Give what earlier checks found."""
     known = task.beside.known if task.beside is not None else None
     return known.pace if known is not None else None
 
 
-def with_pace(occasion: Occasion, judged: Judged, latest: PageState) -> Known | None:
+def with_pace(occasion: Occasion, judged: Judgement, latest: PageState) -> PageKnowledge | None:
     """Give what is known of a page after a check, its pace included; None where that is as before.
 
     latest  what was read of its twelve fields
@@ -192,7 +192,7 @@ def with_pace(occasion: Occasion, judged: Judged, latest: PageState) -> Known | 
     return known if pace == before.pace else msgspec.structs.replace(before, pace=pace)
 
 
-def _is_changed(judged: Judged) -> bool:
+def _is_changed(judged: Judgement) -> bool:
     """Say whether something of the page changed: that an equal state is told again after a long time (T45) is none."""
     if judged.outcome not in _CHANGES:
         return False

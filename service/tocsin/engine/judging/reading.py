@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TypeAlias
 
-    from tocsin.model import Beside, FieldValues, Instant
+    from tocsin.model import FieldValues, Instant, SignalContext
     from tocsin.settings import PageSettings
     from tocsin.spec.feeds import Feed
     from tocsin.spec.html.page import Kind
@@ -136,7 +136,7 @@ GONE: Final = ContentChange(is_change=True, share=1.0, blocks=1, removed=1)
 """Where there was content, there is none."""
 
 
-class Wanted(Struct, frozen=True, gc=False):
+class ReadingContext(Struct, frozen=True, gc=False):
     """What is wanted of a page beside its twelve fields.
 
     url       as watched
@@ -147,7 +147,7 @@ class Wanted(Struct, frozen=True, gc=False):
     """
 
     policy: PageSettings
-    beside: Beside | None
+    beside: SignalContext | None
     url: str
     status: int
     asked_as: str = ""
@@ -155,7 +155,7 @@ class Wanted(Struct, frozen=True, gc=False):
     own_ignore: bool = False
 
 
-class Beheld(NamedTuple):
+class PageReading(NamedTuple):
     """What was read of an answer.
 
     readings   None where it was not read for signals
@@ -172,20 +172,20 @@ class Beheld(NamedTuple):
     problem: str | None = None
 
 
-UNREAD: Final = Beheld()
+UNREAD: Final = PageReading()
 
 
-def behold(
+def read_page_wholly(
     body: bytes,
     content_type: str | None,
     found: tuple[Kind, tuple[str, ...]],
     headers: Headers,
     final_url: str,
     *,
-    wanted: Wanted,
+    wanted: ReadingContext,
     before: FieldValues | None,
     latest: PageState,
-) -> Beheld:
+) -> PageReading:
     """Read a page whole, where that is needed.
 
     found          what `find_kind` says of it
@@ -200,7 +200,7 @@ def behold(
     except TooComplex as exc:
         # It is not tried again and again: nothing was ever read where there is no name of who read it.
         readings = Readings(_UNREADABLE, {}) if is_read and is_never_read(wanted.beside) else None
-        return Beheld(readings, problem=f"too complex to be read whole: {exc}")
+        return PageReading(readings, problem=f"too complex to be read whole: {exc}")
     if whole is None:
         return UNREAD
     readings = change = None
@@ -213,20 +213,22 @@ def behold(
     is_doubtful = before is None or is_unlike or wanted.status == ACCEPTED
     suspicion = _suspicion(whole, body, wanted, headers, final_url) if is_doubtful else None
     problem = "; ".join(readings.problems) if readings is not None else ""
-    return Beheld(readings, change, suspicion, problem=problem or None)
+    return PageReading(readings, change, suspicion, problem=problem or None)
 
 
-def behold_other(body: bytes, content_type: str | None, headers: Headers, final_url: str, *, wanted: Wanted) -> Beheld:
+def read_other_kind(
+    body: bytes, content_type: str | None, headers: Headers, final_url: str, *, wanted: ReadingContext
+) -> PageReading:
     """Read what is no page: its bytes or entries are its content, and it may list other pages."""
     lists = read_lists(body, content_type, wanted.url, final_url)
     listing, problem = (None, None) if lists is None else (lists.listing, _of_lists(lists))
     if not wants_signals(wanted.policy):
-        return Beheld(listing=listing, problem=problem)
+        return PageReading(listing=listing, problem=problem)
     readings = _as_asked(wanted, read_other(body, headers, _listed(wanted), asked_of(wanted.policy)))
     if lists is not None:
         # A list is written anew all the time, and says when: its content is what it lists.
         readings = msgspec.structs.replace(readings, content=content_of_entries(lists.texts))
-    return Beheld(readings, _compare(wanted, readings), listing=listing, problem=problem)
+    return PageReading(readings, _compare(wanted, readings), listing=listing, problem=problem)
 
 
 def _of_lists(lists: Lists) -> str:
@@ -249,18 +251,18 @@ def asked_of(policy: PageSettings, *, own_ignore: bool = False) -> Asked:
     return Asked(policy.look_at, policy.ignore, own_ignore)
 
 
-def _listed(wanted: Wanted) -> dict[str, str]:
+def _listed(wanted: ReadingContext) -> dict[str, str]:
     return wanted.beside.listed if wanted.beside is not None else NOTHING.listed
 
 
-def _as_asked(wanted: Wanted, readings: Readings) -> Readings:
+def _as_asked(wanted: ReadingContext, readings: Readings) -> Readings:
     """Name what was read by the request, too."""
     if not wanted.asked_as:
         return readings
     return msgspec.structs.replace(readings, read_as=f"{readings.read_as}{wanted.asked_as}")
 
 
-def _text_known(wanted: Wanted) -> int:
+def _text_known(wanted: ReadingContext) -> int:
     """Give the digest of the text that is known, where its content could be compared with today's."""
     known = wanted.beside.known if wanted.beside is not None else None
     if known is None or known.content is None or not known.text:
@@ -268,7 +270,7 @@ def _text_known(wanted: Wanted) -> int:
     return known.text if known.read_as == f"{read_as(asked_of(wanted.policy))}{wanted.asked_as}" else 0
 
 
-def _compare(wanted: Wanted, readings: Readings) -> ContentChange | None:
+def _compare(wanted: ReadingContext, readings: Readings) -> ContentChange | None:
     """Compare the content with the one before, as far as both were read alike."""
     beside = wanted.beside
     before = beside.known if beside is not None else None
@@ -279,7 +281,7 @@ def _compare(wanted: Wanted, readings: Readings) -> ContentChange | None:
     return compare_contents(before.content, readings.content, muted_keys(beside, wanted.at))
 
 
-def _suspicion(whole: Whole, body: bytes, wanted: Wanted, headers: Headers, final_url: str) -> str | None:
+def _suspicion(whole: Whole, body: bytes, wanted: ReadingContext, headers: Headers, final_url: str) -> str | None:
     if wanted.policy.suspects == "accept":
         return None
     found = find_suspicion(whole, body=body, status=wanted.status, url=wanted.url, final_url=final_url, headers=headers)
@@ -290,7 +292,7 @@ def _is_mostly_new(change: ContentChange | None) -> bool:
     return change is not None and change.is_change and change.share > _MOSTLY
 
 
-def _is_emptied(wanted: Wanted, readings: Readings | None) -> bool:
+def _is_emptied(wanted: ReadingContext, readings: Readings | None) -> bool:
     """Say whether a page has no text now and had some before; comparing finds nothing new on an empty page."""
     if readings is None or readings.content is None or readings.content.text:
         return False

@@ -9,7 +9,7 @@ import msgspec
 from xxhash import xxh3_64
 
 from tocsin.engine.judging.noise import learn, muted_keys, muted_signals, signal_place
-from tocsin.model import Beside, Known, Snapshot
+from tocsin.model import PageKnowledge, SignalContext, Snapshot
 from tocsin.spec.signals import SOURCES
 from tocsin.spec.signals.content import content_digest
 from tocsin.spec.signals.instants import to_value
@@ -20,13 +20,13 @@ from tocsin.spec.signals.weigh import Heard, Weighed, weigh
 from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
 
 if TYPE_CHECKING:
-    from tocsin.model import FieldValues, Instant, Noise, PageTask
+    from tocsin.model import FieldValues, Instant, PageNoise, PageTask
     from tocsin.settings import PageSettings
     from tocsin.spec.signals.rules import Says
     from tocsin.spec.signals.values import Content
     from tocsin.spec.topper.state import PageState
 
-NOTHING: Final = Beside()
+NOTHING: Final = SignalContext()
 _TOPPER: Final = itemgetter(*(FIELDS.index(field) for field in TOPPER_FIELDS))
 _NO_TOPPER: Final = (None,) * len(TOPPER_FIELDS)
 BACK: Final = "S8"
@@ -40,7 +40,7 @@ _SERVED: Final = frozenset(name for name, source in SOURCES.items() if source ==
 _DECLARED: Final = tuple(name for name in SOURCES if name not in _SERVED)
 
 
-class Followed(NamedTuple):
+class SignalsResult(NamedTuple):
     """What follows from the signals of one check.
 
     weighed   what they come to; None where there was nothing to compare them with
@@ -52,12 +52,12 @@ class Followed(NamedTuple):
 
     weighed: Weighed | None = None
     change: ContentChange | None = None
-    known: Known | None = None
+    known: PageKnowledge | None = None
     snapshot: Snapshot | None = None
     storm_key: bytes | None = None
 
 
-NO_SIGNALS: Final = Followed()
+NO_SIGNALS: Final = SignalsResult()
 SAME: Final = ContentChange(is_change=False)
 
 
@@ -76,12 +76,12 @@ def is_read_for_signals(policy: PageSettings, fields: FieldValues) -> bool:
     return signals != "none" and policy.mode == "on" and (signals == "all" or _TOPPER(fields) == _NO_TOPPER)
 
 
-def is_never_read(beside: Beside | None) -> bool:
+def is_never_read(beside: SignalContext | None) -> bool:
     """Say whether no signals of a page were ever read."""
     return beside is None or beside.known is None or not beside.known.read_as
 
 
-def must_be_read(policy: PageSettings, beside: Beside | None, fields: FieldValues) -> bool:
+def must_be_read(policy: PageSettings, beside: SignalContext | None, fields: FieldValues) -> bool:
     """Say whether a page has to be read for its signals, though nobody knows that it has changed."""
     return is_read_for_signals(policy, fields) and is_never_read(beside)
 
@@ -97,7 +97,7 @@ def has_news(task: PageTask, policy: PageSettings) -> bool:
     return any(known.get(name) != value for name, value in _listed(beside).items())
 
 
-def follow(
+def weigh_signals(
     task: PageTask,
     policy: PageSettings,
     state: PageState,
@@ -106,7 +106,7 @@ def follow(
     now: Instant,
     *,
     may_keep: bool,
-) -> Followed:
+) -> SignalsResult:
     """Weigh what was read of a page's signals, and say what is known of it now.
 
     state     its twelve fields
@@ -134,7 +134,7 @@ def follow(
         versions, flaps = _turn(before, content if is_other else before.content, values, muted)
     if flaps > before.flaps:
         weighed = _hear_flapping(weighed, flaps)
-    known = Known(
+    known = PageKnowledge(
         before.read_as,
         values,
         content,
@@ -144,7 +144,7 @@ def follow(
         before.pace,
         readings.text or before.text,
     )
-    return Followed(
+    return SignalsResult(
         weighed,
         change,
         known if known != before else None,
@@ -172,15 +172,15 @@ def _weigh(
     )
 
 
-def _listed(beside: Beside) -> dict[str, str]:
+def _listed(beside: SignalContext) -> dict[str, str]:
     values = ((name, to_value(said)) for name, said in beside.listed.items())
     return {name: value for name, value in values if value is not None}
 
 
-def _begin(readings: Readings, before: Known | None, now: Instant, *, may_keep: bool) -> Followed:
+def _begin(readings: Readings, before: PageKnowledge | None, now: Instant, *, may_keep: bool) -> SignalsResult:
     """Begin anew with what was read: there is nothing that it could be compared with."""
     content = readings.content
-    known = Known(
+    known = PageKnowledge(
         readings.read_as,
         readings.values,
         content.fingerprint if content is not None else None,
@@ -189,11 +189,11 @@ def _begin(readings: Readings, before: Known | None, now: Instant, *, may_keep: 
         pace=before.pace if before is not None else None,
         text=readings.text,
     )
-    return Followed(known=known, snapshot=_snapshot(content, now) if may_keep else None)
+    return SignalsResult(known=known, snapshot=_snapshot(content, now) if may_keep else None)
 
 
 def _turn(
-    before: Known, content: bytes | None, values: dict[str, str], muted: frozenset[int]
+    before: PageKnowledge, content: bytes | None, values: dict[str, str], muted: frozenset[int]
 ) -> tuple[tuple[int, ...], int]:
     """Put the version of today behind those before, and count how often in a row it was one of them."""
     version = _version(content, values, muted)
@@ -236,8 +236,8 @@ def _back(heard: Heard, flaps: int) -> Heard:
 
 
 def _learn(
-    before: Known, values: dict[str, str], change: ContentChange | None, now: Instant, last: Instant | None
-) -> tuple[Noise, ...]:
+    before: PageKnowledge, values: dict[str, str], change: ContentChange | None, now: Instant, last: Instant | None
+) -> tuple[PageNoise, ...]:
     """Learn what differs as noise may; a signal that changes along with the content is none."""
     if change is None:
         return before.noise

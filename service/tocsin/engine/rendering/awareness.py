@@ -10,8 +10,8 @@ from tocsin.engine.judging.conclude import cause_of
 from tocsin.engine.judging.contents import find_copies, items_read_of, may_keep, to_keep, values_of
 from tocsin.engine.judging.events import rendered_data
 from tocsin.engine.judging.judge import evidence_against
-from tocsin.engine.judging.reading import Wanted, read_text
-from tocsin.engine.judging.signals import NO_SIGNALS, follow, is_read_for_signals, wants_signals
+from tocsin.engine.judging.reading import ReadingContext, read_text
+from tocsin.engine.judging.signals import NO_SIGNALS, is_read_for_signals, wants_signals, weigh_signals
 from tocsin.engine.policies import asked_as
 from tocsin.model import Attempt, Failure, NewState, RenderCommit, RenderingRow, Snapshot, Validators
 from tocsin.spec.html.content_type import is_nosniff
@@ -24,15 +24,25 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tocsin.engine.judging.assess import Assessment
-    from tocsin.engine.judging.events import Alerts
+    from tocsin.engine.judging.events import EventWriter
     from tocsin.errors import FetchError
-    from tocsin.model import AlertDraft, CopyLink, Instant, JsonObject, Known, PageItems, PageTask, Rendered, RenderJob
+    from tocsin.model import (
+        AlertDraft,
+        CopyLink,
+        Instant,
+        JsonObject,
+        PageItems,
+        PageKnowledge,
+        PageTask,
+        Rendered,
+        RenderJob,
+    )
     from tocsin.settings import PageSettings
 
 COPY = "copy"
 
 
-class Found(NamedTuple):
+class RenderedState(NamedTuple):
     """What the state that a rendering found came to.
 
     same      it is the state that was judged
@@ -45,11 +55,11 @@ class Found(NamedTuple):
     same: bool
     state: NewState | None
     rendered: JsonObject | None
-    known: Known | None = None
+    known: PageKnowledge | None = None
     snapshot: Snapshot | None = None
 
 
-class Looked(NamedTuple):
+class RenderedAssessment(NamedTuple):
     """What a rendering received, as it was read.
 
     text   of a page that is not read for signals, and so has none of its checks; None where it may not be kept
@@ -70,10 +80,10 @@ class Awareness:
     keeps_texts  pages' texts are kept, to show differences
     """
 
-    def __init__(self, alerts: Alerts, kind: str, *, keeps_texts: bool = True) -> None:
+    def __init__(self, alerts: EventWriter, kind: str, *, keeps_texts: bool = True) -> None:
         self._alerts, self._kind, self._keeps_texts = alerts, kind, keeps_texts
 
-    def look(self, job: RenderJob, rendered: Rendered, policy: PageSettings, now: Instant) -> Looked:
+    def look(self, job: RenderJob, rendered: Rendered, policy: PageSettings, now: Instant) -> RenderedAssessment:
         """Read what a rendering received.
 
         Raises FetchRefused (too-complex) for a page that no parser may be given.
@@ -89,7 +99,7 @@ class Awareness:
             None if is_text_wanted else task.body_digest,
             headers=rendered.headers,
             asked_as=shape,
-            wanted=Wanted(
+            wanted=ReadingContext(
                 policy,
                 task.beside,
                 task.url,
@@ -103,7 +113,7 @@ class Awareness:
         if is_text_wanted and is_page and assessment.readings is None and may_keep(assessment.directives):
             nosniff = is_nosniff(values_of(rendered.headers, "x-content-type-options"))
             text = read_text(rendered.body, rendered.content_type, policy, nosniff=nosniff)
-        return Looked(
+        return RenderedAssessment(
             assessment,
             Snapshot(*pack_text(text), at=now) if text else None,
             items_read_of(rendered.items, assessment) if is_page else None,
@@ -116,7 +126,7 @@ class Awareness:
         rendered: Rendered,
         policy: PageSettings,
         now: Instant,
-        looked: Looked | None = None,
+        looked: RenderedAssessment | None = None,
         changes: JsonObject | None = None,
     ) -> RenderCommit:
         """Conclude a rendering that received the page: every verdict it is owed for has its alert now (T57, T70).
@@ -274,12 +284,12 @@ def _directives_of(assessment: Assessment) -> tuple[bool, bool] | None:
 def _find(
     job: RenderJob,
     rendered: Rendered,
-    looked: Looked,
+    looked: RenderedAssessment,
     policy: PageSettings,
     now: Instant,
     *,
     keeps_texts: bool,
-) -> Found:
+) -> RenderedState:
     """Decide what becomes of the state that a rendering found (T20, T21)."""
     assessment = looked.assessment
     task, before, latest = job.task, job.task.state, assessment.state
@@ -292,22 +302,24 @@ def _find(
         # The next check tells of what became something else; it is not silently compared here.
         or not looked.is_page
     ):
-        return Found(same, None, None)
+        return RenderedState(same, None, None)
     stored_at = max(now, before.last_at) if before is not None else now
     comparison = decide(before, latest, stored_at, policy)
     if comparison.outcome is Outcome.TOO_SOON:
-        return Found(same, None, None)
+        return RenderedState(same, None, None)
     etag, modified = rendered.validators
     validators = Validators(etag, modified, rendered.hop_url) if etag or modified else None
     followed = NO_SIGNALS
     if assessment.readings is not None:
         keeps = keeps_texts and may_keep(assessment.directives)
-        followed = follow(task, policy, latest, assessment.readings, assessment.change, stored_at, may_keep=keeps)
+        followed = weigh_signals(
+            task, policy, latest, assessment.readings, assessment.change, stored_at, may_keep=keeps
+        )
     if same and followed.known is not None and (followed.weighed is None or followed.weighed.rule is not None):
         # Nobody was told of this content: the next check finds it, and must not be answered that nothing is new.
-        return Found(same, NewState(stored_at, latest.values, same, None, None, rendered.wire_bytes), None)
+        return RenderedState(same, NewState(stored_at, latest.values, same, None, None, rendered.wire_bytes), None)
     state = NewState(stored_at, latest.values, same, validators, assessment.digest or None, rendered.wire_bytes)
     if same or before is None:
-        return Found(same, state, None)
+        return RenderedState(same, state, None)
     shown = rendered_data(comparison, before=before.fields, latest=latest.values, stored_at=stored_at)
-    return Found(same, state, shown, followed.known, followed.snapshot)
+    return RenderedState(same, state, shown, followed.known, followed.snapshot)

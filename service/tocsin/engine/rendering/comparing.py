@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tocsin.ports import Telemetry
 
 
-class KeptContents(Protocol):
+class ContentStore(Protocol):
     """Where texts and items of pages are kept; `ports.RenderStore` implements it."""
 
     async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:
@@ -32,7 +32,7 @@ class KeptContents(Protocol):
 class Comparisons:
     """Compares contents of pages on a thread beside the loop, one at a time."""
 
-    def __init__(self, kept: KeptContents, telemetry: Telemetry) -> None:
+    def __init__(self, kept: ContentStore, telemetry: Telemetry) -> None:
         self._kept, self._telemetry = kept, telemetry
         # One thread at a time: comparing holds the interpreter, and further threads would only delay the loop.
         self._one = asyncio.Lock()

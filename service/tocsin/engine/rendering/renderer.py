@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
     from tocsin.engine.policies import Policies
     from tocsin.engine.visiting.receive import Receiver
-    from tocsin.model import Instant, PageItems, Received, RenderJob
+    from tocsin.model import Instant, PageItems, ReceivedPage, RenderJob
     from tocsin.ports import Clock, Fetcher
-    from tocsin.ports.messages import SetSoFar
+    from tocsin.ports.messages import RequestProgress
     from tocsin.spec.html.meta import WholePage
 
 _STORE_RETRY_US = 2_000_000
 
 
-class Agreement(Protocol):
+class WatchedPages(Protocol):
     """Who knows which pages the user wants to be asked for; `ports.WorkStore` is one."""
 
     async def still_watched(self, page_ids: Sequence[int]) -> set[int]:
@@ -52,7 +52,7 @@ class HttpRenderer:
         receiver: Receiver,
         fetcher: Fetcher,
         policies: Policies,
-        agreement: Agreement,
+        agreement: WatchedPages,
         clock: Clock,
         *,
         mark: Callable[[int], None] = lambda _page_id: None,
@@ -63,7 +63,7 @@ class HttpRenderer:
         self._receiver, self._fetcher, self._policies = receiver, fetcher, policies
         self._agreement, self._clock, self._mark, self._keeps_items = agreement, clock, mark, keeps_items
 
-    async def render(self, job: RenderJob, so_far: SetSoFar | None = None) -> Rendered:
+    async def render(self, job: RenderJob, so_far: RequestProgress | None = None) -> Rendered:
         """Receive the page, or the copy chosen for it, completely and process it; one set of requests, or its rest.
 
         Raises Elsewhere, too, where another fetcher serves the next host.
@@ -107,7 +107,7 @@ class HttpRenderer:
         )
 
     def _items_of(
-        self, job: RenderJob, received: Received, page: WholePage, at: Instant
+        self, job: RenderJob, received: ReceivedPage, page: WholePage, at: Instant
     ) -> tuple[PageItems | None, str | None]:
         if job.copy_url is not None:
             # A copy elsewhere is no state of the page.
@@ -123,7 +123,7 @@ class HttpRenderer:
             raise Postponed(self._clock.now() + _STORE_RETRY_US, 0) from exc
 
 
-def _read_items(received: Received, page: WholePage, at: Instant) -> tuple[PageItems | None, str | None]:
+def _read_items(received: ReceivedPage, page: WholePage, at: Instant) -> tuple[PageItems | None, str | None]:
     """Read the page's microdata here, where its bytes are; says why, where it cannot be read."""
     response = received.response
     metas = [(meta.name, meta.content) for meta in page.metas]

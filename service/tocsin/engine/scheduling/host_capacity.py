@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from tocsin.configuration import resolve_readable
 from tocsin.engine.hosts.gates import LONGEST_CRAWL_DELAY_S, politeness_of
-from tocsin.engine.hosts.robots import Answer
+from tocsin.engine.hosts.robots import RobotsAnswer
 from tocsin.engine.judging.cadence import interval_of
 from tocsin.errors import StoreError
 from tocsin.events import Happening
@@ -32,7 +32,7 @@ _FIRST_S = 5.0
 """Pages come first when the service starts."""
 
 
-class Round(Struct, frozen=True):
+class HostRound(Struct, frozen=True):
     """All pages of a host asked for once.
 
     round_s   how long that takes at least
@@ -62,14 +62,14 @@ class Crowding(Struct, frozen=True):
 
     hosts: int = 0
     pages: int = 0
-    worst: tuple[Round, ...] = ()
+    worst: tuple[HostRound, ...] = ()
 
 
-def round_of(host: str, delay_s: float, wanted: Sequence[tuple[int, float]]) -> Round:
+def round_of(host: str, delay_s: float, wanted: Sequence[tuple[int, float]]) -> HostRound:
     """Say what a host's round takes, and may take; pages are given as (how many, interval in seconds)."""
     pages = sum(number for number, _ in wanted)
     a_second = sum(number / every_s for number, every_s in wanted)
-    return Round(host, pages, pages * delay_s, pages / a_second if a_second else float("inf"), delay_s)
+    return HostRound(host, pages, pages * delay_s, pages / a_second if a_second else float("inf"), delay_s)
 
 
 def delay_of(settings: HostSettings, host: str, kept: Iterable[str]) -> float:
@@ -86,7 +86,7 @@ def delay_of(settings: HostSettings, host: str, kept: Iterable[str]) -> float:
 
 def _wish_of(kept: str) -> float:
     try:
-        answer = msgspec.json.decode(kept, type=Answer)
+        answer = msgspec.json.decode(kept, type=RobotsAnswer)
     except msgspec.DecodeError:  # of another version: it is asked for again
         return 0.0
     rules = read_robots(answer.text).of(AGENT)
@@ -120,7 +120,7 @@ async def look(store: Store, pages: PageSettings, hosts: HostSettings, now: Inst
         hosts.delay.total_seconds(),
         *(rule.delay.total_seconds() for rule in hosts.rules.values() if rule.delay is not None),
     )
-    found, late, worst = 0, 0, list[tuple[float, str, Round]]()
+    found, late, worst = 0, 0, list[tuple[float, str, HostRound]]()
     async for crowd in await store.crowds(max(int(shortest_s / slowest_s), 1)):
         delay_s = delay_of(hosts, crowd.host, crowd.robots)
         if crowd.pages * delay_s <= shortest_s:
@@ -136,7 +136,7 @@ async def look(store: Store, pages: PageSettings, hosts: HostSettings, now: Inst
     return Crowding(found, late, tuple(whole for _, _, whole in sorted(worst, reverse=True)))
 
 
-class Rounds:
+class HostCapacity:
     """Says once an hour which hosts are crowded, where that has changed."""
 
     def __init__(

@@ -26,7 +26,7 @@ _PAGES_A_HOST = 4
 _EVER: Instant = 2**62
 
 
-class Probing:
+class OutageProbes:
     """Settles the outage watch's doubts by asking the hosts that answered last, and probes while an outage lasts.
 
     Which hosts answered last is learnt from what is committed; before the first such commit, the store knows when each

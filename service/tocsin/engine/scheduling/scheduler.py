@@ -7,9 +7,9 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from tocsin.engine.hosts.in_flight import PAGES_A_REQUEST
+from tocsin.engine.hosts.request_slots import PAGES_A_REQUEST
 from tocsin.engine.scheduling.agenda import Agenda
-from tocsin.engine.scheduling.probing import Probing
+from tocsin.engine.scheduling.probing import OutageProbes
 from tocsin.errors import StoreError
 from tocsin.events import Happening
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tocsin.engine.hosts.lease import Lease
     from tocsin.engine.hosts.outage import OutageWatch
     from tocsin.engine.policies import Policies
-    from tocsin.engine.scheduling.writer import Writer
+    from tocsin.engine.scheduling.writer import ResultWriter
     from tocsin.model import CheckResult, Instant, PageTask
     from tocsin.ports import Clock, Telemetry, WorkStore
     from tocsin.settings import FetchSettings
@@ -68,7 +68,7 @@ class Scheduler:
         self._hold_s = settings.hold.total_seconds()
         self._most_pages = PAGES_A_REQUEST * settings.in_flight
         self._request_id, self._is_rendered, self._is_short = request_id, is_rendered, is_short
-        self._probing = Probing(
+        self._probing = OutageProbes(
             store, lease, policies, gates, outage, clock, wait_s=self._hold_s, is_once=request_id is not None
         )
         self._agenda = Agenda()
@@ -87,7 +87,7 @@ class Scheduler:
         self._changed, self._reconfigured = asyncio.Event(), asyncio.Event()
         self._reconfigured.set()
 
-    async def run(self, writer: Writer, stopping: asyncio.Event) -> None:
+    async def run(self, writer: ResultWriter, stopping: asyncio.Event) -> None:
         """Set visits off until told to stop, then wait for those under way."""
         async with self._checkers.checking(writer.put_all), asyncio.TaskGroup() as group:
             waking = group.create_task(self._wake_off(), name="wake-off")

@@ -21,7 +21,7 @@ RETRY_S = 2.0
 NAP_S = 0.02
 
 
-class Writer:
+class ResultWriter:
     """Commits results at most `batch_rows` at a time, and at most `batch_wait` after the first of them came.
 
     patient       a store that cannot be written (a full disk) is tried again until it can; else the error is raised
@@ -132,7 +132,7 @@ class Writer:
 LOOK_S = 2.0
 
 
-class Hearsay:
+class ListedDates:
     """Takes over listings that checks have read, beside the writing of results: they may name tens of thousands."""
 
     def __init__(self, store: SignalStore, clock: Clock, telemetry: Telemetry) -> None:

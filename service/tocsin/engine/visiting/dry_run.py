@@ -10,11 +10,11 @@ from msgspec import Struct
 from tocsin.configuration import resolve_page
 from tocsin.engine.judging.assess import decide
 from tocsin.engine.judging.judge import was_html
-from tocsin.engine.judging.reading import Beheld, Wanted, behold, behold_other
-from tocsin.engine.judging.ruling import rule_on, trace_data
-from tocsin.engine.judging.signals import follow, is_read_for_signals
+from tocsin.engine.judging.overall import combine_verdict, trace_data
+from tocsin.engine.judging.reading import PageReading, ReadingContext, read_other_kind, read_page_wholly
+from tocsin.engine.judging.signals import is_read_for_signals, weigh_signals
 from tocsin.engine.policies import asked_as
-from tocsin.model import Beside, HostNoise, PageRow, PageTask, StoredState
+from tocsin.model import HostNoise, PageRow, PageTask, SignalContext, StoredState
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.page import Kind, find_kind, read_page
 from tocsin.spec.html.urls import host_and_origin, watch_url
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _RECEIVED: Final = 200
 
 
-class InForce(Struct, frozen=True):
+class PageInForce(Struct, frozen=True):
     """What holds for a page, and what is known of it.
 
     page     None where it is not watched
@@ -40,11 +40,11 @@ class InForce(Struct, frozen=True):
 
     policy: PageSettings
     page: PageRow | None = None
-    beside: Beside | None = None
+    beside: SignalContext | None = None
     of_host: tuple[HostNoise, ...] = ()
 
 
-class Sight(Struct, frozen=True):
+class DryRun(Struct, frozen=True):
     """What was seen.
 
     latest    its twelve fields
@@ -54,7 +54,7 @@ class Sight(Struct, frozen=True):
     is_new    whether it would begin anew: there is nothing to compare with, or it was read otherwise
     """
 
-    beheld: Beheld
+    beheld: PageReading
     latest: PageState
     is_html: bool
     problems: tuple[str, ...]
@@ -68,7 +68,7 @@ class Sight(Struct, frozen=True):
     is_new: bool = True
 
 
-async def find_in_force(store: Store, url: str, base: PageSettings) -> InForce:
+async def find_in_force(store: Store, url: str, base: PageSettings) -> PageInForce:
     """Find what holds for a page and what is known of it; of one that is not watched, what holds for all.
 
     Raises BadUrl.
@@ -76,10 +76,10 @@ async def find_in_force(store: Store, url: str, base: PageSettings) -> InForce:
     for_all, groups = await store.overrides()
     page = await store.page(watch_url(url).url)
     if page is None:
-        return InForce(resolve_page(base, for_all, {}, None))
+        return PageInForce(resolve_page(base, for_all, {}, None))
     group: JsonObject = next((settings for name, settings in groups.values() if name == page.group), {})
     learnt = await store.learnt(page.url)
-    return InForce(
+    return PageInForce(
         resolve_page(base, for_all, group, page.settings),
         page,
         learnt[1] if learnt is not None else None,
@@ -88,8 +88,8 @@ async def find_in_force(store: Store, url: str, base: PageSettings) -> InForce:
 
 
 def look(
-    body: bytes, content_type: str | None, headers: Headers, url: str | None, in_force: InForce, now: Instant
-) -> Sight:
+    body: bytes, content_type: str | None, headers: Headers, url: str | None, in_force: PageInForce, now: Instant
+) -> DryRun:
     """See a page as a check now would, and say what that would find.
 
     headers  of the answer, names in lower case
@@ -104,7 +104,7 @@ def look(
     latest = read_state(reading.metas) if reading is not None else EMPTY
     before = page.fields if page is not None else None
     url = url or ""
-    wanted = Wanted(
+    wanted = ReadingContext(
         msgspec.structs.replace(policy, signals="all", mode="on"),
         _to_be_read(in_force.beside),
         page.url if page is not None else url,
@@ -114,24 +114,24 @@ def look(
         own_ignore=True,
     )
     beheld = (
-        behold(body, content_type, found, headers, url, wanted=wanted, before=before, latest=latest)
+        read_page_wholly(body, content_type, found, headers, url, wanted=wanted, before=before, latest=latest)
         if is_html
-        else behold_other(body, content_type, headers, url, wanted=wanted)
+        else read_other_kind(body, content_type, headers, url, wanted=wanted)
     )
     odd = reading.problems if reading is not None else found[1]
     problems = (*odd, *([beheld.problem] if beheld.problem else []))
-    sight = Sight(beheld, latest, is_html, tuple(problems))
+    sight = DryRun(beheld, latest, is_html, tuple(problems))
     return sight if page is None else _judged(sight, in_force, page, now)
 
 
-def _to_be_read(beside: Beside | None) -> Beside | None:
+def _to_be_read(beside: SignalContext | None) -> SignalContext | None:
     """Let the content be read, and shown, though its text is the one of the last check."""
     if beside is None or beside.known is None:
         return beside
     return msgspec.structs.replace(beside, known=msgspec.structs.replace(beside.known, text=0))
 
 
-def _judged(sight: Sight, in_force: InForce, page: PageRow, now: Instant) -> Sight:
+def _judged(sight: DryRun, in_force: PageInForce, page: PageRow, now: Instant) -> DryRun:
     """Add what a check now would find."""
     beheld, policy, beside = sight.beheld, in_force.policy, in_force.beside
     known = beside.known if beside is not None else None
@@ -147,8 +147,8 @@ def _judged(sight: Sight, in_force: InForce, page: PageRow, now: Instant) -> Sig
     if is_read and stored is not None and beheld.readings is not None:
         task = _task(page, beside, stored)
         change = beheld.change
-        weighed = follow(task, policy, sight.latest, beheld.readings, change, now, may_keep=False).weighed
-    ruling = rule_on(comparison, weighed, change)
+        weighed = weigh_signals(task, policy, sight.latest, beheld.readings, change, now, may_keep=False).weighed
+    ruling = combine_verdict(comparison, weighed, change)
     return msgspec.structs.replace(
         sight,
         outcome=str(ruling.outcome),
@@ -160,7 +160,7 @@ def _judged(sight: Sight, in_force: InForce, page: PageRow, now: Instant) -> Sig
     )
 
 
-def _evidence_against(sight: Sight, page: PageRow, policy: PageSettings) -> str | None:
+def _evidence_against(sight: DryRun, page: PageRow, policy: PageSettings) -> str | None:
     """Say by what an answer shows that it is not the page, as `judge.evidence_against` does."""
     if page.fields is None or policy.suspects == "accept":
         return None
@@ -172,7 +172,7 @@ def _evidence_against(sight: Sight, page: PageRow, policy: PageSettings) -> str 
     return "; ".join(sight.problems)
 
 
-def _task(page: PageRow, beside: Beside | None, stored: StoredState) -> PageTask:
+def _task(page: PageRow, beside: SignalContext | None, stored: StoredState) -> PageTask:
     host = host_and_origin(page.url)[0]
     return PageTask(
         page.id, 0, host, page.url, 0, page.settings, stored, None, None, page.last_checked_at, 0, None, beside=beside

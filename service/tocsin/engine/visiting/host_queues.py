@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
 
     from tocsin.engine.hosts.gates import Gates
-    from tocsin.engine.hosts.in_flight import InFlight
+    from tocsin.engine.hosts.request_slots import RequestSlots
     from tocsin.model import PageTask
 
     Visit: TypeAlias = Callable[[PageTask, Callable[[], None]], Coroutine[Any, Any, None]]
@@ -28,7 +28,7 @@ class HostQueues:
     in_flight  who says whether requests have room
     """
 
-    def __init__(self, visit: Visit, gates: Gates, in_flight: InFlight) -> None:
+    def __init__(self, visit: Visit, gates: Gates, in_flight: RequestSlots) -> None:
         self._visit, self._gates, self._in_flight = visit, gates, in_flight
         self._queues: dict[str, _Queue] = {}
         self._visiting = 0

@@ -15,15 +15,15 @@ from tocsin.engine.hosts.robots import ASKED_AGAIN_US, UNAVAILABLE
 from tocsin.engine.policies import asked_as
 from tocsin.engine.visiting.retry import parse_retry_after
 from tocsin.errors import BadUrl, Disallowed, FetchFailed, FetchRefused, Postponed, TocsinError, Withdrawn
-from tocsin.model import ACCEPTED, DEMO_HOST, FailureKind, HopRequest, HopResponse, Instant, Received
-from tocsin.ports.messages import SetSoFar
+from tocsin.model import ACCEPTED, DEMO_HOST, FailureKind, HopRequest, HopResponse, Instant, ReceivedPage
+from tocsin.ports.messages import RequestProgress
 from tocsin.spec.html.urls import host_and_origin, resolve, watch_url
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from tocsin.engine.hosts.gates import Gates, Host
-    from tocsin.engine.hosts.in_flight import InFlight
+    from tocsin.engine.hosts.request_slots import RequestSlots
     from tocsin.engine.hosts.robots import RobotsCache
     from tocsin.model import CheckResult, Validators
     from tocsin.ports import Clock, Session
@@ -39,13 +39,13 @@ Headers: TypeAlias = tuple[tuple[str, str], ...]
 _PLAIN_HEADERS: Headers = (("Accept", ACCEPT),)
 
 
-class Elsewhere(TocsinError):
+class HandoffRequired(TocsinError):
     """The set goes on at a host that another fetcher serves.
 
     so_far  what that one goes on with
     """
 
-    def __init__(self, so_far: SetSoFar) -> None:
+    def __init__(self, so_far: RequestProgress) -> None:
         super().__init__(f"{so_far.url}: another fetcher serves this host")
         self.so_far = so_far
 
@@ -77,13 +77,13 @@ class PageRequest(Struct, frozen=True):
     wanted: Mapping[int, bool] | None = None
     page_id: int = 0
     unasked: dict[int, Instant] | None = None
-    carry_on: Callable[[SetSoFar], Awaitable[SetSoFar | CheckResult | FetchRefused]] | None = None
+    carry_on: Callable[[RequestProgress], Awaitable[RequestProgress | CheckResult | FetchRefused]] | None = None
     stand_aside: Callable[[], None] | None = None
     takes_accepted: bool = False
     is_urgent: bool = False
 
 
-class TryNotes(Protocol):
+class TryObserver(Protocol):
     """Who wants to know what became of each request; `outage.OutageWatch` is one."""
 
     def note(self, host: str, ok: bool, kind: str | None = None) -> None:  # noqa: FBT001 - what became of it
@@ -102,8 +102,8 @@ class Receiver:
         self,
         gates: Gates,
         robots: RobotsCache | None,
-        outage: TryNotes,
-        in_flight: InFlight,
+        outage: TryObserver,
+        in_flight: RequestSlots,
         settings: FetchSettings,
         clock: Clock,
         *,
@@ -113,12 +113,14 @@ class Receiver:
         self._in_flight, self._settings, self._clock, self._is_ours = in_flight, settings, clock, is_ours
         self._total_s = settings.deadlines.total.total_seconds()
 
-    async def receive(self, request: PageRequest, session: Session, so_far: SetSoFar | None = None) -> Received:
+    async def receive(
+        self, request: PageRequest, session: Session, so_far: RequestProgress | None = None
+    ) -> ReceivedPage:
         """Make one set of requests, or go on with one.
 
         Raises FetchFailed or FetchRefused; Disallowed, Postponed or Withdrawn; Elsewhere.
         """
-        begun = so_far or SetSoFar(request.url, self._clock.now(), (request.url,))
+        begun = so_far or RequestProgress(request.url, self._clock.now(), (request.url,))
         url, moved_to, seen = begun.url, begun.moved_to, dict.fromkeys(begun.seen)
         spent_s, wire_bytes, permanent = begun.spent_s, begun.wire_bytes, begun.permanent
         own_host, own_origin = host, origin = host_and_origin(request.url)
@@ -126,8 +128,10 @@ class Receiver:
             if url != request.url:
                 host, origin = host_and_origin(url)
                 if len(seen) > 1 and not self._is_ours(host):
-                    begun = SetSoFar(url, begun.started_at, tuple(seen), moved_to, spent_s, wire_bytes, permanent)
-                    raise Elsewhere(begun)
+                    begun = RequestProgress(
+                        url, begun.started_at, tuple(seen), moved_to, spent_s, wire_bytes, permanent
+                    )
+                    raise HandoffRequired(begun)
                 if host != own_host and request.stand_aside is not None:
                     request.stand_aside()
             if self._robots is not None:
@@ -145,7 +149,7 @@ class Receiver:
         not_modified = response.status == 304 and sent_conditions  # noqa: PLR2004 - Not Modified
         if not not_modified:
             _refuse_what_is_not_the_page(url, response, self._clock, takes_accepted=request.takes_accepted)
-        return Received(
+        return ReceivedPage(
             begun.started_at,
             response,
             url,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tocsin.engine.visiting.receive import Elsewhere
+from tocsin.engine.visiting.receive import HandoffRequired
 from tocsin.engine.visiting.retry import TryPolicy, tries
 from tocsin.errors import FetchError, FetchRefused
-from tocsin.model import Attempt, CheckResult, Received
-from tocsin.ports.messages import SetSoFar
+from tocsin.model import Attempt, CheckResult, ReceivedPage
+from tocsin.ports.messages import RequestProgress
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from tocsin.ports import Chance, Clock, Fetcher, Session
     from tocsin.settings import FetchSettings
 
-Came: TypeAlias = Received | CheckResult | FetchRefused
+ReceiveResult: TypeAlias = ReceivedPage | CheckResult | FetchRefused
 """What a set of requests brings: the page; or, where another fetcher received it, what it came to, or that it cannot
 be read."""
 
 
-class Tries:
+class RequestSets:
     """Makes a page's set of requests again as T58 and the user say; checks and renderings share it."""
 
     def __init__(
@@ -40,7 +40,7 @@ class Tries:
         further: int,
         fresh: bool = False,
         retry_all: bool = False,
-    ) -> Coroutine[Any, Any, Came]:
+    ) -> Coroutine[Any, Any, ReceiveResult]:
         """Receive the page; each failed set is added to `attempts`, which may hold earlier ones.
 
         further    sets after the first
@@ -59,7 +59,7 @@ class Tries:
         attempts: list[Attempt],
         further: int,
         retry_all: bool,  # noqa: FBT001 - passed on
-    ) -> Came:
+    ) -> ReceiveResult:
         async with self._fetcher.fresh() as session:
             return await self._receive(request, session, attempts, further, retry_all)
 
@@ -70,7 +70,7 @@ class Tries:
         attempts: list[Attempt],
         further: int,
         retry_all: bool,  # noqa: FBT001 - passed on
-    ) -> Came:
+    ) -> ReceiveResult:
         spent = len(attempts)
         # Nearly every page comes at the first try: only a failure is worth the machinery of the further ones.
         failures: list[FetchError] = []
@@ -93,13 +93,13 @@ class Tries:
                 return await self._once(request, session, attempts)
         raise AssertionError("tenacity ends with a result or an error")
 
-    async def _once(self, request: PageRequest, session: Session, attempts: list[Attempt]) -> Came:
+    async def _once(self, request: PageRequest, session: Session, attempts: list[Attempt]) -> ReceiveResult:
         """Make one set of requests; one that failed is added to the attempts."""
         began_s = self._clock.monotonic()
         try:
             try:
                 return await self.receiver.receive(request, session)
-            except Elsewhere as exc:
+            except HandoffRequired as exc:
                 return await self._carry_on(request, session, exc)
         except FetchError as exc:
             elapsed_s = self._clock.monotonic() - began_s
@@ -107,7 +107,7 @@ class Tries:
             attempts.append(Attempt(began, exc.kind, exc.status, exc.detail, round(elapsed_s * 1000)))
             raise
 
-    async def _carry_on(self, request: PageRequest, session: Session, elsewhere: Elsewhere) -> Came:
+    async def _carry_on(self, request: PageRequest, session: Session, elsewhere: HandoffRequired) -> ReceiveResult:
         """Go on with a set wherever its redirections lead."""
         while True:
             if request.carry_on is None:
@@ -115,9 +115,9 @@ class Tries:
             if request.stand_aside is not None:
                 request.stand_aside()
             came = await request.carry_on(elsewhere.so_far)
-            if not isinstance(came, SetSoFar):
+            if not isinstance(came, RequestProgress):
                 return came
             try:
                 return await self.receiver.receive(request, session, came)
-            except Elsewhere as exc:
+            except HandoffRequired as exc:
                 elsewhere = exc

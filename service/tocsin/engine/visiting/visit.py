@@ -19,7 +19,7 @@ from tocsin.engine.judging.conclude import clock_back
 from tocsin.engine.judging.signals import must_be_read
 from tocsin.engine.policies import asked_as
 from tocsin.engine.visiting.containment import contained
-from tocsin.engine.visiting.receive import Elsewhere, PageRequest
+from tocsin.engine.visiting.receive import HandoffRequired, PageRequest
 from tocsin.errors import (
     Disallowed,
     FetchError,
@@ -31,8 +31,8 @@ from tocsin.errors import (
     Withdrawn,
 )
 from tocsin.events import Happening
-from tocsin.model import REFUSED_SETTINGS, Attempt, CheckResult, FailureKind, Received
-from tocsin.ports.messages import CheckLeg, Ends, SetSoFar
+from tocsin.model import REFUSED_SETTINGS, Attempt, CheckResult, FailureKind, ReceivedPage
+from tocsin.ports.messages import CheckEnds, CheckHandoff, RequestProgress
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tocsin.engine.hosts.outage import OutageWatch
     from tocsin.engine.judging.conclude import Conclusion, Conclusions
     from tocsin.engine.policies import Policies
-    from tocsin.engine.visiting.tries import Came, Tries
+    from tocsin.engine.visiting.tries import ReceiveResult, RequestSets
     from tocsin.model import Instant, JsonObject, PageTask, Validators
     from tocsin.ports import Clock, Session, Telemetry
     from tocsin.settings import FetchSettings, PageSettings
@@ -51,10 +51,10 @@ OUTAGE_PAUSE_US = 60_000_000
 SHORTAGE_PAUSE_US = 5_000_000
 
 
-class Peers(Protocol):
+class Handoff(Protocol):
     """Whoever serves the hosts that are not ours."""
 
-    async def carry_on(self, leg: CheckLeg) -> SetSoFar | CheckResult | FetchRefused:
+    async def carry_on(self, leg: CheckHandoff) -> RequestProgress | CheckResult | FetchRefused:
         """Let a check go on at the host of another fetcher.
 
         Returns what the page came to, or FetchRefused where it cannot be read; or what goes on at yet another host.
@@ -72,7 +72,7 @@ class Visitor:
 
     def __init__(
         self,
-        tries: Tries,
+        tries: RequestSets,
         policies: Policies,
         conclusions: Conclusions,
         gates: Gates,
@@ -81,7 +81,7 @@ class Visitor:
         clock: Clock,
         telemetry: Telemetry,
         *,
-        peers: Peers | None = None,
+        peers: Handoff | None = None,
         mark: Callable[[int], None] = lambda _page_id: None,
         loop_time: LoopTime | None = None,
     ) -> None:
@@ -132,7 +132,7 @@ class Visitor:
         tell(result, self._telemetry)
         return result
 
-    async def ends(self, task: PageTask, stand_aside: Callable[[], None] | None = None) -> Ends:
+    async def ends(self, task: PageTask, stand_aside: Callable[[], None] | None = None) -> CheckEnds:
         """Check one page; whether it is our own connection that fails is left open, and nothing is told yet."""
         self._wanted.setdefault(task.page_id, True)
         attempts, began = list(task.attempts), self._clock.now()
@@ -141,12 +141,12 @@ class Visitor:
             policy = self._policies.of(task)
             conclude = self._conclusions.of(task, policy, began)
             if policy.mode == "off" or is_too_near(task, policy, began):
-                return Ends(_without_request(conclude, policy))
+                return CheckEnds(_without_request(conclude, policy))
             conditions = _conditions(task, policy, self._settings.unconditional_every)
             with contained(task.page_id, task.url, self._telemetry):
                 came = await self._receive(task, policy, conditions, attempts, began, stand_aside)
                 # What need not be read takes no turn of the loop's time.
-                has_body = isinstance(came, Received) and not came.not_modified
+                has_body = isinstance(came, ReceivedPage) and not came.not_modified
                 if has_body and not self._loop_time.begin_at_once():
                     await self._loop_time.begin()
                 result = self._conclude(conclude, task, came, conditions, len(attempts), has_body=has_body)
@@ -171,10 +171,10 @@ class Visitor:
             self._unasked.pop(task.page_id, None)
         if task.state is not None and task.state.last_at > began and not self._told_of_clock:
             self._tell_of_clock(task, began)
-        return Ends(result, in_outage)
+        return CheckEnds(result, in_outage)
 
-    async def carry_on(self, leg: CheckLeg, session: Session) -> CheckResult | FetchRefused:
-        """Go on with a check whose page was redirected here; see `Peers.carry_on`.
+    async def carry_on(self, leg: CheckHandoff, session: Session) -> CheckResult | FetchRefused:
+        """Go on with a check whose page was redirected here; see `Handoff.carry_on`.
 
         Raises Elsewhere and SettingsError, too.
         """
@@ -209,7 +209,7 @@ class Visitor:
         self,
         conclude: Conclusion,
         task: PageTask,
-        came: Came,
+        came: ReceiveResult,
         conditions: Validators | None,
         tried: int,
         *,
@@ -236,7 +236,7 @@ class Visitor:
         attempts: list[Attempt],
         began: int,
         stand_aside: Callable[[], None] | None,
-    ) -> Coroutine[Any, Any, Came]:
+    ) -> Coroutine[Any, Any, ReceiveResult]:
         instruction = task.instruction
         fresh = instruction is not None and instruction.new_connections
         carry_on = partial(self._hand_over, task, conditions, began, attempts, fresh) if self._peers else None
@@ -253,7 +253,7 @@ class Visitor:
         task: PageTask,
         policy: PageSettings,
         conditions: Validators | None,
-        carry_on: Callable[[SetSoFar], Awaitable[SetSoFar | CheckResult | FetchRefused]] | None = None,
+        carry_on: Callable[[RequestProgress], Awaitable[RequestProgress | CheckResult | FetchRefused]] | None = None,
         stand_aside: Callable[[], None] | None = None,
     ) -> PageRequest:
         return PageRequest(
@@ -277,12 +277,12 @@ class Visitor:
         began: int,
         attempts: list[Attempt],
         fresh: bool,  # noqa: FBT001 - bound ahead
-        so_far: SetSoFar,
-    ) -> SetSoFar | CheckResult | FetchRefused:
+        so_far: RequestProgress,
+    ) -> RequestProgress | CheckResult | FetchRefused:
         """Ask whoever serves the next host to go on."""
         if self._peers is None:
-            raise Elsewhere(so_far)
-        return await self._peers.carry_on(CheckLeg(so_far, task, conditions, began, len(attempts), fresh))
+            raise HandoffRequired(so_far)
+        return await self._peers.carry_on(CheckHandoff(so_far, task, conditions, began, len(attempts), fresh))
 
     def _held_until(self, host: str) -> Instant | None:
         """When a host that asked to be left alone may be asked again, None if it did not ask; it outlives us."""
@@ -299,7 +299,7 @@ class Visitor:
             self._telemetry.emit(Happening("clock.back", "warning", values))
 
 
-def chosen(ends: Ends, *, is_outage: bool) -> CheckResult:
+def chosen(ends: CheckEnds, *, is_outage: bool) -> CheckResult:
     """Of the two ends that a check can have, take the one that is true by now (T61)."""
     return ends.in_outage if is_outage and ends.in_outage is not None else ends.result
 

@@ -16,7 +16,7 @@ from tocsin.spec.microdata.changes.words import tell_changes
 if TYPE_CHECKING:
     from tocsin.model.browsing import RenderingEntry, StateEntry, VerdictEntry
     from tocsin.model.items import ItemChanges
-    from tocsin.model.signals import Beside, HostNoise, SnapshotRow
+    from tocsin.model.signals import HostNoise, SignalContext, SnapshotRow
 
 
 class State(Record, frozen=True):
@@ -236,7 +236,7 @@ class Signals(Record, frozen=True):
     muted_on_host: Annotated[list[str], Meta(description="keys of places muted on all pages of the host")]
 
 
-def signals_of(beside: Beside) -> Signals:
+def signals_of(beside: SignalContext) -> Signals:
     """Show what is known of a page beside its state."""
     known = beside.known
     return Signals(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Meta
 
 from tocsin.configuration.secrets import mask_settings
-from tocsin.model.browsing import Tally
+from tocsin.model.browsing import BoundedCount
 from tocsin.model.common import to_rfc3339
 from tocsin.model.records.fields import Id, Json, Number, Record, Time, Ulid, time_or_none
 from tocsin.settings import Scope
@@ -177,12 +177,12 @@ class Live(Record, frozen=True):
     renders_limit: Annotated[int, Meta(description="renderings at one time, at most")]
     renders_resume_at: Annotated[int, Meta(description="renderings below which waiting pages are let in again")]
     rendering: Annotated[Number, Meta(description="pages that hold a slot")]
-    waiting_renders: Annotated[Tally, Meta(description="pages that wait for a slot")]
-    open_questions: Tally
+    waiting_renders: Annotated[BoundedCount, Meta(description="pages that wait for a slot")]
+    open_questions: BoundedCount
     outage_since: Annotated[Time | None, Meta(description="when our own connection was found down")]
 
 
-def live_of(state: LiveState, waiting_renders: Tally, open_questions: Tally) -> Live:
+def live_of(state: LiveState, waiting_renders: BoundedCount, open_questions: BoundedCount) -> Live:
     """Show what the service is doing."""
     return Live(
         in_flight=state.in_flight,

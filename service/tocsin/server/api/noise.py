@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Path
 
-from tocsin.model import Beside
+from tocsin.model import SignalContext
 from tocsin.server.access import Reading, Writing, audit
 from tocsin.server.api.given import NumberInPath, Once, make_router, number, problems
 from tocsin.server.api.schemas.common import time_of, time_or_none
@@ -26,7 +26,7 @@ async def show_signals(_: Reading, parts: Given, page_id: NumberInPath) -> Signa
     """Show what was read of a page beside its twelve fields, and what is muted because it changes all the time."""
     page = await demand_page(parts, number(page_id))
     learnt = await parts.store.learnt(page.url)
-    beside = learnt[1] if learnt is not None else Beside()
+    beside = learnt[1] if learnt is not None else SignalContext()
     known = beside.known
     return Signals(
         values=known.values if known is not None else {},

@@ -25,7 +25,7 @@ from tocsin.server.web.together import together
 from tocsin.server.web.words import count, local_path
 
 if TYPE_CHECKING:
-    from tocsin.model import AlertRow, Slice, Tally
+    from tocsin.model import AlertRow, BoundedCount, Slice
     from tocsin.ports import Store
 
 router = APIRouter(include_in_schema=False)
@@ -315,7 +315,7 @@ async def _demand(store: Store, alert_id: str) -> AlertRow:
     return alert
 
 
-async def _tally(store: Store, show: Show, query: AlertQuery) -> Tally | None:
+async def _tally(store: Store, show: Show, query: AlertQuery) -> BoundedCount | None:
     return await store.tally_alerts(query) if show != "all" else None
 
 

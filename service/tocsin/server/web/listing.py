@@ -17,7 +17,7 @@ from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tocsin.model import Instant, JsonObject, PageRow, Tally
+    from tocsin.model import BoundedCount, Instant, JsonObject, PageRow
 
 TITLES: Final[Mapping[View, str]] = {
     View.ALL: "All",
@@ -183,7 +183,7 @@ class Tab(Struct, frozen=True):
 
     path: str
     title: str
-    tally: Tally
+    tally: BoundedCount
     is_this: bool
 
 

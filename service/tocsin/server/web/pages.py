@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from tocsin.errors import UsageError
 from tocsin.lists.writing import PlainWriter, SeparatedWriter
-from tocsin.model import GroupRow, PageQuery, Slice, Tally, View
+from tocsin.model import BoundedCount, GroupRow, PageQuery, Slice, View
 from tocsin.server.access.rights import Reading
 from tocsin.server.downloads import Shared
 from tocsin.server.modes import read_modes
@@ -107,7 +107,7 @@ async def list_page(
         wrong=refusals,
         lines=await _lines(parts, found.rows),
         tabs=await _tabs(parts, asked, groups, every),
-        number=Tally(0) if refused else await parts.store.tally_pages(asked.query),
+        number=BoundedCount(0) if refused else await parts.store.tally_pages(asked.query),
         next=asked.path(after=found.next) if found.next else None,
         **common,
     )
@@ -143,9 +143,9 @@ async def _lines(parts: Parts, rows: Sequence[PageRow]) -> list[Line]:
     return [to_line(row, modes.of(row)[0]) for row in rows]
 
 
-async def _tabs(parts: Parts, asked: Asked, groups: Sequence[GroupRow], every: Tally) -> list[Tab]:
+async def _tabs(parts: Parts, asked: Asked, groups: Sequence[GroupRow], every: BoundedCount) -> list[Tab]:
     tabs, queries = [], queries_of_tabs(asked)
-    known = {View.ALL: (_of_group(groups, asked.group) or Tally(0)) if asked.group else every}
+    known = {View.ALL: (_of_group(groups, asked.group) or BoundedCount(0)) if asked.group else every}
     asked_for = [view for view in queries if view not in known]
     read = await together(parts.store.tally_pages(queries[view]) for view in asked_for)
     tallies = {**known, **dict(zip(asked_for, read, strict=True))}
@@ -157,8 +157,8 @@ async def _tabs(parts: Parts, asked: Asked, groups: Sequence[GroupRow], every: T
     return tabs
 
 
-def _of_group(groups: Sequence[GroupRow], name: str) -> Tally | None:
-    return next((Tally(row.pages) for row in groups if row.name == name), None)
+def _of_group(groups: Sequence[GroupRow], name: str) -> BoundedCount | None:
+    return next((BoundedCount(row.pages) for row in groups if row.name == name), None)
 
 
 @router.get("/pages/export")

@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from markupsafe import Markup
 from msgspec import Struct
 
-from tocsin.model import AlertQuery, PageQuery, Scope, Tally, View
+from tocsin.model import AlertQuery, BoundedCount, PageQuery, Scope, View
 from tocsin.server.access.caller import Caller
 from tocsin.server.access.origins import SENDER, Sender
 from tocsin.server.access.rights import CALLER
@@ -46,8 +46,8 @@ class Frame(Struct, frozen=True):
     is_open            no token was ever made: whoever is on this machine may do everything
     """
 
-    unseen: Tally
-    questions: Tally
+    unseen: BoundedCount
+    questions: BoundedCount
     nothing_checked: str | None = None
     outage_since: Instant | None = None
     is_open: bool = False
@@ -192,7 +192,7 @@ async def read_frame(parts: Parts) -> Frame:
     )
 
 
-async def _why_nothing(parts: Parts, paused: Tally) -> str | None:
+async def _why_nothing(parts: Parts, paused: BoundedCount) -> str | None:
     """Say why no page is checked: it was switched off for all of them, or each one is paused (T50, T52)."""
     for_all, _ = await parts.store.overrides()
     if for_all.get("mode", parts.service.settings().pages.mode) == "off":

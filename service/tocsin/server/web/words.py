@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from markupsafe import Markup, escape
 
-from tocsin.model import EPOCH, Tally
+from tocsin.model import EPOCH, BoundedCount
 from tocsin.spec.infrastructure.unsafe import UNSAFE_IN_TEXT, safe_text
 
 if TYPE_CHECKING:
@@ -122,9 +122,9 @@ def linked(text: str, shown: str | None = None, most: int = 72, room: int = 2048
     return Markup('<a class="out" href="{}" rel="noreferrer noopener nofollow">{}</a>').format(clean(text), words)
 
 
-def count(number: int | Tally, unit: str = "", plural: str = "") -> str:
+def count(number: int | BoundedCount, unit: str = "", plural: str = "") -> str:
     """Write a number with its unit: "1 page", "2,310 pages", "more than 10,000 pages"."""
-    if isinstance(number, Tally):
+    if isinstance(number, BoundedCount):
         exact, number = number.is_exact, number.number
     else:
         exact = True

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tocsin.model import Instant, JobRow, Tally, to_rfc3339
+from tocsin.model import BoundedCount, Instant, JobRow, to_rfc3339
 
 Row = TypeVar("Row")
 
@@ -143,6 +143,6 @@ def job_of(row: JobRow) -> Job:
     )
 
 
-def count_of(tally: Tally) -> Count:
+def count_of(tally: BoundedCount) -> Count:
     """Show a tally."""
     return Count(number=tally.number, is_exact=tally.is_exact)

@@ -10,7 +10,7 @@ from tocsin.adapters.stores.sql.cursors import Cursors
 from tocsin.adapters.stores.sql.pages.lists import COUNTED
 from tocsin.adapters.stores.sql.role import LAST, Role, bounded, ids
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.model import Slice, Tally
+from tocsin.model import BoundedCount, Slice
 
 if TYPE_CHECKING:
     from tocsin.adapters.stores.sql.session import Session
@@ -58,14 +58,14 @@ class QuestionListRole(Role):
         row = await self._view(lambda db: db.execute(ATTENTION["one_rule"], place).fetchone())
         return to_rule(row) if row is not None else None
 
-    async def tally_questions(self) -> Tally:
+    async def tally_questions(self) -> BoundedCount:
         """How many questions were asked and wait for an answer."""
         return await self._tally("count_waiting")
 
-    async def tally_renders(self) -> Tally:
+    async def tally_renders(self) -> BoundedCount:
         """How many pages wait for their rendering, or hold a slot."""
         return await self._tally("count_renders")
 
-    async def _tally(self, query: str) -> Tally:
+    async def _tally(self, query: str) -> BoundedCount:
         (number,) = await self._view(lambda db: db.execute(SQL[query], {"limit": COUNTED + 1}).fetchone())
-        return Tally(min(number, COUNTED), is_exact=number <= COUNTED)
+        return BoundedCount(min(number, COUNTED), is_exact=number <= COUNTED)

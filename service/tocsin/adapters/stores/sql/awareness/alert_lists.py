@@ -12,7 +12,7 @@ from tocsin.adapters.stores.sql.pages.lists import COUNTED
 from tocsin.adapters.stores.sql.role import LAST, STEP_ROWS, Role, bounded, ids
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.errors import UsageError
-from tocsin.model import Slice, Tally
+from tocsin.model import BoundedCount, Slice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,13 +41,13 @@ class AlertListRole(Role):
 
         return await self._view(read)
 
-    async def tally_alerts(self, query: AlertQuery) -> Tally:
+    async def tally_alerts(self, query: AlertQuery) -> BoundedCount:
         """How many alerts there are, counted to 10,000."""
         walk, values = _walk_of(query)
         values.update(before=LAST, limit=COUNTED + 1)
         counting = f"select count(*) from ({SQL[walk].rstrip().rstrip(';')})"  # noqa: S608 - a walk of ours
         (number,) = await self._view(lambda db: db.execute(counting, values).fetchone())
-        return Tally(min(number, COUNTED), is_exact=number <= COUNTED)
+        return BoundedCount(min(number, COUNTED), is_exact=number <= COUNTED)
 
     async def mark_seen(self, alert_ids: Sequence[str], now: Instant, *, seen: bool) -> int:
         """Mark alerts as seen, or as not; returns how many that changed."""

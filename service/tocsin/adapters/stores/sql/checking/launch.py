@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tocsin.adapters.stores.sql.role import Options
     from tocsin.adapters.stores.sql.session import Database, Session
-    from tocsin.model import Claim, Instant, Replanned
+    from tocsin.model import Claim, Instant, NewDueTime
     from tocsin.ports.work import OnSpread, Plan
 
 SQL = queries("work")
@@ -104,7 +104,7 @@ class LaunchRole(Role):
             on_spread(None)
         return moved
 
-    async def _replan(self, claim: Claim, pages: Sequence[Replanned], now: Instant) -> list[tuple[int, Instant]]:
+    async def _replan(self, claim: Claim, pages: Sequence[NewDueTime], now: Instant) -> list[tuple[int, Instant]]:
         def replan(db: Session) -> list[tuple[int, Instant]]:
             claims.require(db, claim)
             places = ({"id": id_, "before": before, "at": at, "why": why, "now": now} for id_, before, at, why in pages)

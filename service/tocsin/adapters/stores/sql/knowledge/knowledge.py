@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import msgspec
 
 from tocsin.errors import DamagedItems
-from tocsin.model import Beside, HostNoise, Known
+from tocsin.model import HostNoise, PageKnowledge, SignalContext
 from tocsin.spec.microdata.reading.packing import unpack
 
 if TYPE_CHECKING:
@@ -20,13 +20,13 @@ Listed = dict[str, dict[str, str]]
 """For each signal, what the pages with these ids say of the page."""
 
 write_known = msgspec.msgpack.Encoder().encode
-_read_known: Final = msgspec.msgpack.Decoder(Known).decode
+_read_known: Final = msgspec.msgpack.Decoder(PageKnowledge).decode
 _read_noise: Final = msgspec.msgpack.Decoder(list[HostNoise]).decode
 _read_listed: Final = msgspec.json.Decoder(Listed).decode
 _read_keys: Final = msgspec.json.Decoder(tuple[int, ...]).decode
 
 
-def read_known(packed: bytes | None) -> Known | None:
+def read_known(packed: bytes | None) -> PageKnowledge | None:
     """Read what is known of a page; of a damaged value nothing is known."""
     return _read(_read_known, packed)
 
@@ -51,12 +51,12 @@ def read_keys(text: str | None) -> tuple[int, ...]:
     return _read(_read_keys, text) or ()
 
 
-def beside_of(known: bytes | None, listed: str | None, heard: str | None, noise: bytes | None) -> Beside | None:
+def beside_of(known: bytes | None, listed: str | None, heard: str | None, noise: bytes | None) -> SignalContext | None:
     """Put together what stands beside a page's state; None where nothing does."""
     if known is None and listed is None and heard is None and noise is None:
         return None
     muted, of_host = _told_by_host(noise) if noise is not None else ((), ())
-    return Beside(
+    return SignalContext(
         read_known(known),
         {name: _said_first(said) for name, said in read_listed(listed).items() if said},
         (*read_keys(heard), *of_host),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tocsin.adapters.stores.sql.session import Session
-    from tocsin.model import CheckResult, Noise
+    from tocsin.model import CheckResult, PageNoise
 
 SQL = queries("learnt")
 
@@ -49,7 +49,7 @@ def remember(db: Session, results: Sequence[CheckResult]) -> None:
 
 def _count_noise(db: Session, results: Iterable[CheckResult]) -> None:
     """Count the pages on which something has been muted just now, and mute what enough of them share for the host."""
-    by_host: dict[int, list[tuple[int, Noise]]] = defaultdict(list)
+    by_host: dict[int, list[tuple[int, PageNoise]]] = defaultdict(list)
     for result in results:
         if result.known is not None and result.known.noise:
             by_host[result.host_id] += [
@@ -62,7 +62,7 @@ def _count_noise(db: Session, results: Iterable[CheckResult]) -> None:
             _count_noise_of(db, host_id, muted)
 
 
-def _count_noise_of(db: Session, host_id: int, muted: Iterable[tuple[int, Noise]]) -> None:
+def _count_noise_of(db: Session, host_id: int, muted: Iterable[tuple[int, PageNoise]]) -> None:
     row = db.execute(SQL["noise_of"], {"host": host_id}).fetchone()
     before = read_host_noise(row[0]) if row is not None else {}
     after = dict(before)

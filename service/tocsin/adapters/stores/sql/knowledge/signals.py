@@ -12,7 +12,7 @@ from tocsin.adapters.stores.sql.knowledge import listings
 from tocsin.adapters.stores.sql.knowledge.knowledge import beside_of, read_host_noise, read_keys
 from tocsin.adapters.stores.sql.knowledge.learnt import SQL, keep_noise
 from tocsin.adapters.stores.sql.role import Role
-from tocsin.model import Beside
+from tocsin.model import SignalContext
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 class SignalRole(Role):
     """Implements ports.SignalStore."""
 
-    async def learnt(self, url: str) -> tuple[int, Beside] | None:
+    async def learnt(self, url: str) -> tuple[int, SignalContext] | None:
         """What is known of a page beside its state, with its id; None where the page is not watched."""
         row = await self._read(lambda db: db.execute(SQL["learnt_of"], {"url": url}).fetchone())
-        return None if row is None else (row[0], beside_of(*row[1:]) or Beside())
+        return None if row is None else (row[0], beside_of(*row[1:]) or SignalContext())
 
     async def noise_of_host(self, host: str) -> list[HostNoise]:
         """What changes from check to check on pages of a host: what is muted first, then by how many pages share it."""

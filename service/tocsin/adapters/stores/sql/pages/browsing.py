@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tocsin.adapters.stores.sql.session import Session
-    from tocsin.model import PageQuery, PageRow, Tally
+    from tocsin.model import BoundedCount, PageQuery, PageRow
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ class BrowseRole(Role):
 
         return await self._view(read)
 
-    async def tally_pages(self, query: PageQuery) -> Tally:
+    async def tally_pages(self, query: PageQuery) -> BoundedCount:
         """How many a list has."""
         return await self._view(list_of(query).count)
 

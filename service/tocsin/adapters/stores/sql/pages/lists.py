@@ -14,7 +14,7 @@ from tocsin.adapters.stores.sql.pages.word_search import WordSearch
 from tocsin.adapters.stores.sql.pages.words import words_asked
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.errors import UsageError
-from tocsin.model import PageQuery, Tally, View
+from tocsin.model import BoundedCount, PageQuery, View
 
 if TYPE_CHECKING:
     from tocsin.adapters.stores.sql.session import Session
@@ -43,7 +43,7 @@ class PageList(Protocol):
     def after(self, db: Session, place: Place | None, last_id: int, limit: int) -> Part:
         """The same from its other end, up to this id, for what is done to all of them."""
 
-    def count(self, db: Session) -> Tally:
+    def count(self, db: Session) -> BoundedCount:
         """Tell how many there are."""
 
 
@@ -77,9 +77,9 @@ class AllPages:
         values = {"after": place[0] if place else 0, "last": last_id, "limit": limit + 1}
         return _part(_ids(db, SQL["all_after"], values), limit)
 
-    def count(self, db: Session) -> Tally:
+    def count(self, db: Session) -> BoundedCount:
         """Tell how many there are."""
-        return Tally(db.execute(SQL["count_all"]).fetchone()[0])
+        return BoundedCount(db.execute(SQL["count_all"]).fetchone()[0])
 
 
 class HostList:
@@ -100,7 +100,7 @@ class HostList:
         values = {"host": self._id(db), "after": place[0] if place else 0, "last": last_id, "limit": limit + 1}
         return _part(_ids(db, SQL["host_after"], values), limit)
 
-    def count(self, db: Session) -> Tally:
+    def count(self, db: Session) -> BoundedCount:
         """Tell how many there are."""
         values = {"host": self._id(db), "before": _END, "limit": COUNTED + 1}
         return _tally(len(_ids(db, SQL["host_before"], values)))
@@ -134,9 +134,9 @@ class WordList:
         ends = goes_on is None or goes_on > last_id or len(kept) < len(found)
         return kept, None if ends or goes_on is None else (goes_on,)
 
-    def count(self, db: Session) -> Tally:
+    def count(self, db: Session) -> BoundedCount:
         """Tell how many there are."""
-        return Tally(*WordSearch(db, self._words).count(COUNTED))
+        return BoundedCount(*WordSearch(db, self._words).count(COUNTED))
 
 
 class ViewList:
@@ -158,11 +158,11 @@ class ViewList:
         values = {"after": place[0] if place else 0, "last": last_id}
         return self._merged(db, self._after, values, limit, falls=False)
 
-    def count(self, db: Session) -> Tally:
+    def count(self, db: Session) -> BoundedCount:
         """Tell how many there are: of all pages, and of a group's, that is known."""
         if self._view == View.ALL:
             row = db.execute(SQL["group_named"], {"name": self._group}).fetchone()
-            return Tally(row[1] if row is not None else 0)
+            return BoundedCount(row[1] if row is not None else 0)
         counting = f"select count(*) from (select 1 from pages p {_VIEWS[self._view]} limit :limit)"  # noqa: S608 - parts of our own
         number = 0
         for group in self._groups(db):
@@ -234,5 +234,5 @@ def _part(found: list[int], limit: int) -> Part:
     return found[:limit], (found[limit - 1],) if len(found) > limit else None
 
 
-def _tally(number: int) -> Tally:
-    return Tally(min(number, COUNTED), is_exact=number <= COUNTED)
+def _tally(number: int) -> BoundedCount:
+    return BoundedCount(min(number, COUNTED), is_exact=number <= COUNTED)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tocsin.adapters.stores.sql.session import Session
-    from tocsin.model import Beside
+    from tocsin.model import SignalContext
 
 SQL = queries("learnt")
 
@@ -58,7 +58,7 @@ class TaskRows(NamedTuple):
             return [to_task(row, None) for row in self.rows]
         return [to_task(row, self._beside(row)) for row in self.rows]
 
-    def _beside(self, row: Sequence[Any]) -> Beside | None:
+    def _beside(self, row: Sequence[Any]) -> SignalContext | None:
         known, listed, heard = self.learnt.get(row[_PAGE], _NOTHING)
         return beside_of(known, listed, heard, self.noise.get(row[_HOST]))
 
@@ -74,7 +74,7 @@ def read_tasks(db: Session, query: str, place: dict[str, Any]) -> TaskRows:
     )
 
 
-def to_task(row: Sequence[Any], beside: Beside | None) -> PageTask:
+def to_task(row: Sequence[Any], beside: SignalContext | None) -> PageTask:
     """Make a task of a row; columns in the order of the query `task`.
 
     Of a row that is damaged it is one that is held: it must neither be asked for, nor keep others from being checked.
@@ -89,7 +89,7 @@ def to_task(row: Sequence[Any], beside: Beside | None) -> PageTask:
         return _to_task(sound, beside)
 
 
-def _to_task(row: Sequence[Any], beside: Beside | None) -> PageTask:
+def _to_task(row: Sequence[Any], beside: SignalContext | None) -> PageTask:
     (
         page_id, host_id, host, url, group_id, group, settings, secrets, text,
         state_id, fields, first_at, stored_at, storings,

@@ -6,24 +6,24 @@ import asyncio
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from tocsin.engine.fetchers.correspondence import Correspondence, error_of
+from tocsin.engine.fetchers.remote_calls import RemoteCalls, error_of
 from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.outage import MOST_DEAD
 from tocsin.errors import FetchRefused
 from tocsin.ports.messages import (
     Checked,
-    CheckLeg,
+    CheckHandoff,
     Failed,
     Happened,
     Hop,
     Hopped,
+    HostWishes,
     IsWatched,
     KeptRobots,
-    Learned,
     LoadRobots,
-    Notes,
+    RequestProgress,
     SaveRobots,
-    SetSoFar,
+    TryNotes,
     Watched,
 )
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tocsin.events import Happening
     from tocsin.model import CheckResult, HopRequest, HopResponse
     from tocsin.ports import Clock
-    from tocsin.ports.messages import Ask, Ends, FromFetcher, Reply
+    from tocsin.ports.messages import Ask, CheckEnds, FromFetcher, Reply
     from tocsin.settings import HostSettings, LogSettings
 
 GATHER_S = 0.02
@@ -42,7 +42,7 @@ _MOST_GATHERED = 200
 _LOUDNESS = {"debug": 0, "info": 1, "warning": 2, "error": 3}
 
 
-class FetcherDesk:
+class MainLink:
     """Gathers what goes to the main process, and asks it; stands in there for a fetcher's store and log.
 
     Implements `ports.Telemetry`, `robots.RobotsStore`, `rendering.Agreement`, `visit.Peers` and `receive.TryNotes`.
@@ -50,14 +50,14 @@ class FetcherDesk:
 
     def __init__(self, log: LogSettings) -> None:
         self._least = _LOUDNESS[log.level]
-        self._ends: list[Ends] = []
+        self._ends: list[CheckEnds] = []
         self._tries: list[tuple[str, str | None]] = []
         self._failing: OrderedDict[str, None] = OrderedDict()
         self._holds: dict[str, float] = {}
         self._delays: dict[str, tuple[str, float | None]] = {}
         self._others: list[FromFetcher] = []
         self._filled, self._urgent = asyncio.Event(), asyncio.Event()
-        self._questions = Correspondence(self.put_urgent)
+        self._questions = RemoteCalls(self.put_urgent)
 
     # Outgoing ---------------------------------------------------------------------------------------------------
 
@@ -71,7 +71,7 @@ class FetcherDesk:
         self._urgent.set()
         self.put(message)
 
-    def ended(self, ends: Ends) -> None:
+    def ended(self, ends: CheckEnds) -> None:
         """Send how a check ended."""
         self._ends.append(ends)
         self._filled.set()
@@ -89,10 +89,10 @@ class FetcherDesk:
                 pass
         messages: list[FromFetcher] = []
         if self._tries:
-            messages.append(Notes(self._tries))
+            messages.append(TryNotes(self._tries))
             self._tries = []
         if self._holds or self._delays:
-            messages.append(Learned(self._holds, self._delays))
+            messages.append(HostWishes(self._holds, self._delays))
             self._holds, self._delays = {}, {}
         if self._ends:
             messages.append(Checked(self._ends))
@@ -161,7 +161,7 @@ class FetcherDesk:
                 watched.add(page_id)
         return watched
 
-    async def carry_on(self, leg: CheckLeg) -> SetSoFar | CheckResult | FetchRefused:
+    async def carry_on(self, leg: CheckHandoff) -> RequestProgress | CheckResult | FetchRefused:
         """Let a check go on at the host of another fetcher; see `visit.Peers`."""
         answer = await self._questions.ask(leg)
         if isinstance(answer, Failed):
@@ -170,7 +170,7 @@ class FetcherDesk:
             return error
         if isinstance(answer, Checked):
             return answer.ends[0].result
-        assert isinstance(answer, SetSoFar)  # noqa: S101 - as the messages say
+        assert isinstance(answer, RequestProgress)  # noqa: S101 - as the messages say
         return answer
 
     async def hop(self, request: HopRequest) -> HopResponse:
@@ -180,10 +180,10 @@ class FetcherDesk:
         return answer.response
 
 
-class LearningGates(Gates):
+class ReportingGates(Gates):
     """Gates that pass on what hosts ask for."""
 
-    def __init__(self, settings: HostSettings, clock: Clock, desk: FetcherDesk, *, asked_s: float | None) -> None:
+    def __init__(self, settings: HostSettings, clock: Clock, desk: MainLink, *, asked_s: float | None) -> None:
         super().__init__(settings, clock, asked_s=asked_s)
         self._desk = desk
 

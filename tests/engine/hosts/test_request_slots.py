@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from tocsin.engine.hosts.in_flight import FEWEST_PAGES, LATE_S, Allowance, InFlight
+from tocsin.engine.hosts.request_slots import FEWEST_PAGES, LATE_S, PageAllowance, RequestSlots
 
 
 async def test_so_many_places_are_taken_at_once_and_no_more() -> None:
-    in_flight = InFlight(2)
+    in_flight = RequestSlots(2)
 
     taken = [in_flight.take_at_once() for _ in range(3)]
 
@@ -16,7 +16,7 @@ async def test_so_many_places_are_taken_at_once_and_no_more() -> None:
 
 
 async def test_who_has_waited_longest_is_given_the_place_that_is_given_back() -> None:
-    in_flight, order = InFlight(1), list[str]()
+    in_flight, order = RequestSlots(1), list[str]()
 
     async def wait(name: str) -> None:
         await in_flight.take()
@@ -35,7 +35,7 @@ async def test_who_has_waited_longest_is_given_the_place_that_is_given_back() ->
 
 
 async def test_a_place_that_was_handed_to_somebody_cancelled_is_not_lost() -> None:
-    in_flight = InFlight(1)
+    in_flight = RequestSlots(1)
     assert in_flight.take_at_once()
     async with asyncio.TaskGroup() as group:
         waiting = group.create_task(in_flight.take())
@@ -48,7 +48,7 @@ async def test_a_place_that_was_handed_to_somebody_cancelled_is_not_lost() -> No
 
 
 async def test_who_is_cancelled_while_waiting_is_passed_over() -> None:
-    in_flight = InFlight(1)
+    in_flight = RequestSlots(1)
     assert in_flight.take_at_once()
     async with asyncio.TaskGroup() as group:
         waiting = group.create_task(in_flight.take())
@@ -61,7 +61,7 @@ async def test_who_is_cancelled_while_waiting_is_passed_over() -> None:
 
 
 async def test_what_is_urgent_is_given_the_next_place_before_all_who_waited_longer() -> None:
-    in_flight, order = InFlight(1), list[str]()
+    in_flight, order = RequestSlots(1), list[str]()
 
     async def wait(name: str, *, urgent: bool) -> None:
         await in_flight.take(urgent=urgent)
@@ -81,7 +81,7 @@ async def test_what_is_urgent_is_given_the_next_place_before_all_who_waited_long
 
 
 def test_a_process_that_is_late_has_fewer_pages_in_hand_but_never_none() -> None:
-    allowance, pages = Allowance(1000), [1000]
+    allowance, pages = PageAllowance(1000), [1000]
 
     for _ in range(12):
         allowance.adapt(LATE_S * 3, in_hand=allowance.pages)
@@ -92,7 +92,7 @@ def test_a_process_that_is_late_has_fewer_pages_in_hand_but_never_none() -> None
 
 
 def test_a_process_that_is_late_is_cut_by_what_it_has_and_not_by_what_it_may_have() -> None:
-    allowance = Allowance(1000)
+    allowance = PageAllowance(1000)
 
     allowance.adapt(LATE_S * 1.25, in_hand=200)
 
@@ -100,7 +100,7 @@ def test_a_process_that_is_late_is_cut_by_what_it_has_and_not_by_what_it_may_hav
 
 
 def test_a_process_that_is_late_no_longer_has_all_its_pages_again() -> None:
-    allowance = Allowance(1000)
+    allowance = PageAllowance(1000)
     allowance.adapt(60.0, in_hand=10)
 
     for _ in range(20):
@@ -110,7 +110,7 @@ def test_a_process_that_is_late_no_longer_has_all_its_pages_again() -> None:
 
 
 def test_little_lag_changes_nothing() -> None:
-    allowance = Allowance(1000)
+    allowance = PageAllowance(1000)
     allowance.adapt(60.0, in_hand=400)
 
     allowance.adapt(LATE_S * 0.75, in_hand=200)
@@ -119,7 +119,7 @@ def test_little_lag_changes_nothing() -> None:
 
 
 def test_where_few_requests_are_let_through_few_pages_are_the_fewest() -> None:
-    allowance = Allowance(4)
+    allowance = PageAllowance(4)
 
     allowance.adapt(60.0, in_hand=4)
 

@@ -27,7 +27,7 @@ _WHY: Final = {
 }
 
 
-class Ruling(Struct, frozen=True):
+class OverallVerdict(Struct, frozen=True):
     """What is told of a page.
 
     reason  as the specification has it; None where signals alone decided
@@ -47,7 +47,9 @@ class Ruling(Struct, frozen=True):
         return tuple([each.signal for each in self.heard if each.says != "nothing"])
 
 
-def rule_on(comparison: Comparison, weighed: Weighed | None = None, content: ContentChange | None = None) -> Ruling:
+def combine_verdict(
+    comparison: Comparison, weighed: Weighed | None = None, content: ContentChange | None = None
+) -> OverallVerdict:
     """Let the specification's verdict stand; where it found nothing new, the signals decide.
 
     weighed  what the signals come to; None where they were not compared
@@ -56,13 +58,15 @@ def rule_on(comparison: Comparison, weighed: Weighed | None = None, content: Con
     outcome, reason = comparison.outcome, comparison.reason.value if comparison.reason is not None else None
     heard = weighed.heard if weighed is not None else ()
     if outcome is Outcome.UNCHANGED and weighed is not None and weighed.rule is not None:
-        return Ruling(Outcome(weighed.says), None, weighed.rule, weighed.basis, heard)
+        return OverallVerdict(Outcome(weighed.says), None, weighed.rule, weighed.basis, heard)
     # Nothing declared has changed where time alone decides, so that nothing contradicts it.
     is_declared = outcome in (Outcome.MAJOR, Outcome.MINOR) and comparison.changed
-    return Ruling(outcome, reason, comparison.rule, basis_of_declared(content) if is_declared else DECLARED, heard)
+    return OverallVerdict(
+        outcome, reason, comparison.rule, basis_of_declared(content) if is_declared else DECLARED, heard
+    )
 
 
-def signals_data(ruling: Ruling) -> list[JsonObject]:
+def signals_data(ruling: OverallVerdict) -> list[JsonObject]:
     """Show the signals that differ."""
     return [
         {
@@ -76,7 +80,7 @@ def signals_data(ruling: Ruling) -> list[JsonObject]:
     ]
 
 
-def trace_data(comparison: Comparison, ruling: Ruling) -> list[JsonObject]:
+def trace_data(comparison: Comparison, ruling: OverallVerdict) -> list[JsonObject]:
     """Show how a verdict came about: the specification's rule first, then what each signal said."""
     why = _WHY.get(comparison.rule, comparison.rule)
     if comparison.rule == "T47":

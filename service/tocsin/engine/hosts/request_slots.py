@@ -14,7 +14,7 @@ LATE_S: Final = 0.5
 """Work that is ready may wait for so long."""
 
 
-class InFlight:
+class RequestSlots:
     """Bounds the requests under way; who finds no room waits, what is urgent before all else, else first come first.
 
     most  so many at one time
@@ -68,7 +68,7 @@ class InFlight:
         self.free += 1
 
 
-class Allowance:
+class PageAllowance:
     """How many pages a process may have in hand: fewer where it is late, since each of them waits for the others.
 
     most   pages where it is not late

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from tests.builders import URL
-from tocsin.engine.fetchers.correspondence import Correspondence, error_of, failed_of
+from tocsin.engine.fetchers.remote_calls import RemoteCalls, error_of, failed_of
 from tocsin.errors import Disallowed, FetchFailed, FetchRefused, Postponed, StoreError, TocsinError, Withdrawn
 from tocsin.ports.messages import Ask, Failed, KeptRobots, LoadRobots, Reply
 
@@ -38,7 +38,7 @@ def test_an_error_is_the_same_at_the_other_end(error: TocsinError) -> None:
 
 async def test_each_question_gets_its_own_answer_whatever_their_order() -> None:
     sent: list[Ask] = []
-    asking = Correspondence(sent.append)
+    asking = RemoteCalls(sent.append)
     async with asyncio.TaskGroup() as group:
         first = group.create_task(asking.ask(LoadRobots("a")))
         second = group.create_task(asking.ask(LoadRobots("b")))
@@ -51,7 +51,7 @@ async def test_each_question_gets_its_own_answer_whatever_their_order() -> None:
 
 async def test_what_failed_at_the_other_end_is_raised_here_unless_it_is_final() -> None:
     sent: list[Ask] = []
-    asking = Correspondence(sent.append)
+    asking = RemoteCalls(sent.append)
     failed = failed_of(FetchFailed(URL, "dns", "no such name"))
     async with asyncio.TaskGroup() as group:
         final = group.create_task(asking.ask(LoadRobots("a")))
@@ -64,12 +64,12 @@ async def test_what_failed_at_the_other_end_is_raised_here_unless_it_is_final() 
         await asked
 
 
-async def answer(asking: Correspondence, sent: list[Ask], failed: Failed) -> None:
+async def answer(asking: RemoteCalls, sent: list[Ask], failed: Failed) -> None:
     await asyncio.sleep(0)
     asking.take(Reply(sent[-1].number, failed))
 
 
 async def test_an_answer_that_nobody_waits_for_any_more_is_dropped() -> None:
-    asking = Correspondence(lambda _: None)
+    asking = RemoteCalls(lambda _: None)
 
     asking.take(Reply(5, KeptRobots(None)))

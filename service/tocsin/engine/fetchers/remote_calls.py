@@ -29,7 +29,7 @@ CROSSING = (FetchError, Disallowed, Postponed, Withdrawn, SettingsError, Shortag
 """The errors that an answer can be."""
 
 
-class Correspondence:
+class RemoteCalls:
     """Asks the other end.
 
     send  sends a question on its way
