@@ -1,17 +1,23 @@
--- The first schema. Instants are microseconds since the epoch, UTC; spans too; JSON is text.
+-- The schema of a store. Instants are microseconds since the epoch, in UTC, and so are time spans. "JSON" marks JSON kept
+-- as text. Functions that comments name pack and number values in the store's Python code.
 
--- One row: what holds for the whole store.
+-- ---- The store as a whole ----
+
+-- One row.
 create table store (
-  one           integer primary key check (one = 1),
-  revision      integer not null default 0,      -- grows with every edit that the engine must notice
-  position      integer not null default 0,      -- of the alert last published
-  settings      text not null default '{}',      -- set at run time for all pages
-  channels      text not null default '[]',      -- names of the channels that alerts are written for
-  installed_at  integer not null
+  one                integer primary key check (one = 1),
+  revision           integer not null default 0,      -- grows with every edit that the engine must notice
+  position           integer not null default 0,      -- of the latest alert
+  settings           text not null default '{}',      -- for all pages, set at run time, JSON
+  channels           text not null default '[]',      -- names of the channels that alerts are written for, JSON
+  installed_at       integer not null,
+  text_bytes         integer not null default 0,      -- the packed size of all texts; adding them up would read them all
+  settings_revision  integer not null default 0,      -- grows with every edit of `settings`
+  words_until        integer not null default 0       -- pages from this id on are not in `words` yet
 ) strict;
 insert into store (one, installed_at) values (1, unixepoch() * 1000000);
 
--- Who may work on which shards. Rows that were claimed under an older epoch are free.
+-- Which engine works on which shards. Rows claimed under an older epoch are free.
 create table claims (
   id           integer primary key,
   first_shard  integer not null,
@@ -21,10 +27,16 @@ create table claims (
   until        integer not null
 ) strict;
 
+-- ---- The watch list ----
+
 create table groups (
   id        integer primary key,
   name      text not null unique,
-  settings  text not null default '{}'
+  settings  text not null default '{}',          -- JSON
+  revision  integer not null default 0,          -- grows with every edit of the settings
+  -- How many pages it has. The statements that add, move and remove pages keep it, once per batch: a trigger for each
+  -- page would add half to the cost of adding one.
+  pages     integer not null default 0
 ) strict;
 insert into groups (id, name) values (1, 'main');
 
@@ -32,67 +44,125 @@ create table hosts (
   id        integer primary key,
   name      text not null unique,
   shard     integer not null,
-  revision  integer not null default 0,          -- of the last edit by somebody other than the engine
-  gate_at   integer,                             -- not before: a Retry-After that outlives the process
-  robots    text                                 -- JSON by origin: what robots.txt said, and until when
+  revision  integer not null default 0,          -- of the last edit that the engine did not make
+  gate_at   integer,                             -- no request before: a Retry-After must outlive the process
+  robots    text,                                -- what robots.txt said and until when, by origin, JSON
+  empty     integer not null default 0,          -- 1: no page of it is watched
+  noise     blob                                 -- what is muted on its pages, as write_host_noise packs it
 ) strict;
-create index hosts_by_shard on hosts (shard);
 create index hosts_by_revision on hosts (revision);
+create index hosts_empty on hosts (id) where empty = 1;
+create index hosts_gated on hosts (gate_at) where gate_at is not null;
+create index hosts_noisy on hosts (id) where noise is not null;
 
 create table pages (
   id               integer primary key autoincrement,  -- never used again: alerts name it
-  url              text not null unique,
+  -- url_key(url), 32 bits of a hash. Its index is an eighth of the size of one of URLs. Two URLs may share a key,
+  -- so every search compares the URL too; the statements that add pages keep URLs unique.
+  key              integer not null,
+  url              text not null,
   given            text,                         -- the spelling that was typed, where it differs
   host_id          integer not null references hosts (id),
   group_id         integer not null default 1 references groups (id),
   settings         text,                         -- overrides of this page, JSON
   secrets          text,                         -- credentials, JSON
-  text             text,                         -- the user's own words
+  text             text,                         -- the user's note
   paused           integer not null default 0,
   added_at         integer not null,
-  next_at          integer,                      -- due; null: not until somebody says so
-  next_why         text,
-  request_id       integer,                      -- a request that wants a check now
+  next_at          integer,                      -- when it is due; null: not until an edit or an answer says so
+  next_why         text,                         -- as pack_why shortens it
+  request_id       integer,                      -- a request that waits for a check of it
   state_id         integer,                      -- the latest state
-  stored_at        integer,                      -- its last storing
+  stored_at        integer,                      -- when that was stored last
   storings         integer not null default 0,   -- how often it was stored in a row
-  last_set_at      integer,                      -- start of the last set that received the page
+  last_set_at      integer,                      -- start of the last set of tries that received the page
   last_checked_at  integer,
   last_changed_at  integer,
-  last_report      text,                         -- the last check, JSON
-  outcome          text,                         -- of the last check
+  last_report      text,                         -- of the last check, as pack_report shortens it
+  outcome          any,                          -- of the last check, as pack_outcome numbers it
   etag             text,
   last_modified    text,
-  validators_hop   text,
-  conditional_run  integer not null default 0,   -- checks since the page was last asked for without conditions
-  body_digest      text,
-  attempts         text,                         -- tries already spent of a set that goes on later, JSON
-  flags            integer not null default 0,   -- 1 disallowed and told, 2 not HTML, 4 a rendering is owed
+  validators_hop   text,                         -- the URL that sent the validators; null: the page's own
+  conditional_run  integer not null default 0,   -- checks since the last one without conditions
+  body_digest      any,                          -- text, or as pack_digest shortens it
+  body_bytes       integer not null default 0,   -- on the wire, of the answer stored last
+  saved_bytes      integer not null default 0,   -- not sent again thanks to 304, the sum of all
+  attempts         text,                         -- tries already made of a set that goes on later, JSON
+  -- 1 disallowed by robots and reported, 2 not HTML, 4 a rendering is owed, 8 noindex, 16 nofollow, 32 other content was
+  -- in the page's place and was reported, 64 it has a row in `learnt`, 256 it had no items when first received (and no row
+  -- in `items`). 128 is free.
+  flags            integer not null default 0,
   question_id      integer,
-  rule             text,                         -- an instruction given for this page's next occasion, JSON
-  rule_id          integer                       -- the rule in force that applies to it
+  rule             text,                         -- an instruction for this page's next occasion, JSON
+  rule_id          integer,                      -- the rule in force for it
+  -- Zeros until the first state is stored, which then fits into the same leaf. Leaves that split stay a third empty.
+  room             blob,
+  declares         integer not null default 0    -- 1: the latest state has a topper element
 ) strict;
+create index pages_by_key on pages (key);
 create index pages_of_host on pages (host_id);
--- The one schedule index. A page with nothing due has no entry.
+create index pages_of_group on pages (group_id);
+-- The one index of the schedule. A page with nothing due has no entry.
 create index pages_due on pages (host_id, next_at) where next_at is not null and paused = 0;
 create index pages_requested on pages (host_id, request_id) where request_id is not null;
+-- The same by request, to count and drop what a request still waits for.
+create index pages_wanted on pages (request_id) where request_id is not null;
 create index pages_asked_about on pages (question_id) where question_id is not null;
 create index pages_ruled on pages (rule_id) where rule_id is not null;
+-- The lists that people look at, each by group and then by id or time; a list of all groups merges them. A check that
+-- finds nothing new writes to none of these indexes: of their conditions it only looks at `outcome` and `next_at`.
+create index pages_changed on pages (group_id, last_changed_at) where last_changed_at is not null;
+create index pages_new on pages (group_id) where outcome is null;
+-- As packing numbers outcomes: suspect, unreachable, deferred, disallowed.
+create index pages_in_trouble on pages (group_id) where outcome between 5 and 8;
+create index pages_asked on pages (group_id) where question_id is not null;
+create index pages_paused on pages (group_id) where paused = 1;
+create index pages_off on pages (group_id) where next_at is null and next_why = 'off';
+create index pages_declaring on pages (group_id) where declares = 1;
 
--- A run of equal states: its first storing, and its last one. The last storing of a page's latest state stands in
--- pages.stored_at, so that an unchanged page costs one row.
+-- A number that grows with each edit of a page by a user, and with no check. A page never edited has no row.
+create table edits (
+  page_id   integer primary key,
+  revision  integer not null
+) strict;
+
+-- Words of URLs and notes, in blocks of 4,096 pages; the pages after the last full block are searched themselves. A block
+-- has at most 1,369 rows, each for the words that begin with the same two letters.
+create table words (
+  id       integer primary key,                  -- page id / 4096 * 1369 + row_of(word)
+  entries  blob not null                         -- as pack_block writes it
+) strict;
+
+-- Checks asked for by hand, with or without a running engine.
+create table requests (
+  id          integer primary key autoincrement,
+  created_at  integer not null,
+  pages       integer not null,
+  done        integer not null default 0
+) strict;
+create table request_reports (
+  request_id  integer not null references requests (id) on delete cascade,
+  position    integer not null,                  -- in order of completion, from 1
+  report      text not null,
+  primary key (request_id, position)
+) strict, without rowid;
+
+-- ---- States and verdicts ----
+
+-- A run of equal states, with its first and its last storing. The latest run of a page is open: its last storing is
+-- pages.stored_at, so that a check of an unchanged page writes one row, and pages.state_id leads to it without an index.
 create table states (
   id          integer primary key,
-  page_id     integer not null references pages (id) on delete cascade,
+  page_id     integer not null,                  -- no reference, which would need an index of all rows; see pages_gone
   first_at    integer not null,
-  last_at     integer not null,
+  last_at     integer,                           -- null: the page's latest run
   storings    integer not null default 1,
-  fields      text not null,                     -- JSON array of twelve
-  signals     text,
-  in_table    integer not null default 1,        -- only these are compared and exported
-  table_from  integer not null                   -- the earliest storing of this run that is still a record
+  fields      blob not null,                     -- the twelve fields, as write_fields packs them
+  digest      integer,                           -- row_digest of page_id, first_at and fields
+  in_table    integer not null default 1,        -- 1: it is compared and exported
+  table_from  integer                            -- the earliest storing that is still a record; null: the first
 ) strict;
-create index states_by_page on states (page_id, id);
+create index states_before on states (page_id, id) where last_at is not null;
 create index states_of_the_past on states (last_at) where in_table = 0;
 
 create table verdicts (
@@ -104,24 +174,96 @@ create table verdicts (
   reason     text,
   rule       text not null,
   basis      text not null,
-  data       text not null,                      -- the event's data but for the rendering, JSON
-  awareness  integer not null,                   -- an alert is due
-  alert_id   text                                -- the alert that was given
+  data       text not null,                      -- the event's data without the rendering, JSON
+  awareness  integer not null,                   -- 1: an alert is due
+  alert_id   text,                               -- the alert that was given
+  storm_id   integer,                            -- the storm that is reported instead of it
+  digest     integer                             -- row_digest of page_id, at, outcome, reason, rule, basis, data
 ) strict;
 create index verdicts_by_page on verdicts (page_id, id);
 create index verdicts_pending on verdicts (page_id) where awareness = 1 and alert_id is null;
+create index verdicts_of_storm on verdicts (storm_id, page_id, at) where storm_id is not null;
+
+-- Copies of other pages that a page names: all that it named when it was last read whole.
+create table copies (
+  page_id   integer not null references pages (id) on delete cascade,
+  target    text not null,                       -- the URL of the copied page, without fragment
+  url       text not null,
+  datetime  text,                                -- when the copy was made, in the page's words
+  made_at   integer,                             -- the same as an instant
+  rel       text,
+  kind      text not null,                       -- how the page names it: mset, memento, timemap
+  seen_at   integer not null,
+  primary key (page_id, target, url)
+) strict, without rowid;
+-- Newest first, as copies are offered; those without a date come last.
+create index copies_by_target on copies (target, made_at desc, url);
+
+-- ---- What is known of pages beside their states ----
+
+-- A page that nothing is known of has no row. No reference, as in `states`.
+create table learnt (
+  page_id  integer primary key,
+  known    blob,                                 -- as write_known packs it
+  listed   text,                                 -- JSON {signal: {id of the page that lists it: value}}
+  heard    text                                  -- keys of noise that the user wants to hear of, a JSON array
+) strict;
+-- Where entries of a feed or sitemap that is no longer watched are found.
+create index learnt_listed on learnt (page_id) where listed is not null;
+
+-- Watched feeds and sitemaps, each with what it says of other pages until that has been copied to `learnt`.
+create table listings (
+  page_id  integer primary key,
+  name     text not null,                        -- of the signal: feed or sitemap
+  at       integer not null,                     -- when it was read
+  entries  blob,                                 -- what is to be copied, as write_entries packs it
+  to_do    integer not null default 1            -- 1: entries are to be copied, or its page was removed
+) strict;
+create index listings_to_do on listings (page_id) where to_do = 1;
+
+-- Texts of pages, each stored once for all pages that have it.
+create table texts (
+  id      integer primary key,
+  digest  blob not null unique,
+  packed  blob not null
+) strict;
+-- A page's text at one instant.
+create table snapshots (
+  id       integer primary key,
+  page_id  integer not null,
+  at       integer not null,
+  text_id  integer not null references texts (id)
+) strict;
+create index snapshots_of_page on snapshots (page_id, at);
+create index snapshots_by_age on snapshots (at);
+create index snapshots_of_text on snapshots (text_id);
+
+-- The latest microdata of each page. No reference, as in `states`. A page that had none when it was first checked has bit
+-- 256 of pages.flags instead of a row.
+create table items (
+  page_id  integer primary key,
+  first_at integer not null,                     -- when these items were first read
+  at       integer not null,                     -- when they were last read
+  count    integer not null,
+  is_cut   integer not null default 0,           -- 1: the page had more items than are kept
+  body     any,                                  -- digest of the bytes that they were read from, as pages.body_digest
+  digest   blob not null,                        -- of all items, those not kept included: equal items, equal digest
+  packed   blob not null                         -- as spec.microdata.packing writes it
+) strict;
+
+-- ---- Awareness: renderings, alerts and their delivery ----
 
 -- The render queue: pages that are due for awareness. A row with the current epoch holds a slot.
 create table renders (
   page_id     integer primary key references pages (id) on delete cascade,
   major       integer not null,
-  since       integer not null,                  -- its oldest verdict
-  not_before  integer,                           -- a pause between tries
+  since       integer not null,                  -- instant of its oldest verdict
+  not_before  integer,                           -- end of a pause between tries
   claim_id    integer,
   epoch       integer,
   owed        integer not null default 0,
   copy_url    text,
-  attempts    text
+  attempts    text                               -- JSON
 ) strict;
 create index renders_in_turn on renders (major desc, since);
 create index renders_by_age on renders (since);
@@ -134,18 +276,51 @@ create table renderings (
 ) strict;
 create index renderings_by_page on renderings (page_id, id);
 
+-- How the items of a page changed, as the event of the rendering with the same id reported it.
+create table item_changes (
+  id       integer primary key references renderings (id) on delete cascade,
+  page_id  integer not null,
+  at       integer not null,
+  changes  text not null                         -- JSON
+) strict;
+create index item_changes_of_page on item_changes (page_id, id);
+
 -- The outbox.
 create table alerts (
   id          text primary key,                  -- ULID
   position    integer not null unique,
-  page_id     integer,                           -- whose order it belongs to; no reference: it outlives the page
+  page_id     integer,                           -- the page in whose order it is delivered; it may outlive the page
   type        text not null,
   created_at  integer not null,
-  event       text not null,
-  seen_at     integer
+  event       text not null,                     -- JSON
+  seen_at     integer,
+  digest      integer                            -- row_digest of id, position, page_id, type, created_at, event
 ) strict, without rowid;
 create index alerts_by_page on alerts (page_id, position);
 create index alerts_of_outages on alerts (position) where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1');
+
+-- What alerts are listed by, apart from them: marking a thousand alerts as seen rewrites none of their events.
+create table alert_marks (
+  position    integer primary key,
+  kind        text not null,                     -- of the event, as kind_of names it
+  outcome     text,
+  page_group  text,                              -- the page's group when the alert was written
+  seen_at     integer
+) strict;
+create index marks_unseen on alert_marks (position) where seen_at is null;
+create index marks_unseen_by_outcome on alert_marks (outcome) where seen_at is null and outcome is not null;
+create index marks_by_outcome on alert_marks (outcome) where outcome is not null;
+create index marks_by_kind on alert_marks (kind);
+create index marks_by_group on alert_marks (page_group) where page_group is not null;
+
+create table channels (
+  name       text primary key,
+  failures   integer not null default 0,
+  next_at    integer,                            -- end of a pause after failures
+  disabled   integer not null default 0,
+  error      text,
+  failed_at  integer                             -- tells a pause apart from a clock that was set back since
+) strict, without rowid;
 
 create table deliveries (
   channel       text not null,
@@ -158,20 +333,33 @@ create table deliveries (
   last_try_at   integer,
   next_at       integer not null,
   error         text,
+  -- 1: the oldest waiting delivery of its channel and page, the only one of them that may be tried, so that alerts of a
+  -- page arrive in order. Alerts of no page do not wait for each other: all have 1.
+  is_first      integer not null default 0,
+  -- Microseconds of waiting between tries so far, counted only once the next try was made: a clock that was set forward,
+  -- or a service that was stopped, brings no alert nearer to being given up.
+  tried_us      integer not null default 0,
   primary key (channel, position)
 ) strict, without rowid;
 create index deliveries_by_state on deliveries (channel, state, position);
-create index deliveries_due on deliveries (channel, next_at) where state = 'waiting';
+create index deliveries_ready on deliveries (channel, next_at) where state = 'waiting' and is_first = 1;
 create index deliveries_of_page on deliveries (channel, page_id, position) where state = 'waiting';
 create index deliveries_by_alert on deliveries (alert_id);
+create index deliveries_dead on deliveries (position) where state = 'dead';
 
-create table channels (
-  name      text primary key,
-  failures  integer not null default 0,
-  next_at   integer,
-  disabled  integer not null default 0,
+-- Tests of channels that the command line asks a running service for: its network, secrets and state are those in force.
+create table channel_tests (
+  id        integer primary key autoincrement,
+  channel   text not null,
+  asked_at  integer not null,
+  begun_at  integer,
+  ended_at  integer,
+  blames    text,                                -- what was at fault; null: the test alert was accepted
   error     text
-) strict, without rowid;
+) strict;
+create index channel_tests_open on channel_tests (id) where begun_at is null;
+
+-- ---- Attention: questions, rules and storms ----
 
 -- Pages of one host that could not be received for one cause.
 create table questions (
@@ -187,11 +375,15 @@ create table questions (
   during         text not null,
   first_page_id  integer,
   attempts       text not null,                  -- of the first page, JSON
-  pending_change text                            -- the verdict whose rendering failed, JSON
+  pending_change text,                           -- the verdict whose rendering failed, JSON
+  pages          integer not null default 0      -- how many; the trigger pages_joined keeps it
 ) strict;
 create index questions_open on questions (host_id, cause) where closed_at is null;
 create index questions_unasked on questions (announce_at) where announced_at is null and closed_at is null;
 create index questions_of_host on questions (host_id);
+create index questions_by_size on questions (pages, id) where closed_at is null;
+create index questions_ended on questions (closed_at, id) where closed_at is not null;
+create index questions_waiting on questions (id) where announced_at is not null and answered_at is null and closed_at is null;
 
 create table rules (
   id           integer primary key autoincrement,
@@ -199,23 +391,185 @@ create table rules (
   page_id      integer references pages (id) on delete cascade,
   host_id      integer references hosts (id),
   cause        text,
-  instruction  text not null,
+  instruction  text not null,                    -- JSON
   created_at   integer not null
 ) strict;
 create index rules_by_page on rules (page_id) where page_id is not null;
 create index rules_of_host on rules (host_id) where host_id is not null;
 create index rules_of_cause on rules (cause) where scope = 'cause';
 
--- Checks asked for by hand, beside or without a running engine.
-create table requests (
-  id          integer primary key autoincrement,
-  created_at  integer not null,
-  pages       integer not null,
-  done        integer not null default 0
+-- The same change on many pages of a host, reported once.
+create table storms (
+  id            integer primary key autoincrement,
+  host_id       integer not null references hosts (id),
+  key           blob not null,                   -- names the change
+  outcome       text not null,                   -- of the verdict that made it a storm
+  basis         text not null,
+  excerpt       text,                            -- what changed, as it was reported, JSON
+  opened_at     integer not null,
+  runs_until    integer not null,                -- a verdict of the same key belongs to it until then
+  announce_at   integer not null,
+  announced_at  integer,
+  released_at   integer                          -- the user asked for an alert for each of its pages
 ) strict;
-create table request_reports (
-  request_id  integer not null references requests (id) on delete cascade,
-  position    integer not null,                  -- order of completion, from 1
-  report      text not null,
-  primary key (request_id, position)
+create index storms_of_host on storms (host_id, key, runs_until);
+create index storms_unannounced on storms (announce_at) where announced_at is null;
+
+-- Changes that may become a storm, until they no longer count.
+create table sightings (
+  host_id     integer not null,
+  key         blob not null,
+  page_id     integer not null,
+  at          integer not null,
+  runs_until  integer not null,
+  verdict_id  integer not null,
+  primary key (host_id, key, page_id)
 ) strict, without rowid;
+create index sightings_by_end on sightings (runs_until);
+
+-- ---- Access over HTTP ----
+
+-- Only digests of secrets are kept.
+create table tokens (
+  id            integer primary key autoincrement,
+  name          text not null,
+  scope         text not null check (scope in ('read', 'write', 'admin')),
+  digest        blob not null unique,
+  created_at    integer not null,
+  expires_at    integer,
+  last_used_at  integer,
+  revoked_at    integer,
+  declared      integer not null default 0       -- 1 while the configuration declares it, 2 once it no longer does
+) strict;
+create index tokens_by_name on tokens (name) where revoked_at is null;
+
+create table sessions (
+  digest      blob primary key,
+  token_id    integer not null references tokens (id) on delete cascade,
+  csrf        text not null,
+  created_at  integer not null,
+  until       integer not null
+) strict, without rowid;
+create index sessions_of_token on sessions (token_id);
+create index sessions_by_end on sessions (until);
+
+create table audit (
+  id          integer primary key autoincrement,
+  at          integer not null,
+  who         text not null,
+  what        text not null,
+  detail      text not null,                     -- JSON
+  request_id  text not null
+) strict;
+
+-- Requests that came with an idempotency key, and their answers.
+create table answers (
+  key           blob primary key,
+  fingerprint   blob not null,
+  at            integer not null,
+  status        integer not null default 0,      -- 0: the request is being worked on
+  content_type  text not null default '',
+  location      text,
+  body          blob not null default x''
+) strict;
+create index answers_by_age on answers (at);
+
+create table jobs (
+  id          text primary key,
+  kind        text not null,
+  who         text not null,
+  started_at  integer not null,
+  state       text not null check (state in ('running', 'done', 'failed', 'cancelled', 'interrupted')),
+  done        integer not null,
+  total       integer,
+  ended_at    integer,
+  result      text,                              -- JSON
+  error       text
+) strict, without rowid;
+create index jobs_by_age on jobs (started_at, id);
+create index jobs_running on jobs (started_at) where state = 'running';
+
+-- What the service did, a row for every five minutes.
+create table activity (
+  at           integer primary key,
+  outcomes     text not null,                    -- JSON {outcome: checks}
+  alerts       integer not null,
+  rendered     integer not null,
+  wire_bytes   integer not null,
+  saved_bytes  integer not null
+) strict;
+
+-- ---- Triggers ----
+
+-- Rows that belong to a page without a reference: a reference would need an index of all of them, or a look for each.
+create trigger pages_gone after delete on pages begin
+  delete from states where id = old.state_id;
+  delete from states where page_id = old.id and last_at is not null;
+  update hosts set empty = 1 where id = old.host_id and not exists (select 1 from pages where host_id = old.host_id);
+  delete from learnt where page_id = old.id;
+  delete from snapshots where page_id = old.id;
+  update listings set entries = null, to_do = 1 where page_id = old.id;
+  delete from edits where page_id = old.id;
+  update questions set pages = pages - 1 where id = old.question_id;
+  delete from items where page_id = old.id;
+end;
+
+create trigger pages_joined after update of question_id on pages when old.question_id is not new.question_id begin
+  update questions set pages = pages - 1 where id = old.question_id;
+  update questions set pages = pages + 1 where id = new.question_id;
+end;
+
+create trigger texts_kept after insert on texts begin
+  update store set text_bytes = text_bytes + length(new.packed);
+end;
+create trigger texts_gone after delete on texts begin
+  update store set text_bytes = text_bytes - length(old.packed);
+end;
+-- A text goes with its last snapshot.
+create trigger snapshots_gone after delete on snapshots begin
+  delete from texts where id = old.text_id and not exists (select 1 from snapshots where text_id = old.text_id);
+end;
+
+create trigger alerts_gone after delete on alerts begin
+  delete from alert_marks where position = old.position;
+end;
+
+-- When the first delivery of a page stops waiting, the next one becomes the first. It is due at once, also if it was
+-- written before the clock was set back. Most have no successor: they cost one look into an index.
+create trigger deliveries_left after update of state on deliveries
+when old.state = 'waiting' and old.is_first = 1 and new.state <> 'waiting' and exists (
+  select 1 from deliveries e indexed by deliveries_of_page
+  where e.channel = new.channel and e.page_id = new.page_id and e.state = 'waiting'
+) begin
+  update deliveries set is_first = 1, next_at = min(next_at, coalesce(new.last_try_at, next_at))
+  where channel = new.channel and position = (
+    select min(e.position) from deliveries e indexed by deliveries_of_page
+    where e.channel = new.channel and e.page_id = new.page_id and e.state = 'waiting'
+  );
+end;
+
+-- A delivery that waits again (a replayed one) may be older than the one that was the first.
+create trigger deliveries_back after update of state on deliveries
+when old.state <> 'waiting' and new.state = 'waiting' and new.page_id is not null begin
+  update deliveries set is_first = position = (
+    select min(e.position) from deliveries e indexed by deliveries_of_page
+    where e.channel = new.channel and e.page_id = new.page_id and e.state = 'waiting'
+  )
+  where channel = new.channel and position in (
+    select new.position
+    union all
+    select * from (
+      select e.position from deliveries e indexed by deliveries_of_page
+      where e.channel = new.channel and e.page_id = new.page_id and e.state = 'waiting' order by e.position limit 2
+    )
+  );
+end;
+
+create trigger deliveries_gone after delete on deliveries
+when old.state = 'waiting' and old.is_first = 1 and old.page_id is not null begin
+  update deliveries set is_first = 1
+  where channel = old.channel and position = (
+    select min(e.position) from deliveries e indexed by deliveries_of_page
+    where e.channel = old.channel and e.page_id = old.page_id and e.state = 'waiting'
+  );
+end;

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tocsin.adapters.stores import migrate, open_store
-from tocsin.adapters.stores.sqlite.migrations import apply_migrations, migrations
-from tocsin.errors import StoreError, StoreLocked, StoreLost, StoreOutdated, StoreTooNew, UsageError
+from tocsin.adapters.stores.sqlite.migrations import migrations
+from tocsin.errors import StoreError, StoreLocked, StoreLost, StoreTooNew, UsageError
 from tocsin.model import NewPage, PageFilter
-from tocsin.shipped import shipped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,63 +90,11 @@ async def test_a_newer_store_is_refused_by_everybody(path: Path) -> None:
             await opened(path, engine=engine)
 
 
-@pytest.fixture
-def newer_program(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store that this program made, and a program that knows one migration more."""
-    asyncio.run(opened(path))
-    folder = tmp_path / "shipped" / "sqlite"
-    shutil.copytree(shipped("migrations") / "sqlite", folder)
-    (folder / f"{NEWEST + 1:04}_more.sql").write_text("-- One thing more; and a text.\ncreate table more (a);\n")
-    monkeypatch.setattr("tocsin.adapters.stores.sqlite.migrations.shipped", lambda _: folder.parent)
-
-
-@pytest.mark.usefixtures("newer_program")
-async def test_an_older_store_is_left_to_migrate_by_commands(path: Path) -> None:
-    wanted = f"version {NEWEST}, this program needs {NEWEST + 1}; run `tocsin store migrate`"
-    with pytest.raises(StoreOutdated, match=wanted):
-        await opened(path)
-
-
-@pytest.mark.usefixtures("newer_program")
-async def test_an_older_store_is_brought_up_to_date_by_an_engine(path: Path) -> None:
-    await opened(path, engine=True)
-
-    await opened(path)
-
-
-@pytest.mark.usefixtures("newer_program")
-async def test_migrating_tells_its_progress_and_is_done_once(path: Path) -> None:
-    first = [step async for step in migrate(f"sqlite:{path}")]
-    again = [step async for step in migrate(f"sqlite:{path}")]
-
-    assert (first, again) == ([(0, 1), (1, 1)], [(0, 0)])
-
-
-@pytest.mark.usefixtures("newer_program")
-async def test_a_migration_that_fails_changes_nothing(path: Path, tmp_path: Path) -> None:
-    broken = tmp_path / "shipped" / "sqlite" / f"{NEWEST + 1:04}_more.sql"
-    broken.write_text("create table more (a);\ninsert into no_such_table values (1);\n")
-
-    with pytest.raises(StoreError):
-        await opened(path, engine=True)
-
-    with closing(sqlite3.connect(path)) as db:
-        assert db.execute("pragma user_version").fetchone() == (NEWEST,)
-        assert db.execute("select count(*) from sqlite_schema where name = 'more'").fetchone() == (0,)
-
-
 async def test_several_commands_may_make_a_store_at_once(path: Path) -> None:
     stores = await asyncio.gather(*(open_store(f"sqlite:{path}", engine=False) for _ in range(8)))
 
     for store in stores:
         await store.close()
-
-
-def test_a_store_that_is_being_made_is_found_empty_or_whole(path: Path) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as maker, closing(sqlite3.connect(path)) as other:
-        found = [other.execute("pragma user_version").fetchone()[0] for _ in apply_migrations(maker, str(path))]
-
-    assert found == [0, NEWEST]
 
 
 async def test_migrating_beside_an_engine_is_refused(path: Path) -> None:

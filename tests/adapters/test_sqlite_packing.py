@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.contract.desk import NOW, A, B, Desk, new_page
 from tocsin.adapters.stores.sql.codec import read_fields, read_object, to_json, write_fields
 from tocsin.adapters.stores.sql.packing import (
     pack_digest,
@@ -17,7 +20,6 @@ from tocsin.adapters.stores.sql.packing import (
     pack_outcome,
     pack_report,
     pack_why,
-    short_report,
     unpack_digest,
     unpack_report,
     unpack_why,
@@ -27,6 +29,9 @@ from tocsin.errors import StoreError
 from tocsin.model import CheckOutcome, CheckReport
 from tocsin.spec.signals import SOURCES
 from tocsin.spec.topper.state import FIELDS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 URL = "https://one.example/"
 WORDS = st.text(st.characters(codec="utf-8"), max_size=12)
@@ -63,11 +68,6 @@ def as_json(report: CheckReport) -> dict[str, Any]:
 @given(reports)
 def test_a_report_is_read_back_as_json_shows_it(report: CheckReport) -> None:
     assert unpack_report(URL, pack_outcome(report.outcome), pack_report(report)) == as_json(report)
-
-
-@given(reports)
-def test_a_report_that_was_kept_whole_becomes_a_short_one(report: CheckReport) -> None:
-    assert short_report(to_json(report), URL, report.outcome) == pack_report(report)
 
 
 def test_the_report_of_a_check_that_found_nothing_new_takes_few_bytes() -> None:
@@ -141,3 +141,14 @@ def test_what_is_no_object_in_the_store_is_said_with_the_mend(written: str) -> N
         read_object(written)
 
     assert "\x1b" not in str(said.value)
+
+
+async def test_two_pages_whose_urls_have_one_key_are_told_apart(tmp_path: Path) -> None:
+    desk = await Desk.at(tmp_path)
+    async with desk.store:
+        await desk.watch(A, B)
+        with closing(sqlite3.connect(tmp_path / "tocsin.db")) as db, db:
+            db.execute("update pages set key = (select key from pages where url = ?)", [B])
+
+        assert (await desk.page(B)).id == 2
+        assert await desk.store.add_pages([new_page(B)], NOW) == [None]

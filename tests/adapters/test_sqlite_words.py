@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +10,6 @@ from tocsin.adapters.stores.sql.pages.words import (
     BLOCK_ROWS,
     MOST,
     Beginning,
-    BlockWords,
     pack_block,
     repack,
     row_of,
@@ -84,11 +81,3 @@ def test_words_of_a_page_are_what_a_search_for_them_asks(url: str, text: str) ->
     assert len(has) <= MOST
     for word in has:
         assert words_asked(word) == [word]
-
-
-def test_a_migrations_blocks_are_those_of_the_program() -> None:
-    blocks = BlockWords()
-    blocks.step(4097, "https://one.example/a", None, None)
-
-    rows = pack_block([(4097, "https://one.example/a", None, None)])
-    assert json.loads(blocks.finalize()) == [[row, packed.hex()] for row, packed in rows.items()]

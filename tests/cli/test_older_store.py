@@ -1,4 +1,4 @@
-"""Commands that a store of an older version is met by, as whoever updated and runs them from cron meets it."""
+"""Commands that find a store of an older version, as they do when cron runs them after an update."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.adapters.old_stores import make_store
+from tests.adapters.older_stores import NEWEST, add_migrations, make_store
 from tests.origin import Origin, Page
-from tocsin.adapters.stores.sqlite.migrations import migrations
 from tocsin.adapters.stores.sqlite.place import EngineLock
 from tocsin.spec.topper.table import RECORD_0
 
@@ -21,8 +20,12 @@ if TYPE_CHECKING:
 
     from tests.cli.calling import Installation
 
-NEWEST = migrations()[-1].number
 OLD = NEWEST - 1
+
+
+@pytest.fixture(autouse=True)
+def _newer_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_migrations(tmp_path, monkeypatch)
 
 
 @pytest.fixture

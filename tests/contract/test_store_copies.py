@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 from msgspec import structs
 
 from tests.contract.desk import DAY, NOW, A, B, C, Desk, fields
-from tocsin.adapters.stores.sqlite.connection import connect, transaction
-from tocsin.adapters.stores.sqlite.migrations import APPLICATION_ID, migrations
 from tocsin.model import CheckReport, CopyLink, Instruction, KnownCopy, NewState
 
 if TYPE_CHECKING:
@@ -205,48 +200,3 @@ async def test_the_length_of_a_body_is_that_of_the_state_stored_last(desk: Desk)
     await desk.render(A, state=found)
 
     assert (of_equal, of_another, (await desk.task(A)).body_bytes) == (800, 900, 60)
-
-
-def make_first_version(path: Path) -> None:
-    """A store as the first version of the schema has it, with a page that was checked once."""
-    with closing(connect(str(path), busy=timedelta(), writes=True)) as db, transaction(db, durable=True):
-        for statement in migrations()[0].statements:
-            db.execute(statement)
-        db.execute(f"pragma application_id = {APPLICATION_ID}")
-        db.execute("pragma user_version = 1")
-        db.execute("insert into hosts (id, name, shard) values (1, 'one.example', 7)")
-        db.execute(
-            "insert into pages (id, url, host_id, added_at, next_at, state_id, stored_at, storings, flags, "
-            "body_digest) values (1, ?, 1, 0, 0, 1, 5, 2, 2, '1:abc')",
-            [A],
-        )
-        values = '["2026",null,null,null,null,null,null,null,null,null,null,null]'
-        db.execute(
-            "insert into states (id, page_id, first_at, last_at, fields, table_from) values (1, 1, 4, 4, ?, 4)",
-            [values],
-        )
-
-
-async def test_a_store_of_the_first_version_is_taken_over_whole(tmp_path: Path) -> None:
-    make_first_version(tmp_path / "tocsin.db")
-
-    desk = await Desk.at(tmp_path)
-    async with desk.store:
-        row, task = await desk.page(A), await desk.task(A)
-        await desk.check(A, copies=(copy(A, "https://x.example/", 2),))
-
-        assert row.fields is not None
-        assert (row.fields[0], row.noindex, row.saved_bytes) == ("2026", False, 0)
-        assert (task.not_html, task.body_bytes) == (True, 0)
-        assert await desk.store.check() == []
-        assert [known.url for known in await offered(desk)] == ["https://x.example/"]
-
-
-def test_a_migration_leaves_the_rows_of_the_version_before(tmp_path: Path) -> None:
-    make_first_version(tmp_path / "tocsin.db")
-    with closing(sqlite3.connect(tmp_path / "tocsin.db")) as db:
-        before = db.execute("select * from pages").fetchone()
-        for statement in migrations()[1].statements:
-            db.execute(statement)
-
-        assert db.execute("select * from pages").fetchone() == (*before, 0, 0)

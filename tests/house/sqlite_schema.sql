@@ -69,25 +69,26 @@ CREATE TABLE activity (
 ) strict;
 CREATE TABLE alert_marks (
   position    integer primary key,
-  kind        text not null,                     -- of the event, as outbox.kind_of has it
+  kind        text not null,                     -- of the event, as kind_of names it
   outcome     text,
-  page_group  text,                              -- the page's group when it was told
+  page_group  text,                              -- the page's group when the alert was written
   seen_at     integer
 ) strict;
 CREATE TABLE alerts (
   id          text primary key,                  -- ULID
   position    integer not null unique,
-  page_id     integer,                           -- whose order it belongs to; no reference: it outlives the page
+  page_id     integer,                           -- the page in whose order it is delivered; it may outlive the page
   type        text not null,
   created_at  integer not null,
-  event       text not null,
-  seen_at     integer
-, digest integer) strict, without rowid;
+  event       text not null,                     -- JSON
+  seen_at     integer,
+  digest      integer                            -- row_digest of id, position, page_id, type, created_at, event
+) strict, without rowid;
 CREATE TABLE answers (
   key           blob primary key,
   fingerprint   blob not null,
   at            integer not null,
-  status        integer not null default 0,      -- 0: it is being worked on
+  status        integer not null default 0,      -- 0: the request is being worked on
   content_type  text not null default '',
   location      text,
   body          blob not null default x''
@@ -106,16 +107,17 @@ CREATE TABLE channel_tests (
   asked_at  integer not null,
   begun_at  integer,
   ended_at  integer,
-  blames    text,                                -- whose fault it was that it was not accepted; null: it was
+  blames    text,                                -- what was at fault; null: the test alert was accepted
   error     text
 ) strict;
 CREATE TABLE channels (
-  name      text primary key,
-  failures  integer not null default 0,
-  next_at   integer,
-  disabled  integer not null default 0,
-  error     text
-, failed_at integer) strict, without rowid;
+  name       text primary key,
+  failures   integer not null default 0,
+  next_at    integer,                            -- end of a pause after failures
+  disabled   integer not null default 0,
+  error      text,
+  failed_at  integer                             -- tells a pause apart from a clock that was set back since
+) strict, without rowid;
 CREATE TABLE claims (
   id           integer primary key,
   first_shard  integer not null,
@@ -126,9 +128,9 @@ CREATE TABLE claims (
 ) strict;
 CREATE TABLE copies (
   page_id   integer not null references pages (id) on delete cascade,
-  target    text not null,                       -- the URL that it is a copy of, without fragment
+  target    text not null,                       -- the URL of the copied page, without fragment
   url       text not null,
-  datetime  text,                                -- when the copy was made, as the page says it
+  datetime  text,                                -- when the copy was made, in the page's words
   made_at   integer,                             -- the same as an instant
   rel       text,
   kind      text not null,                       -- how the page names it: mset, memento, timemap
@@ -145,7 +147,13 @@ CREATE TABLE deliveries (
   first_try_at  integer,
   last_try_at   integer,
   next_at       integer not null,
-  error         text, is_first integer not null default 0, tried_us integer not null default 0,
+  error         text,
+  -- 1: the oldest waiting delivery of its channel and page, the only one of them that may be tried, so that alerts of a
+  -- page arrive in order. Alerts of no page do not wait for each other: all have 1.
+  is_first      integer not null default 0,
+  -- Microseconds of waiting between tries so far, counted only once the next try was made: a clock that was set forward,
+  -- or a service that was stopped, brings no alert nearer to being given up.
+  tried_us      integer not null default 0,
   primary key (channel, position)
 ) strict, without rowid;
 CREATE TABLE edits (
@@ -155,16 +163,22 @@ CREATE TABLE edits (
 CREATE TABLE groups (
   id        integer primary key,
   name      text not null unique,
-  settings  text not null default '{}'
-, revision integer not null default 0, pages integer not null default 0) strict;
+  settings  text not null default '{}',          -- JSON
+  revision  integer not null default 0,          -- grows with every edit of the settings
+  -- How many pages it has. The statements that add, move and remove pages keep it, once per batch: a trigger for each
+  -- page would add half to the cost of adding one.
+  pages     integer not null default 0
+) strict;
 CREATE TABLE hosts (
   id        integer primary key,
   name      text not null unique,
   shard     integer not null,
-  revision  integer not null default 0,          -- of the last edit by somebody other than the engine
-  gate_at   integer,                             -- not before: a Retry-After that outlives the process
-  robots    text                                 -- JSON by origin: what robots.txt said, and until when
-, empty integer not null default 0, noise blob) strict;
+  revision  integer not null default 0,          -- of the last edit that the engine did not make
+  gate_at   integer,                             -- no request before: a Retry-After must outlive the process
+  robots    text,                                -- what robots.txt said and until when, by origin, JSON
+  empty     integer not null default 0,          -- 1: no page of it is watched
+  noise     blob                                 -- what is muted on its pages, as write_host_noise packs it
+) strict;
 CREATE TABLE item_changes (
   id       integer primary key references renderings (id) on delete cascade,
   page_id  integer not null,
@@ -173,12 +187,12 @@ CREATE TABLE item_changes (
 ) strict;
 CREATE TABLE items (
   page_id  integer primary key,
-  first_at integer not null,                     -- when they were read first as they are
-  at       integer not null,                     -- when they were read last
+  first_at integer not null,                     -- when these items were first read
+  at       integer not null,                     -- when they were last read
   count    integer not null,
-  is_cut   integer not null default 0,           -- there were more than are kept
-  body     any,                                  -- digest of the bytes that they were read from, as in pages
-  digest   blob not null,                        -- equal items have the same; of those, too, that are not kept
+  is_cut   integer not null default 0,           -- 1: the page had more items than are kept
+  body     any,                                  -- digest of the bytes that they were read from, as pages.body_digest
+  digest   blob not null,                        -- of all items, those not kept included: equal items, equal digest
   packed   blob not null                         -- as spec.microdata.packing writes it
 ) strict;
 CREATE TABLE jobs (
@@ -195,56 +209,61 @@ CREATE TABLE jobs (
 ) strict, without rowid;
 CREATE TABLE learnt (
   page_id  integer primary key,
-  known    blob,                                 -- as codec.write_known packs it
+  known    blob,                                 -- as write_known packs it
   listed   text,                                 -- JSON {signal: {id of the page that lists it: value}}
-  heard    text                                  -- JSON array: keys of noise that the user wants to hear of
+  heard    text                                  -- keys of noise that the user wants to hear of, a JSON array
 ) strict;
 CREATE TABLE listings (
   page_id  integer primary key,
-  name     text not null,                        -- of the signal: "feed" or "sitemap"
+  name     text not null,                        -- of the signal: feed or sitemap
   at       integer not null,                     -- when it was read
-  entries  blob,                                 -- what is to be taken over, as codec.write_entries packs it
-  to_do    integer not null default 1            -- there is something to be taken over, or its page is gone
+  entries  blob,                                 -- what is to be copied, as write_entries packs it
+  to_do    integer not null default 1            -- 1: entries are to be copied, or its page was removed
 ) strict;
-CREATE TABLE "pages" (
+CREATE TABLE pages (
   id               integer primary key autoincrement,  -- never used again: alerts name it
-  key              integer not null,             -- url_key(url)
+  -- url_key(url), 32 bits of a hash. Its index is an eighth of the size of one of URLs. Two URLs may share a key,
+  -- so every search compares the URL too; the statements that add pages keep URLs unique.
+  key              integer not null,
   url              text not null,
   given            text,                         -- the spelling that was typed, where it differs
   host_id          integer not null references hosts (id),
   group_id         integer not null default 1 references groups (id),
   settings         text,                         -- overrides of this page, JSON
   secrets          text,                         -- credentials, JSON
-  text             text,                         -- the user's own words
+  text             text,                         -- the user's note
   paused           integer not null default 0,
   added_at         integer not null,
-  next_at          integer,                      -- due; null: not until somebody says so
-  next_why         text,                         -- as packing.pack_why shortens it
-  request_id       integer,                      -- a request that wants a check now
+  next_at          integer,                      -- when it is due; null: not until an edit or an answer says so
+  next_why         text,                         -- as pack_why shortens it
+  request_id       integer,                      -- a request that waits for a check of it
   state_id         integer,                      -- the latest state
-  stored_at        integer,                      -- its last storing
+  stored_at        integer,                      -- when that was stored last
   storings         integer not null default 0,   -- how often it was stored in a row
-  last_set_at      integer,                      -- start of the last set that received the page
+  last_set_at      integer,                      -- start of the last set of tries that received the page
   last_checked_at  integer,
   last_changed_at  integer,
-  last_report      text,                         -- the last check, as packing.pack_report shortens it
-  outcome          any,                          -- of the last check, as packing.pack_outcome has it
+  last_report      text,                         -- of the last check, as pack_report shortens it
+  outcome          any,                          -- of the last check, as pack_outcome numbers it
   etag             text,
   last_modified    text,
-  validators_hop   text,                         -- which hop sent them; null: the page's own URL
-  conditional_run  integer not null default 0,   -- checks since the page was last asked for without conditions
-  body_digest      any,                          -- text, or as packing.pack_digest shortens it
-  body_bytes       integer not null default 0,   -- on the wire, of the answer last stored
-  saved_bytes      integer not null default 0,   -- not sent again: the sum over all 304
-  attempts         text,                         -- tries already spent of a set that goes on later, JSON
-  flags            integer not null default 0,   -- 1 disallowed and told, 2 not HTML, 4 a rendering is owed, 8 noindex,
-                                                 -- 16 nofollow
+  validators_hop   text,                         -- the URL that sent the validators; null: the page's own
+  conditional_run  integer not null default 0,   -- checks since the last one without conditions
+  body_digest      any,                          -- text, or as pack_digest shortens it
+  body_bytes       integer not null default 0,   -- on the wire, of the answer stored last
+  saved_bytes      integer not null default 0,   -- not sent again thanks to 304, the sum of all
+  attempts         text,                         -- tries already made of a set that goes on later, JSON
+  -- 1 disallowed by robots and reported, 2 not HTML, 4 a rendering is owed, 8 noindex, 16 nofollow, 32 other content was
+  -- in the page's place and was reported, 64 it has a row in `learnt`, 256 it had no items when first received (and no row
+  -- in `items`). 128 is free.
+  flags            integer not null default 0,
   question_id      integer,
-  rule             text,                         -- an instruction given for this page's next occasion, JSON
-  rule_id          integer,                      -- the rule in force that applies to it
-  room             blob                          -- zeros until the first state: what that writes then finds its place
-                                                 -- in the leaf, where leaves that split stay a third empty for ever
-, declares integer not null default 0) strict;
+  rule             text,                         -- an instruction for this page's next occasion, JSON
+  rule_id          integer,                      -- the rule in force for it
+  -- Zeros until the first state is stored, which then fits into the same leaf. Leaves that split stay a third empty.
+  room             blob,
+  declares         integer not null default 0    -- 1: the latest state has a topper element
+) strict;
 CREATE TABLE questions (
   id             integer primary key autoincrement,
   host_id        integer not null references hosts (id),
@@ -258,8 +277,9 @@ CREATE TABLE questions (
   during         text not null,
   first_page_id  integer,
   attempts       text not null,                  -- of the first page, JSON
-  pending_change text                            -- the verdict whose rendering failed, JSON
-, pages integer not null default 0) strict;
+  pending_change text,                           -- the verdict whose rendering failed, JSON
+  pages          integer not null default 0      -- how many; the trigger pages_joined keeps it
+) strict;
 CREATE TABLE renderings (
   id            integer primary key,
   page_id       integer not null references pages (id) on delete cascade,
@@ -269,17 +289,17 @@ CREATE TABLE renderings (
 CREATE TABLE renders (
   page_id     integer primary key references pages (id) on delete cascade,
   major       integer not null,
-  since       integer not null,                  -- its oldest verdict
-  not_before  integer,                           -- a pause between tries
+  since       integer not null,                  -- instant of its oldest verdict
+  not_before  integer,                           -- end of a pause between tries
   claim_id    integer,
   epoch       integer,
   owed        integer not null default 0,
   copy_url    text,
-  attempts    text
+  attempts    text                               -- JSON
 ) strict;
 CREATE TABLE request_reports (
   request_id  integer not null references requests (id) on delete cascade,
-  position    integer not null,                  -- order of completion, from 1
+  position    integer not null,                  -- in order of completion, from 1
   report      text not null,
   primary key (request_id, position)
 ) strict, without rowid;
@@ -295,7 +315,7 @@ CREATE TABLE rules (
   page_id      integer references pages (id) on delete cascade,
   host_id      integer references hosts (id),
   cause        text,
-  instruction  text not null,
+  instruction  text not null,                    -- JSON
   created_at   integer not null
 ) strict;
 CREATE TABLE sessions (
@@ -321,37 +341,40 @@ CREATE TABLE snapshots (
   text_id  integer not null references texts (id)
 ) strict;
 CREATE TABLE sqlite_sequence(name,seq);
-CREATE TABLE "states" (
+CREATE TABLE states (
   id          integer primary key,
-  page_id     integer not null,                  -- no reference: it would need an index of all; a trigger stands for it
+  page_id     integer not null,                  -- no reference, which would need an index of all rows; see pages_gone
   first_at    integer not null,
   last_at     integer,                           -- null: the page's latest run
   storings    integer not null default 1,
-  fields      blob not null,                     -- the twelve, as codec.write_fields packs them
-  digest     integer,
-  in_table    integer not null default 1,        -- only these are compared and exported
+  fields      blob not null,                     -- the twelve fields, as write_fields packs them
+  digest      integer,                           -- row_digest of page_id, first_at and fields
+  in_table    integer not null default 1,        -- 1: it is compared and exported
   table_from  integer                            -- the earliest storing that is still a record; null: the first
 ) strict;
 CREATE TABLE store (
-  one           integer primary key check (one = 1),
-  revision      integer not null default 0,      -- grows with every edit that the engine must notice
-  position      integer not null default 0,      -- of the alert last published
-  settings      text not null default '{}',      -- set at run time for all pages
-  channels      text not null default '[]',      -- names of the channels that alerts are written for
-  installed_at  integer not null
-, text_bytes integer not null default 0, settings_revision integer not null default 0, words_until integer not null default 0) strict;
+  one                integer primary key check (one = 1),
+  revision           integer not null default 0,      -- grows with every edit that the engine must notice
+  position           integer not null default 0,      -- of the latest alert
+  settings           text not null default '{}',      -- for all pages, set at run time, JSON
+  channels           text not null default '[]',      -- names of the channels that alerts are written for, JSON
+  installed_at       integer not null,
+  text_bytes         integer not null default 0,      -- the packed size of all texts; adding them up would read them all
+  settings_revision  integer not null default 0,      -- grows with every edit of `settings`
+  words_until        integer not null default 0       -- pages from this id on are not in `words` yet
+) strict;
 CREATE TABLE storms (
   id            integer primary key autoincrement,
   host_id       integer not null references hosts (id),
   key           blob not null,                   -- names the change
-  outcome       text not null,                   -- of its verdicts: of the one with which it was one
+  outcome       text not null,                   -- of the verdict that made it a storm
   basis         text not null,
-  excerpt       text,                            -- what changed, JSON, as it was told
+  excerpt       text,                            -- what changed, as it was reported, JSON
   opened_at     integer not null,
-  runs_until    integer not null,                -- a verdict of the same key until then belongs to it
+  runs_until    integer not null,                -- a verdict of the same key belongs to it until then
   announce_at   integer not null,
   announced_at  integer,
-  released_at   integer                          -- the user wants an alert for each of its pages
+  released_at   integer                          -- the user asked for an alert for each of its pages
 ) strict;
 CREATE TABLE texts (
   id      integer primary key,
@@ -366,8 +389,9 @@ CREATE TABLE tokens (
   created_at    integer not null,
   expires_at    integer,
   last_used_at  integer,
-  revoked_at    integer
-, declared integer not null default 0) strict;
+  revoked_at    integer,
+  declared      integer not null default 0       -- 1 while the configuration declares it, 2 once it no longer does
+) strict;
 CREATE TABLE verdicts (
   id         integer primary key,
   page_id    integer not null references pages (id) on delete cascade,
@@ -377,13 +401,15 @@ CREATE TABLE verdicts (
   reason     text,
   rule       text not null,
   basis      text not null,
-  data       text not null,                      -- the event's data but for the rendering, JSON
-  awareness  integer not null,                   -- an alert is due
-  alert_id   text                                -- the alert that was given
-, storm_id integer, digest integer) strict;
+  data       text not null,                      -- the event's data without the rendering, JSON
+  awareness  integer not null,                   -- 1: an alert is due
+  alert_id   text,                               -- the alert that was given
+  storm_id   integer,                            -- the storm that is reported instead of it
+  digest     integer                             -- row_digest of page_id, at, outcome, reason, rule, basis, data
+) strict;
 CREATE TABLE words (
-  id       integer primary key,                  -- page id / 4096 * 1369 + words.row_of(word)
-  entries  blob not null                         -- as words.pack_block has it
+  id       integer primary key,                  -- page id / 4096 * 1369 + row_of(word)
+  entries  blob not null                         -- as pack_block writes it
 ) strict;
 CREATE INDEX alerts_by_page on alerts (page_id, position);
 CREATE INDEX alerts_of_outages on alerts (position) where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1');

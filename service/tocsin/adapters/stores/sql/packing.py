@@ -10,14 +10,14 @@ from zlib import crc32
 
 import msgspec
 
-from tocsin.adapters.stores.sql.codec import read_object, write_fields
+from tocsin.adapters.stores.sql.codec import write_fields
 from tocsin.model import CheckReport
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.model import JsonObject
+    from tocsin.model import CheckReport, JsonObject
 
 _GRID: Final = ("every ", ", at its own time")
 PACED: Final = ("^", "adaptive:")
@@ -224,11 +224,3 @@ def unpack_digest(kept: str | bytes | None) -> str | None:
     if isinstance(kept, bytes):
         return f"{kept[:-_DIGEST_BYTES].decode()}:{kept[-_DIGEST_BYTES:].hex()}"
     return kept
-
-
-def short_report(text: str | None, url: str, outcome: str | None) -> str | None:
-    """Write a report as `pack_report` does that was kept whole, as JSON; another text stays as it is."""
-    if text is None or not text.startswith("{"):
-        return text
-    report = msgspec.convert({**read_object(text), "url": url, "outcome": outcome or ""}, CheckReport)
-    return pack_report(report)

@@ -5,38 +5,22 @@ from __future__ import annotations
 import re
 import sqlite3
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from tocsin.adapters.stores.sql.knowledge.states import is_declaring
-from tocsin.adapters.stores.sql.packing import pack_digest, pack_fields, pack_outcome, short_report, url_key
-from tocsin.adapters.stores.sql.pages.words import BlockWords
 from tocsin.adapters.stores.sqlite.connection import transaction
 from tocsin.errors import StoreError, StoreOutdated, StoreTooNew
-from tocsin.events import kind_of
 from tocsin.shipped import shipped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
+    from collections.abc import Iterator
 
 APPLICATION_ID = 0x546F6373
 """Marks a file as a store of Tocsin ("Tocs")."""
 
 # For indexes of a million rows; only while they are made.
 _CACHE_KIB = 64 * 1024
-# What statements of migrations may call.
-_FUNCTIONS: Final[tuple[tuple[str, int, Callable[..., Any]], ...]] = (
-    ("url_key", 1, url_key),
-    ("outcome_code", 1, pack_outcome),
-    ("packed_fields", 1, pack_fields),
-    ("short_report", 3, short_report),
-    ("short_digest", 1, pack_digest),
-    ("alert_kind", 1, kind_of),
-    ("is_declaring", 1, is_declaring),
-    ("unpacked_bytes", 1, bytes.fromhex),
-)
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql")
 
 
@@ -78,13 +62,6 @@ def demand_current(db: sqlite3.Connection, path: str) -> None:
         )
 
 
-def lend_functions(db: sqlite3.Connection) -> None:
-    """Let a connection call what statements of migrations call."""
-    for name, takes, function in _FUNCTIONS:
-        db.create_function(name, takes, function, deterministic=True)
-    db.create_aggregate("words_of_block", 4, BlockWords)  # type: ignore[arg-type]  # as typeshed has it
-
-
 def apply_migrations(db: sqlite3.Connection, path: str) -> Iterator[tuple[int, int]]:
     """Apply what is missing, a transaction each; yields (done, all) before the first and after each.
 
@@ -95,7 +72,6 @@ def apply_migrations(db: sqlite3.Connection, path: str) -> Iterator[tuple[int, i
     _refuse_newer(path, version, known[-1].number)
     missing = [migration for migration in known if migration.number > version]
     yield 0, len(missing)
-    lend_functions(db)
     done = 0
     for together in [missing] if version == 0 else [[migration] for migration in missing]:
         with _unreferenced(db), transaction(db, durable=True):

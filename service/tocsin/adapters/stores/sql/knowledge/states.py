@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.adapters.stores.sql.codec import read_fields, write_fields
+from tocsin.adapters.stores.sql.codec import write_fields
 from tocsin.adapters.stores.sql.packing import pack_digest, row_digest
 from tocsin.adapters.stores.sql.statements import queries
 
@@ -19,11 +19,6 @@ def declares(fields: FieldValues) -> bool:
     """Tell whether a state has a topper element (T53): the last three of the twelve fields."""
     _, _, _, _, _, _, _, _, _, topper, major, minor = fields
     return topper is not None or major is not None or minor is not None
-
-
-def is_declaring(packed: bytes) -> bool:
-    """Tell whether a state as it is kept has one."""
-    return declares(read_fields(packed))
 
 
 def store_state(db: Session, page_id: int, state: NewState, *, stored_at: Instant | None) -> int:

@@ -7,7 +7,6 @@ finds all that begins alike.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import unicodedata
@@ -183,18 +182,3 @@ def _unpack(entries: Iterable[bytes]) -> list[int]:
 
 def _numbers(places: bytes) -> list[int]:
     return [(high & 63) << 6 | low & 63 for high, low in zip(places[::2], places[1::2], strict=True)]
-
-
-class BlockWords:
-    """The rows of a block's words, as an aggregate function of SQL: for stores made before there were any."""
-
-    def __init__(self) -> None:
-        self._pages: list[Named] = []
-
-    def step(self, page_id: int, url: str, given: str | None, text: str | None, /) -> None:
-        """Take a page."""
-        self._pages.append((page_id, url, given, text))
-
-    def finalize(self) -> str:
-        """Give JSON [[number of the row, the row as hexadecimal digits], …]."""
-        return json.dumps([(number, row.hex()) for number, row in pack_block(self._pages).items()])
