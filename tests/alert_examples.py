@@ -15,7 +15,7 @@ from tocsin.engine.alerting.announcements import host_changed_event
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.model import Attempt, JsonObject, KnownCopy, QuestionRow, to_rfc3339
-from tocsin.model.storms import StormRow
+from tocsin.model.alerts import StormRow
 from tocsin.spec.microdata.changes.comparing import compare_items
 from tocsin.spec.microdata.changes.events import show_changes
 from tocsin.spec.signals.weigh import Heard, Weighed

@@ -12,7 +12,7 @@ from tocsin.engine.hosts.lease import Lease
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.judging.assess import decide, thresholds_of
 from tocsin.engine.judging.events import EventWriter, changed_data
-from tocsin.engine.judging.overall import combine_verdict
+from tocsin.engine.judging.signals import combine_verdict
 from tocsin.engine.policies import Policies
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.engine.rendering.render_queue import RenderQueue

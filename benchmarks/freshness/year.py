@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from benchmarks.freshness.outcome import Outcome
     from benchmarks.freshness.pages import Page
-    from tocsin.model.signals import ChangePace
+    from tocsin.model.knowledge import ChangePace
 
 
 def settings_of(every: timedelta, *, adaptive: bool) -> PageSettings:

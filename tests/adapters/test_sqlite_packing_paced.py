@@ -7,7 +7,7 @@ import pytest
 from tests.fakes import START
 from tocsin.adapters.stores.sql.packing import pack_why, unpack_why
 from tocsin.engine.judging.cadence import next_check
-from tocsin.model.signals import ChangePace
+from tocsin.model.knowledge import ChangePace
 from tocsin.settings import PageSettings
 
 _ODD = (

@@ -8,7 +8,7 @@ import pytest
 
 from tests.contract.desk import DAY, HOUR, NOW, A
 from tocsin.model import PageFilter, PageKnowledge
-from tocsin.model.signals import ChangePace
+from tocsin.model.knowledge import ChangePace
 
 if TYPE_CHECKING:
     from tests.contract.desk import Desk

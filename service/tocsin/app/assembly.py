@@ -19,8 +19,7 @@ from tocsin.app.agent import user_agent
 from tocsin.app.channels import OpenChannels
 from tocsin.app.fetching import Checking, most_in_flight, put_together
 from tocsin.engine.activity import ActivityRecorder, CountedChannel, EngineCounts
-from tocsin.engine.alerting.announcements import OutageAnnouncer, QuestionAnnouncer, StormAnnouncer
-from tocsin.engine.alerting.bell import WakeUp
+from tocsin.engine.alerting.announcements import OutageAnnouncer, QuestionAnnouncer, StormAnnouncer, WakeUp
 from tocsin.engine.alerting.delivery import Delivery
 from tocsin.engine.clock_watch import ClockWatch
 from tocsin.engine.fetchers.checkers import LocalCheckers

@@ -14,8 +14,7 @@ from tocsin.engine.hosts.request_slots import RequestSlots
 from tocsin.engine.hosts.robots import RobotsCache
 from tocsin.engine.judging.conclude import Conclusions
 from tocsin.engine.rendering.renderer import HttpRenderer
-from tocsin.engine.visiting.receive import Receiver
-from tocsin.engine.visiting.tries import RequestSets
+from tocsin.engine.visiting.receive import Receiver, RequestSets
 from tocsin.engine.visiting.visit import Visitor
 from tocsin.model import KEEPS_ALL
 from tocsin.spec.html.decoding import load_decoders

@@ -13,6 +13,8 @@ from tocsin.model.alerts import (
     DueDelivery,
     QuestionRow,
     RuleRow,
+    StormRow,
+    StormVerdict,
     as_configured,
     unread_channels,
 )
@@ -42,7 +44,10 @@ from tocsin.model.checks import (
     VerdictRow,
 )
 from tocsin.model.common import (
+    DEMO_GROUP,
+    DEMO_HOST,
     EPOCH,
+    KEEPS_ALL,
     REFUSED_SETTINGS,
     SHARDS,
     SHORTAGE,
@@ -53,11 +58,12 @@ from tocsin.model.common import (
     Instant,
     Instruction,
     JsonObject,
+    KeptContents,
     Validators,
+    phase_of,
     to_rfc3339,
+    what_is_kept,
 )
-from tocsin.model.copies import CopyLink, KnownCopy
-from tocsin.model.demo import DEMO_GROUP, DEMO_HOST
 from tocsin.model.fetching import (
     ACCEPTED,
     AGENT,
@@ -68,24 +74,24 @@ from tocsin.model.fetching import (
     sendable,
     validators_of,
 )
-from tocsin.model.figures import ChannelFigures, StoreFigures
-from tocsin.model.items import NO_ITEMS, ItemChanges, PageItems
-from tocsin.model.keeping import KEEPS_ALL, KeptContents, what_is_kept
-from tocsin.model.live import CrowdedHost, FetcherLife, LiveState
-from tocsin.model.phase import phase_of
-from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
-from tocsin.model.signals import (
+from tocsin.model.knowledge import (
     NO_COPY,
+    NO_ITEMS,
     ChangePace,
+    CopyLink,
     HostNoise,
+    ItemChanges,
+    KnownCopy,
     Listing,
+    PageItems,
     PageKnowledge,
     PageNoise,
     SignalContext,
     Snapshot,
     SnapshotRow,
 )
-from tocsin.model.storms import StormRow, StormVerdict
+from tocsin.model.live import ChannelFigures, CrowdedHost, FetcherLife, LiveState, StoreFigures
+from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
 from tocsin.model.watching import HistoryEntry, HostPages, NewPage, PageFilter, PageRow, TableRow
 from tocsin.settings import Scope
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tocsin.model.common import Attempt, Instant, Instruction, JsonObject
-from tocsin.model.copies import KnownCopy
+from tocsin.model.knowledge import KnownCopy
 from tocsin.settings import why_unread
 
 if TYPE_CHECKING:
@@ -154,3 +154,50 @@ class AlertRow(Struct, frozen=True):
     deliveries: tuple[tuple[str, str, int, str | None], ...] = ()
     """(channel, state, tries, last error) each"""
     seen_at: Instant | None = None
+
+
+class StormRow(Struct, frozen=True):
+    """One change that many pages of a host had in common.
+
+    pages         that had it so far
+    sample        the URLs of at most ten of them, those that had it first
+    outcome       of its verdicts, and their
+    basis
+    excerpt       what changed, as `difference` in an event shows it; None where nobody knows, or was told yet
+    first_at      the first verdict of it, and
+    latest_at     the latest so far
+    announce_at   when it is to be told, and
+    announced_at  when it was; None: not yet
+    released_at   when the user asked for an alert of each page after all
+    """
+
+    id: int
+    host: str
+    pages: int
+    sample: tuple[str, ...]
+    outcome: str
+    basis: str
+    excerpt: JsonObject | None
+    opened_at: Instant
+    first_at: Instant
+    latest_at: Instant
+    announce_at: Instant
+    announced_at: Instant | None = None
+    released_at: Instant | None = None
+
+
+class StormVerdict(Struct, frozen=True, gc=False):
+    """What a storm was for one of its pages.
+
+    alert_id   of the alert that the page was given all the same: it was told before the storm was one, or the user
+               asked for it
+    withheld   no alert of its own is due
+    """
+
+    id: int
+    page_id: int
+    url: str
+    at: Instant
+    outcome: str
+    alert_id: str | None
+    withheld: bool

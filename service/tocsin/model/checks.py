@@ -7,9 +7,7 @@ from typing import NamedTuple
 from msgspec import UNSET, Struct, UnsetType
 
 from tocsin.model.common import Attempt, FieldValues, Instant, Instruction, JsonObject, Validators
-from tocsin.model.copies import CopyLink
-from tocsin.model.items import PageItems
-from tocsin.model.signals import Listing, PageKnowledge, SignalContext, Snapshot
+from tocsin.model.knowledge import CopyLink, Listing, PageItems, PageKnowledge, SignalContext, Snapshot
 
 
 class Claim(Struct, frozen=True, gc=False):

@@ -5,9 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from tocsin.settings import Settings
+
 
 Instant: TypeAlias = int
 """Microseconds since 1970-01-01T00:00:00Z."""
@@ -113,3 +117,45 @@ def to_rfc3339(at: Instant, *, digits: int = 3) -> str:
 @lru_cache(maxsize=1024)  # much happens in one second
 def _to_the_second(second: int) -> str:
     return (EPOCH + timedelta(seconds=second)).isoformat()[:19]
+
+
+DEMO_HOST: Final = "demo.tocsin.invalid"
+"""A name that nobody can own (RFC 6761, 6.4): only the service's own fetchers know what it leads to."""
+
+DEMO_GROUP: Final = "demo"
+
+
+NEIGHBOURS_BITS: Final = 4  # so many rows stand in a leaf of the store
+_STEP_BITS: Final = 16
+_MIX: Final = 2654435761  # Knuth's multiplicative hash: its multiples fill the interval evenly, however many there are
+_ONE: Final = 1 << 32
+
+
+def phase_of(page_id: int) -> float:
+    """Give a page's place within any span of time, from 0 up to but not including 1; the same for ever.
+
+    Sixteen neighbours come one after the other, each 1/65,536 of the span later: what is read and written for one of
+    them is then at hand for the others. The next sixteen come far from them.
+    """
+    # One more: the first sixteen of a list are not at the very beginning.
+    group, place = (page_id >> NEIGHBOURS_BITS) + 1, page_id & (1 << NEIGHBOURS_BITS) - 1
+    return (group * _MIX + (place << 32 - _STEP_BITS) & _ONE - 1) / _ONE
+
+
+class KeptContents(Struct, frozen=True):
+    """What the user lets be kept of pages; a page's own wish for less comes first (LM-45).
+
+    texts  their texts, to show differences
+    items  their microdata, to tell how it changed
+    """
+
+    texts: bool = True
+    items: bool = True
+
+
+KEEPS_ALL: Final = KeptContents()
+
+
+def what_is_kept(settings: Settings) -> KeptContents:
+    """Say what of pages' contents the settings let be kept."""
+    return KeptContents(texts=settings.snapshots.per_page > 0, items=settings.items.keep)

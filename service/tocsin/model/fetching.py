@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from tocsin.model.common import Instant, Validators
-from tocsin.model.items import PageItems
+from tocsin.model.knowledge import PageItems
 
 AGENT: Final = "tocsin"
 """The product token that rules of robots.txt and directives of pages name us by."""

@@ -6,9 +6,7 @@ from msgspec import Struct
 
 from tocsin.model.checks import AlertDraft, Failure, NewState, PageTask
 from tocsin.model.common import Instant, JsonObject
-from tocsin.model.copies import CopyLink
-from tocsin.model.items import PageItems
-from tocsin.model.signals import PageKnowledge, Snapshot
+from tocsin.model.knowledge import CopyLink, PageItems, PageKnowledge, Snapshot
 
 
 class PendingVerdict(Struct, frozen=True, gc=False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tocsin.model.common import FieldValues, Instant, JsonObject
-from tocsin.model.items import ItemChanges
+from tocsin.model.knowledge import ItemChanges
 
 
 class NewPage(Struct, frozen=True):

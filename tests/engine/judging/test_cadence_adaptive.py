@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.builders import DAY, HOUR, SECOND
 from tests.fakes import START
 from tocsin.engine.judging.cadence import interval_of, next_check
-from tocsin.model.signals import ChangePace
+from tocsin.model.knowledge import ChangePace
 from tocsin.settings import PageSettings
 
 DAY_S = 86_400.0

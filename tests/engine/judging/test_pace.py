@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.builders import DAY, HOUR, SECOND
 from tests.fakes import START
 from tocsin.engine.judging.pace import HALF_LIFE_CHECKS, LOOK_BACK, interval_s, note, rate_of
-from tocsin.model.signals import ChangePace
+from tocsin.model.knowledge import ChangePace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,7 +15,7 @@ from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.judging.pace import find_declared
 from tocsin.errors import Disallowed, FetchFailed
 from tocsin.model import Attempt, PageKnowledge, SignalContext
-from tocsin.model.signals import ChangePace
+from tocsin.model.knowledge import ChangePace
 from tocsin.settings import PageSettings
 from tocsin.spec.topper.state import EMPTY, PageState
 

@@ -26,8 +26,7 @@ from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.policies import Policies
 from tocsin.engine.scheduling.scheduler import Scheduler
 from tocsin.engine.scheduling.writer import ResultWriter
-from tocsin.engine.visiting.receive import Receiver
-from tocsin.engine.visiting.tries import RequestSets
+from tocsin.engine.visiting.receive import Receiver, RequestSets
 from tocsin.engine.visiting.visit import Visitor
 from tocsin.model import CheckResult, Instant, NewPage
 from tocsin.settings import FetchSettings, HostSettings, PageSettings, StoreSettings

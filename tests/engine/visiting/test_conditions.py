@@ -19,8 +19,7 @@ from tocsin.engine.judging import assess
 from tocsin.engine.judging.conclude import Conclusions
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.policies import Policies
-from tocsin.engine.visiting.receive import Receiver
-from tocsin.engine.visiting.tries import RequestSets
+from tocsin.engine.visiting.receive import Receiver, RequestSets
 from tocsin.engine.visiting.visit import Visitor
 from tocsin.model import SignalContext
 from tocsin.settings import FetchSettings, HostSettings, PageSettings

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.fakes import RecordingTelemetry
-from tocsin.engine.visiting.containment import contained
+from tocsin.engine.visiting.visit import contained
 from tocsin.errors import FetchFailed, FetchRefused, StaleClaim
 
 URL = "https://example.org/a"

@@ -19,8 +19,7 @@ from tocsin.engine.hosts.request_slots import RequestSlots
 from tocsin.engine.judging.conclude import Conclusion, Conclusions
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.policies import Policies
-from tocsin.engine.visiting.receive import Receiver
-from tocsin.engine.visiting.tries import RequestSets
+from tocsin.engine.visiting.receive import Receiver, RequestSets
 from tocsin.engine.visiting.visit import Visitor
 from tocsin.errors import FetchFailed, FetchRefused
 from tocsin.model import Attempt, CheckResult, Instruction, Validators

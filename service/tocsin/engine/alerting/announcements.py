@@ -1,4 +1,4 @@
-"""What is told once for many pages: questions, storms, and outages of our own connection."""
+"""What is announced once for many pages: questions, storms, and outages of our own connection."""
 
 from __future__ import annotations
 
@@ -22,6 +22,22 @@ if TYPE_CHECKING:
     from tocsin.engine.judging.events import EventWriter
     from tocsin.model import Instant, JsonObject, StormRow
     from tocsin.ports import AttentionStore, Chance, Clock, Store, Telemetry
+
+
+class WakeUp:
+    """Wakes everybody who waits, each time it is rung."""
+
+    def __init__(self) -> None:
+        self._rung = asyncio.Event()
+
+    def ring(self) -> None:
+        """Wake whoever waits now."""
+        self._rung.set()
+        self._rung = asyncio.Event()
+
+    def next(self) -> asyncio.Event:
+        """Give the event that is set when it rings the next time."""
+        return self._rung
 
 
 LOOK_S: Final = 1.0

@@ -10,9 +10,9 @@ from tocsin.engine.judging.assess import assess
 from tocsin.engine.judging.contents import find_copies
 from tocsin.engine.judging.reading import ReadingContext, read_text
 from tocsin.engine.rendering.awareness import takes_text
-from tocsin.engine.visiting.containment import contained
 from tocsin.engine.visiting.host_queues import HostQueues
 from tocsin.engine.visiting.receive import HandoffRequired
+from tocsin.engine.visiting.visit import contained
 from tocsin.errors import FetchRefused
 from tocsin.ports.messages import (
     Ask,

@@ -17,7 +17,7 @@ from tocsin.model import phase_of
 
 if TYPE_CHECKING:
     from tocsin.model import Instant
-    from tocsin.model.signals import ChangePace
+    from tocsin.model.knowledge import ChangePace
     from tocsin.settings import PageSettings
 
 CRON_SPREAD_US = 60_000_000

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tocsin import events
-from tocsin.engine.judging.overall import combine_verdict, signals_data, trace_data
+from tocsin.engine.judging.signals import combine_verdict, signals_data, trace_data
 from tocsin.events import cloud_event, page_link, question_link
 from tocsin.model import AlertDraft, to_rfc3339
 from tocsin.spec.topper.state import FIELDS
@@ -20,7 +20,7 @@ from tocsin.spec.topper.state import FIELDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.engine.judging.overall import OverallVerdict
+    from tocsin.engine.judging.signals import OverallVerdict
     from tocsin.model import (
         Attempt,
         FieldValues,

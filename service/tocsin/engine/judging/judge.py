@@ -9,9 +9,15 @@ from msgspec import Struct
 
 from tocsin.engine.judging.assess import Assessment, assess, decide, thresholds_of
 from tocsin.engine.judging.events import changed_data
-from tocsin.engine.judging.overall import OverallVerdict, combine_verdict
 from tocsin.engine.judging.reading import ReadingContext
-from tocsin.engine.judging.signals import NO_SIGNALS, SignalsResult, has_news, weigh_signals
+from tocsin.engine.judging.signals import (
+    NO_SIGNALS,
+    OverallVerdict,
+    SignalsResult,
+    combine_verdict,
+    has_news,
+    weigh_signals,
+)
 from tocsin.errors import FetchRefused
 from tocsin.model import ACCEPTED, KEEPS_ALL, CheckOutcome, FailureKind, NewState, VerdictRow, validators_of
 from tocsin.spec.topper.compare import Comparison, Outcome

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from tocsin.model import CheckOutcome, PageKnowledge
-from tocsin.model.signals import ChangePace
+from tocsin.model.knowledge import ChangePace
 from tocsin.spec.links.http_dates import read_http_date
 from tocsin.spec.signals import SOURCES
 from tocsin.spec.signals.instants import to_value

@@ -10,9 +10,8 @@ from msgspec import Struct
 from tocsin.configuration import resolve_page
 from tocsin.engine.judging.assess import decide
 from tocsin.engine.judging.judge import was_html
-from tocsin.engine.judging.overall import combine_verdict, trace_data
 from tocsin.engine.judging.reading import PageReading, ReadingContext, read_other_kind, read_page_wholly
-from tocsin.engine.judging.signals import is_read_for_signals, weigh_signals
+from tocsin.engine.judging.signals import combine_verdict, is_read_for_signals, trace_data, weigh_signals
 from tocsin.engine.policies import asked_as
 from tocsin.model import HostNoise, PageRow, PageTask, SignalContext, StoredState
 from tocsin.spec.html.content_type import is_nosniff

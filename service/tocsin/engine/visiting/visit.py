@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from functools import partial
+from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tocsin.configuration import show_span
@@ -18,7 +19,6 @@ from tocsin.engine.judging.assess import is_read_as_before
 from tocsin.engine.judging.conclude import clock_back
 from tocsin.engine.judging.signals import must_be_read
 from tocsin.engine.policies import asked_as
-from tocsin.engine.visiting.containment import contained
 from tocsin.engine.visiting.receive import HandoffRequired, PageRequest
 from tocsin.errors import (
     Disallowed,
@@ -28,7 +28,9 @@ from tocsin.errors import (
     Postponed,
     SettingsError,
     Shortage,
+    TocsinError,
     Withdrawn,
+    shortage_of,
 )
 from tocsin.events import Happening
 from tocsin.model import REFUSED_SETTINGS, Attempt, CheckResult, FailureKind, ReceivedPage
@@ -36,15 +38,53 @@ from tocsin.ports.messages import CheckEnds, CheckHandoff, RequestProgress
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable
+    from types import TracebackType
 
     from tocsin.engine.hosts.gates import Gates
     from tocsin.engine.hosts.outage import OutageWatch
     from tocsin.engine.judging.conclude import Conclusion, Conclusions
     from tocsin.engine.policies import Policies
-    from tocsin.engine.visiting.tries import ReceiveResult, RequestSets
+    from tocsin.engine.visiting.receive import ReceiveResult, RequestSets
     from tocsin.model import Instant, JsonObject, PageTask, Validators
     from tocsin.ports import Clock, Session, Telemetry
     from tocsin.settings import FetchSettings, PageSettings
+
+
+def contained(page_id: int | None, url: str, telemetry: Telemetry) -> Containment:
+    """Turn an error that nobody foresaw into FetchRefused (crashed) of this page, and log where it came from.
+
+    page_id  None for what is asked for pages of others
+    What Tocsin raises on purpose, and cancellation, pass through. Where this machine is short of files or memory, that
+    is a `Shortage`, and the page is not to blame.
+    """
+    return Containment(page_id, url, telemetry)
+
+
+class Containment:
+    """Implements `contained`; every page passes through one, and a generator would cost three times as much."""
+
+    __slots__ = ("_page_id", "_telemetry", "_url")
+
+    def __init__(self, page_id: int | None, url: str, telemetry: Telemetry) -> None:
+        self._page_id, self._url, self._telemetry = page_id, url, telemetry
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if exc is None or isinstance(exc, TocsinError) or not isinstance(exc, Exception):
+            return
+        if (shortage := shortage_of(exc)) is not None:
+            raise shortage from exc
+        # A page that trips a parser would otherwise end the service, at every start anew.
+        what = f"{type(exc).__name__}: {exc}"
+        frames = [f"{frame.filename}:{frame.lineno}" for frame in extract_tb(trace)[-3:]]
+        values = {"page_id": self._page_id, "url": self._url, "error": what, "where": frames}
+        self._telemetry.emit(Happening("page.crashed", "error", values))
+        raise FetchRefused(self._url, FailureKind.CRASHED, f"a fault of ours, please report it: {what}") from exc
+
 
 _NO_TIME: Instant = 2**62
 OUTAGE_PAUSE_US = 60_000_000

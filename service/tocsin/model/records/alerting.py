@@ -14,10 +14,9 @@ from tocsin.model.records.pages import Copy, copies_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.model.alerts import AlertRow, ChannelState, QuestionRow, RuleRow
+    from tocsin.model.alerts import AlertRow, ChannelState, QuestionRow, RuleRow, StormRow, StormVerdict
     from tocsin.model.common import Attempt
-    from tocsin.model.copies import KnownCopy
-    from tocsin.model.storms import StormRow, StormVerdict
+    from tocsin.model.knowledge import KnownCopy
     from tocsin.settings import ChannelSettings
 
 

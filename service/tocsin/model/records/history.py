@@ -15,8 +15,7 @@ from tocsin.spec.microdata.changes.words import tell_changes
 
 if TYPE_CHECKING:
     from tocsin.model.browsing import RenderingEntry, StateEntry, VerdictEntry
-    from tocsin.model.items import ItemChanges
-    from tocsin.model.signals import HostNoise, SignalContext, SnapshotRow
+    from tocsin.model.knowledge import HostNoise, ItemChanges, SignalContext, SnapshotRow
 
 
 class State(Record, frozen=True):

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from tocsin.model.checks import CheckReport
     from tocsin.model.common import FieldValues, JsonObject
-    from tocsin.model.copies import KnownCopy
-    from tocsin.model.items import PageItems
+    from tocsin.model.knowledge import KnownCopy, PageItems
     from tocsin.model.watching import PageRow
 
 Fields = Annotated[dict[str, str | None], Meta(description="the twelve fields, in the specification's order")]

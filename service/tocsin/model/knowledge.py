@@ -1,4 +1,4 @@
-"""What is known of a page beside its state: its signals, its noise, and how often it changes."""
+"""What is known of a page beside its state: signals, noise, pace, text, the copies it names, its items."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from tocsin.model.common import Instant
+from tocsin.model.common import Instant, JsonObject
 
 
 class PageNoise(Struct, frozen=True, gc=False, array_like=True):
@@ -136,3 +136,74 @@ class Listing(Struct, frozen=True, gc=False):
 
     name: str
     entries: tuple[tuple[str, str], ...]
+
+
+class CopyLink(Struct, frozen=True, gc=False):
+    """A copy that a page names.
+
+    target    the URL that it is a copy of, serialised, without fragment
+    datetime  when the copy was made, as the page says it
+    made_at   the same as an instant; None where it is not known
+    rel       its link type, such as "memento"
+    kind      how the page names it: "mset", "memento" or "timemap"
+    """
+
+    target: str
+    url: str
+    datetime: str | None
+    made_at: Instant | None
+    rel: str | None
+    kind: str
+
+
+class KnownCopy(Struct, frozen=True, gc=False):
+    """A copy that can be offered in the stead of a watched page.
+
+    of       the page that it is a copy of
+    seen_on  the watched page that names it
+    """
+
+    of: str
+    url: str
+    datetime: str | None
+    rel: str | None
+    kind: str
+    seen_on: str
+
+
+class PageItems(Struct, frozen=True, gc=False):
+    """A page's microdata as it was when the page was read whole.
+
+    at        when the page was received; of equal items the last time
+    digest    equal items have the same; of all that the page had, also where not all is kept
+    packed    as `spec.microdata.packing` writes it; empty in `NO_ITEMS`
+    count     of its items, those within others too
+    is_cut    there were more than are kept
+    body      digest of the bytes that it was read from, as that of the page's state, encoded; empty: not known
+    first_at  when the page was received with these items first; the store says so, it is 0 elsewhere
+    """
+
+    at: Instant
+    digest: bytes
+    packed: bytes
+    count: int
+    is_cut: bool = False
+    body: bytes = b""
+    first_at: Instant = 0
+
+
+NO_ITEMS: Final = PageItems(0, b"", b"", 0)
+"""The page wants no copy of its text kept: items that were kept go."""
+
+
+class ItemChanges(Struct, frozen=True, gc=False):
+    """How a page's items changed between two readings.
+
+    at            when the later ones were read
+    changes       as `items` in an event shows it
+    rendering_id  the rendering that read them
+    """
+
+    at: Instant
+    changes: JsonObject
+    rendering_id: int = 0
