@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
+import msgspec
 from aiohttp import web
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from tocsin.errors import DeliveryError
-    from tocsin.model import JsonObject
+    from tocsin.model import JsonObject, SerializedEvent
 
 EVENT: JsonObject = {
     "specversion": "1.0",
@@ -108,14 +109,15 @@ class RecordingChannel:
         self.tried: list[str] = []
         self.closed = False
 
-    async def deliver(self, event: JsonObject) -> None:
-        self.tried.append(event["id"])
+    async def deliver(self, event: SerializedEvent) -> None:
+        self.tried.append(event.id)
+        given: JsonObject = msgspec.json.decode(event.json)
         if self.before is not None:
-            await self.before(event)
-        fault = self.faults.get(event["id"]) or self.faults.get(event["id"][0] + "*") or self.faults.get("*")
+            await self.before(given)
+        fault = self.faults.get(event.id) or self.faults.get(event.id[0] + "*") or self.faults.get("*")
         if fault is not None:
             raise fault
-        self.given.append(event)
+        self.given.append(given)
 
     async def close(self) -> None:
         self.closed = True

@@ -22,7 +22,7 @@ from tocsin.engine.alerting.delivery import IN_FLIGHT, Delivery
 from tocsin.engine.judging.assess import decide, thresholds_of
 from tocsin.engine.judging.events import EventWriter, changed_data
 from tocsin.errors import DeliveryError
-from tocsin.model import AlertDraft, PendingVerdict, RenderingRow, StoredState
+from tocsin.model import AlertDraft, PendingVerdict, RenderingRow, SerializedEvent, StoredState
 from tocsin.settings import ChannelSettings, DeliverySettings, NetworkSettings, PageSettings
 from tocsin.spec.topper.state import PageState
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from benchmarks.bench.measure import Figure, Sizes
     from tocsin.events import Happening
-    from tocsin.model import JsonObject, PageTask
+    from tocsin.model import PageTask
     from tocsin.ports import Channel
 
 CHANNEL = "hook"
@@ -97,9 +97,9 @@ class _Refusing:
     def __init__(self, channel: Channel, refused: set[str]) -> None:
         self.name, self.at_once, self._channel, self._refused = channel.name, channel.at_once, channel, refused
 
-    async def deliver(self, event: JsonObject) -> None:
+    async def deliver(self, event: SerializedEvent) -> None:
         """Give the channel the event, or refuse it."""
-        if event["id"] in self._refused:
+        if event.id in self._refused:
             raise DeliveryError(self.name, "channel", "answered 500")
         await self._channel.deliver(event)
 

@@ -15,6 +15,7 @@ from tocsin.adapters.channels import file as file_channel
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.registry import open_channel
 from tocsin.errors import DeliveryError
+from tocsin.model import SerializedEvent
 from tocsin.settings import ChannelSettings
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def channel_at(path: Path) -> Channel:
 
 
 def give(channel: Channel, event: JsonObject) -> None:
-    asyncio.run(channel.deliver(event))
+    asyncio.run(channel.deliver(SerializedEvent.of(event)))
 
 
 def lines(path: Path) -> list[JsonObject]:

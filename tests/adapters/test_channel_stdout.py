@@ -10,6 +10,7 @@ import pytest
 from tests.receivers import EVENT
 from tocsin.adapters.channels.stdout import StdoutChannel
 from tocsin.errors import DeliveryError
+from tocsin.model import SerializedEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,7 @@ async def test_a_reader_that_stopped_reading_is_given_up_after_the_timeout(pipe:
     channel = StdoutChannel("out", timeout_s=0.05, file=pipe[1])
 
     with pytest.raises(DeliveryError, match=r"nobody read for 0\.05 s") as caught:
-        await channel.deliver(BIG)
+        await channel.deliver(SerializedEvent.of(BIG))
 
     assert caught.value.blames == "channel"
 
@@ -37,12 +38,12 @@ async def test_a_reader_that_stopped_reading_is_given_up_after_the_timeout(pipe:
 async def test_a_line_that_was_begun_is_ended_before_the_next_one(pipe: tuple[int, int]) -> None:
     channel = StdoutChannel("out", timeout_s=0.05, file=pipe[1])
     with pytest.raises(DeliveryError):
-        await channel.deliver(BIG)
+        await channel.deliver(SerializedEvent.of(BIG))
 
     channel = _patient(channel)
     async with asyncio.TaskGroup() as group:
         reading = group.create_task(asyncio.to_thread(_read_lines, pipe[0], 2), name="reader")
-        group.create_task(channel.deliver(EVENT), name="writer")
+        group.create_task(channel.deliver(SerializedEvent.of(EVENT)), name="writer")
 
     assert reading.result() == [BIG, EVENT]
 
@@ -51,10 +52,10 @@ async def test_a_line_that_was_not_begun_is_not_given_twice(pipe: tuple[int, int
     full = _fill(pipe[1])
     channel = StdoutChannel("out", timeout_s=0.05, file=pipe[1])
     with pytest.raises(DeliveryError):
-        await channel.deliver(BIG)
+        await channel.deliver(SerializedEvent.of(BIG))
     os.read(pipe[0], full)
 
-    await _patient(channel).deliver(EVENT)
+    await _patient(channel).deliver(SerializedEvent.of(EVENT))
 
     assert _read_lines(pipe[0], 1) == [EVENT]
 

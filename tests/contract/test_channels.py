@@ -18,6 +18,7 @@ from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.registry import CHANNELS, open_channel
 from tocsin.adapters.channels.stdout import StdoutChannel
 from tocsin.errors import DeliveryError
+from tocsin.model import SerializedEvent
 from tocsin.settings import ChannelSettings
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class ReadingStdoutChannel:
     def __init__(self, trial: StdoutTrial) -> None:
         self._trial, self._channel = trial, trial.channel
 
-    async def deliver(self, event: JsonObject) -> None:
+    async def deliver(self, event: SerializedEvent) -> None:
         if not self._trial.is_open:
             await self._channel.deliver(event)
             return
@@ -175,7 +176,7 @@ def test_every_type_of_channel_is_tried_here() -> None:
 
 
 async def test_a_channel_gives_the_event_as_it_is(trial: Trial) -> None:
-    await trial.channel.deliver(EVENT)
+    await trial.channel.deliver(SerializedEvent.of(EVENT))
 
     assert await trial.received() == [EVENT]
 
@@ -184,13 +185,13 @@ async def test_a_channel_gives_events_in_the_order_in_which_it_got_them(trial: T
     events = [EVENT | {"id": f"01KAK000000000000000000{number:03}"} for number in range(5)]
 
     for event in events:
-        await trial.channel.deliver(event)
+        await trial.channel.deliver(SerializedEvent.of(event))
 
     assert await trial.received() == events
 
 
 async def test_a_channel_takes_an_event_of_the_greatest_size(trial: Trial) -> None:
-    await trial.channel.deliver(BIG)
+    await trial.channel.deliver(SerializedEvent.of(BIG))
 
     assert await trial.received() == [BIG]
 
@@ -199,13 +200,15 @@ async def test_a_channel_that_cannot_take_an_event_says_that_the_fault_is_its_ow
     await trial.break_it()
 
     with pytest.raises(DeliveryError) as caught:
-        await asyncio.wait_for(trial.channel.deliver(EVENT), timeout=timedelta(seconds=20).total_seconds())
+        await asyncio.wait_for(
+            trial.channel.deliver(SerializedEvent.of(EVENT)), timeout=timedelta(seconds=20).total_seconds()
+        )
 
     assert (caught.value.channel, caught.value.blames) == ("ops", "channel")
 
 
 async def test_a_channel_is_closed_twice_without_harm(trial: Trial) -> None:
-    await trial.channel.deliver(EVENT)
+    await trial.channel.deliver(SerializedEvent.of(EVENT))
 
     await trial.channel.close()
     await trial.channel.close()

@@ -21,6 +21,7 @@ from tocsin.adapters.channels.registry import open_channel
 from tocsin.adapters.channels.signing import read_secrets, sign
 from tocsin.adapters.system import SystemClock
 from tocsin.errors import DeliveryError
+from tocsin.model import SerializedEvent
 from tocsin.settings import ChannelSettings
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ async def deliver(url: str, *events: dict[str, Any], secret: str = SECRET) -> No
     channel = open_channel("ops", settings, ChannelContext(aiohttp.ClientSession, SystemClock()))
     try:
         for event in events:
-            await channel.deliver(event)
+            await channel.deliver(SerializedEvent.of(event))
     finally:
         await channel.close()
 

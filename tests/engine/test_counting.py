@@ -1,14 +1,10 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tocsin.engine.activity import CountedChannel, EngineCounts, Histogram
 from tocsin.errors import DeliveryError
-
-if TYPE_CHECKING:
-    from tocsin.model import JsonObject
+from tocsin.model import SerializedEvent
 
 
 class Receiver:
@@ -21,9 +17,9 @@ class Receiver:
         self.blames: str | None = None
         self.is_closed = False
 
-    async def deliver(self, event: JsonObject) -> None:
+    async def deliver(self, event: SerializedEvent) -> None:
         if self.blames is not None:
-            raise DeliveryError(self.name, self.blames, f"{event['id']}: no")
+            raise DeliveryError(self.name, self.blames, f"{event.id}: no")
 
     async def close(self) -> None:
         self.is_closed = True
@@ -37,10 +33,10 @@ async def test_what_channels_answer_is_counted_and_passed_on(blames: str | None,
     channel, receiver.blames = CountedChannel(receiver, counts), blames
 
     if blames is None:
-        await channel.deliver({"id": "1"})
+        await channel.deliver(SerializedEvent.of({"id": "1"}))
     else:
         with pytest.raises(DeliveryError, match="1: no"):
-            await channel.deliver({"id": "1"})
+            await channel.deliver(SerializedEvent.of({"id": "1"}))
 
     assert dict(counts.deliveries) == {("ops", result): 1}
 

@@ -11,7 +11,7 @@ from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.app.agent import user_agent
 from tocsin.engine.judging.events import EventWriter
 from tocsin.errors import DeliveryError, SettingsError
-from tocsin.model import ChannelState, unread_channels
+from tocsin.model import ChannelState, SerializedEvent, unread_channels
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -112,7 +112,7 @@ async def test_channel(settings: Settings, name: str, store: Store) -> bool:
         stack.push_async_exit(only)
         stack.push_async_callback(channel.close)
         alert = EventWriter(settings.instance.name, SystemChance()).test_event(name, SystemClock().now())
-        await channel.deliver(alert.event)
+        await channel.deliver(SerializedEvent.of(alert.event))
         await store.save_channel_state(ChannelState(name))
     return False
 

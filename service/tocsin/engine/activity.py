@@ -11,13 +11,13 @@ from msgspec import Struct
 
 from tocsin.errors import DeliveryError, StoreError
 from tocsin.events import Happening
-from tocsin.model import ActivityRow
+from tocsin.model import ActivityRow, SerializedEvent
 from tocsin.ports.figures import FigureStore
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from tocsin.model import CheckResult, Instant, JsonObject, StoreFigures
+    from tocsin.model import CheckResult, Instant, StoreFigures
     from tocsin.ports import Channel, Clock, Telemetry
 
 
@@ -102,7 +102,7 @@ class CountedChannel:
         self.name, self.at_once, self._channel, self._counts = channel.name, channel.at_once, channel, counts
         self._on_shortage = on_shortage
 
-    async def deliver(self, event: JsonObject) -> None:
+    async def deliver(self, event: SerializedEvent) -> None:
         """Give it the event."""
         try:
             await self._channel.deliver(event)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -61,6 +62,21 @@ class RuleRow(Struct, frozen=True):
     created_at: Instant
 
 
+class SerializedEvent(Struct, frozen=True, gc=False):
+    """An event as it is sent: JSON in UTF-8, written once, when its alert was made.
+
+    id  of the event, which is its alert's
+    """
+
+    id: str
+    json: bytes
+
+    @classmethod
+    def of(cls, event: JsonObject) -> SerializedEvent:
+        """Write an event as JSON."""
+        return cls(event["id"], msgspec.json.encode(event))
+
+
 class DueDelivery(Struct, frozen=True):
     """An alert that a channel is to be given now: the oldest of its page that this channel has not accepted.
 
@@ -74,7 +90,7 @@ class DueDelivery(Struct, frozen=True):
     tries: int
     first_try_at: Instant | None
     created_at: Instant
-    event: JsonObject
+    event: SerializedEvent
     last_try_at: Instant | None = None
     next_at: Instant = 0
     tried_us: int = 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from tocsin.model import HopRequest, HopResponse, JsonObject, Rendered, RenderJob
+    from tocsin.model import HopRequest, HopResponse, Rendered, RenderJob, SerializedEvent
 
 
 class Session(Protocol):
@@ -53,7 +53,7 @@ class Channel(Protocol):
     name: str
     at_once: int
 
-    async def deliver(self, event: JsonObject) -> None:
+    async def deliver(self, event: SerializedEvent) -> None:
         """Give it the event; returning means that it was accepted. Raises DeliveryError."""
 
     async def close(self) -> None:

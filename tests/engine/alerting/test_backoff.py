@@ -16,7 +16,7 @@ from tocsin.engine.alerting.backoff import (
     pause_left,
 )
 from tocsin.errors import DeliveryError
-from tocsin.model import ChannelState, DeliveryResult, DueDelivery
+from tocsin.model import ChannelState, DeliveryResult, DueDelivery, SerializedEvent
 
 SECOND = 1_000_000
 HOUR = 3600 * SECOND
@@ -39,7 +39,7 @@ def delivery(*, tries: int = 0, tried: int = 0, paused: int = 0, meant: int | No
         tries=tries,
         first_try_at=START - paused - tried if tries else None,
         created_at=START - paused - tried,
-        event={},
+        event=SerializedEvent("a", b"{}"),
         last_try_at=last_try_at,
         next_at=(last_try_at or START) + (paused if meant is None else meant),
         tried_us=tried,

@@ -7,6 +7,7 @@ from datetime import timedelta
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +16,7 @@ from tests.receivers import RecordingChannel
 from tocsin.adapters.stores import open_store
 from tocsin.engine.alerting.delivery import ChannelLoop
 from tocsin.errors import DeliveryError
-from tocsin.model import AlertDraft
+from tocsin.model import AlertDraft, SerializedEvent
 
 if TYPE_CHECKING:
     from tocsin.model import JsonObject
@@ -32,12 +33,12 @@ class MoodyChannel(RecordingChannel):
         super().__init__()
         self._answers = list(answers)
 
-    async def deliver(self, event: JsonObject) -> None:
+    async def deliver(self, event: SerializedEvent) -> None:
         answer = self._answers.pop(0) if self._answers else "accept"
         await asyncio.sleep(0)
         if answer != "accept":
             raise DeliveryError(self.name, answer, "no", retry_after=timedelta(seconds=90))
-        self.given.append(event)
+        self.given.append(msgspec.json.decode(event.json))
 
 
 async def deliver_all(answers: list[str], restarts: list[bool]) -> tuple[list[str], dict[str, str]]:

@@ -13,7 +13,7 @@ from tocsin.errors import DeliveryError, SettingsError, shortage_of
 
 if TYPE_CHECKING:
     from tocsin.adapters.channels.context import ChannelContext
-    from tocsin.model import JsonObject
+    from tocsin.model import SerializedEvent
     from tocsin.settings import ChannelSettings
 
 # What we write is for its owner alone: the watch list is private data (T64).
@@ -52,12 +52,12 @@ class FileChannel:
         self._file: int | None = None
         self._turn = asyncio.Lock()
 
-    async def deliver(self, event: JsonObject) -> None:
+    async def deliver(self, event: SerializedEvent) -> None:
         """Append the event and wait for the disk; raises DeliveryError if the file cannot be written.
 
         It blames the channel, or is "ours" where this process may open no more files.
         """
-        line = msgspec.json.encode(event) + b"\n"
+        line = event.json + b"\n"
         async with self._turn:
             try:
                 await asyncio.to_thread(self._append, line)

@@ -8,13 +8,11 @@ import select
 import time
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from tocsin.errors import DeliveryError
 
 if TYPE_CHECKING:
     from tocsin.adapters.channels.context import ChannelContext
-    from tocsin.model import JsonObject
+    from tocsin.model import SerializedEvent
     from tocsin.settings import ChannelSettings
 
 STDOUT = 1
@@ -43,9 +41,9 @@ class StdoutChannel:
         self._rest = b""
         self._turn = asyncio.Lock()
 
-    async def deliver(self, event: JsonObject) -> None:
+    async def deliver(self, event: SerializedEvent) -> None:
         """Write the event; raises DeliveryError (of the channel) if nobody reads."""
-        line = msgspec.json.encode(event) + b"\n"
+        line = event.json + b"\n"
         async with self._turn:
             try:
                 await asyncio.to_thread(self._write, line)

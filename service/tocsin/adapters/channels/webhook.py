@@ -7,7 +7,6 @@ import re
 from typing import TYPE_CHECKING
 
 import aiohttp
-import msgspec
 from yarl import URL
 
 from tocsin.adapters.channels.signing import read_secrets, sign
@@ -16,7 +15,7 @@ from tocsin.errors import DeliveryError, SettingsError, shortage_of
 
 if TYPE_CHECKING:
     from tocsin.adapters.channels.context import ChannelContext
-    from tocsin.model import JsonObject
+    from tocsin.model import SerializedEvent
     from tocsin.settings import ChannelSettings
 
 CONTENT_TYPE = "application/cloudevents+json; charset=utf-8"
@@ -67,15 +66,14 @@ class WebhookChannel:
         self._open_session = context.session
         self._session: aiohttp.ClientSession | None = None
 
-    async def deliver(self, event: JsonObject) -> None:
+    async def deliver(self, event: SerializedEvent) -> None:
         """Give the receiver the event, within the channel's timeout.
 
         Raises DeliveryError: "channel" for 408, 425, 429, 5xx and what happens to the connection, "gone" for 410,
         "alert" for every other answer that is not 2xx, "ours" where this machine has no file, port or memory for it.
         """
-        body = msgspec.json.encode(event)
         headers = (
-            self._headers | {"Content-Type": CONTENT_TYPE} | sign(self._keys, event["id"], self._clock.now(), body)
+            self._headers | {"Content-Type": CONTENT_TYPE} | sign(self._keys, event.id, self._clock.now(), event.json)
         )
         if self._session is None:
             self._session = self._open_session()
@@ -83,7 +81,7 @@ class WebhookChannel:
             async with (
                 asyncio.timeout(self._timeout_s),
                 self._session.post(
-                    self._url, data=body, headers=headers, allow_redirects=False, timeout=_OURS_ALONE
+                    self._url, data=event.json, headers=headers, allow_redirects=False, timeout=_OURS_ALONE
                 ) as response,
             ):
                 await _skim(response)

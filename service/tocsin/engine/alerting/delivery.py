@@ -16,7 +16,7 @@ from tocsin.engine.alerting.backoff import (
 )
 from tocsin.errors import DeliveryError, SettingsError, StoreError
 from tocsin.events import Happening
-from tocsin.model import to_rfc3339
+from tocsin.model import SerializedEvent, to_rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Sequence
@@ -216,7 +216,7 @@ class ChannelLoop:
 
     async def try_out(self, event: JsonObject) -> None:
         """Give the channel a test event; success enables the channel and ends its pause. Raises DeliveryError."""
-        await self._channel.deliver(event)
+        await self._channel.deliver(SerializedEvent.of(event))
         state = self._state or await self._store.channel_state(self.name)
         if state.disabled or state.failures:
             self._limit = 1

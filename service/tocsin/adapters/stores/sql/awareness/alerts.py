@@ -10,7 +10,7 @@ from tocsin.adapters.stores.sql.codec import read_deliveries, read_object, to_js
 from tocsin.adapters.stores.sql.packing import row_digest_of_bytes
 from tocsin.adapters.stores.sql.role import Role, ids
 from tocsin.events import OUTAGE_BEGAN
-from tocsin.model import AlertRow, ChannelState, ChannelTest, DeliveryResult, DueDelivery
+from tocsin.model import AlertRow, ChannelState, ChannelTest, DeliveryResult, DueDelivery, SerializedEvent
 from tocsin.ports.keeping import unheard
 
 if TYPE_CHECKING:
@@ -53,7 +53,9 @@ class AlertRole(Role):
             dead = [DeliveryResult(alert, channel, "dead", now, now, _FALSIFIED) for alert in falsified]
             await self.record_deliveries(dead)
         return [
-            DueDelivery(id_, name, page, position, tries, first, created, read_object(event), last, next_at, tried)
+            DueDelivery(
+                id_, name, page, position, tries, first, created, SerializedEvent(id_, event), last, next_at, tried
+            )
             for id_, name, page, position, tries, first, last, next_at, tried, *_, created, event in rows
         ]
 
