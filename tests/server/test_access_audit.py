@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from tocsin.errors import StoreError
 from tocsin.model import Scope
 from tocsin.server.access import audit
-from tocsin.server.access.caller import Caller
-from tocsin.server.access.requests import begin_request
+from tocsin.server.access.auditing import begin_request
+from tocsin.server.access.rights import Caller
 
 if TYPE_CHECKING:
     from tests.server.rig import Rig

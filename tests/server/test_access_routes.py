@@ -10,9 +10,8 @@ from fastapi.routing import APIRoute, iter_route_contexts
 
 from tests.server.rig import BASE, Rig
 from tocsin.model import Scope
-from tocsin.server.access.forms import SAFE
 from tocsin.server.access.guard import is_public
-from tocsin.server.access.rights import wanted_of
+from tocsin.server.access.rights import SAFE, wanted_of
 from tocsin.server.parts import Given  # noqa: TC001 - FastAPI reads the annotations when it runs
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from tests.server.rig import ELSEWHERE
 from tocsin.model import Scope
 from tocsin.server.access.credentials import new_token
-from tocsin.server.access.throttle import MOST_WRONG, TRIES_IN_ALL, Throttle
+from tocsin.server.access.guard import MOST_WRONG, TRIES_IN_ALL, Throttle
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

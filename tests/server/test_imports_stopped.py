@@ -13,7 +13,7 @@ import pytest
 from tests.fakes import settle
 from tests.server.serving import PATIENCE_S
 from tocsin.model import Scope
-from tocsin.server.access.caller import Caller
+from tocsin.server.access.rights import Caller
 from tocsin.server.actions import Act
 from tocsin.server.imports import ListToTake, start_import, start_table
 from tocsin.server.jobs import running_jobs

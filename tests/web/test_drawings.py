@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.builders import DAY, SECOND, fields
 from tests.fakes import START
 from tocsin.model import StateEntry, VerdictEntry
+from tocsin.server.web.charts import draw_timeline
 from tocsin.server.web.comparing import choose, compare_kept, field_rows
-from tocsin.server.web.timeline import draw
 
 
 def state(number: int, first_at: int, last_at: int | None = None) -> StateEntry:
@@ -30,14 +30,14 @@ def verdict(at: int, outcome: str = "major") -> VerdictEntry:
 
 
 def test_a_page_without_states_has_no_picture() -> None:
-    assert draw([], [], None, now=START, zone=UTC) is None
+    assert draw_timeline([], [], None, now=START, zone=UTC) is None
 
 
 @given(st.lists(st.integers(0, 10**15), min_size=1, max_size=50, unique=True), st.integers(-(10**12), 10**15))
 def test_every_state_lies_within_the_picture_and_none_over_another(times: list[int], ahead: int) -> None:
     states = [state(at, at) for at in sorted(times, reverse=True)]
 
-    drawn = draw(states, [verdict(at) for at in times], None, now=max(times) + ahead, zone=UTC)
+    drawn = draw_timeline(states, [verdict(at) for at in times], None, now=max(times) + ahead, zone=UTC)
 
     assert drawn is not None
     places = [span.x for span in drawn.spans]
@@ -47,7 +47,7 @@ def test_every_state_lies_within_the_picture_and_none_over_another(times: list[i
 
 
 def test_a_state_holds_until_the_next_one_is_found() -> None:
-    drawn = draw([state(2, START + DAY), state(1, START)], [], START + 2 * DAY, now=START + 2 * DAY, zone=UTC)
+    drawn = draw_timeline([state(2, START + DAY), state(1, START)], [], START + 2 * DAY, now=START + 2 * DAY, zone=UTC)
 
     assert drawn is not None
     first, second = drawn.spans
@@ -58,7 +58,7 @@ def test_a_state_holds_until_the_next_one_is_found() -> None:
 def test_the_picture_says_in_words_what_it_shows() -> None:
     found = [verdict(START + DAY), verdict(START + DAY, "minor"), verdict(START + DAY, "first")]
 
-    drawn = draw([state(2, START + DAY), state(1, START)], found, None, now=START + 2 * DAY, zone=UTC)
+    drawn = draw_timeline([state(2, START + DAY), state(1, START)], found, None, now=START + 2 * DAY, zone=UTC)
 
     assert drawn is not None
     assert drawn.said == "2 states since 2026-11-18 11:06:40 UTC, 2 storings: 1 major change, 1 minor change."

@@ -15,7 +15,7 @@ import tocsin.server.web as package
 from tests.fakes import START
 from tests.web.town import HOSTILE, TEMPLATE, TURNED
 from tocsin.model import BoundedCount
-from tocsin.server.web import words
+from tocsin.server.web import formatting
 from tocsin.server.web.rendering import _ENVIRONMENT, render
 from tocsin.server.web.static_files import ASSETS, asset_path
 
@@ -73,18 +73,18 @@ def test_no_template_and_no_route_goes_round_the_escaping() -> None:
 )
 def test_only_urls_of_the_web_become_links(url: str) -> None:
     """Counterpart: GHSA-44pq-9929-f8mq, `javascript:` URLs of pages as links."""
-    assert "<a" not in words.linked(url)
+    assert "<a" not in formatting.linked(url)
 
 
 def test_an_outward_link_tells_its_target_nothing() -> None:
-    assert words.linked('https://a.example/?"><script>') == (
+    assert formatting.linked('https://a.example/?"><script>') == (
         '<a class="out" href="https://a.example/?&#34;&gt;&lt;script&gt;" rel="noreferrer noopener nofollow">'
         "a.example/?&#34;&gt;&lt;script&gt;</a>"
     )
 
 
 def test_a_long_url_keeps_its_host_and_its_end() -> None:
-    shown = words.short_url("https://host.example/" + "very-long/" * 30 + "end.html", 60)
+    shown = formatting.short_url("https://host.example/" + "very-long/" * 30 + "end.html", 60)
 
     assert len(shown) == 60
     assert shown.startswith("host.example/")
@@ -92,8 +92,8 @@ def test_a_long_url_keeps_its_host_and_its_end() -> None:
 
 
 def test_a_url_that_was_cut_stands_in_its_title() -> None:
-    assert 'title="https://host.example/' in words.url("https://host.example/" + "x" * 100)
-    assert words.url("https://host.example/") == "host.example"
+    assert 'title="https://host.example/' in formatting.url("https://host.example/" + "x" * 100)
+    assert formatting.url("https://host.example/") == "host.example"
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_url_that_was_cut_stands_in_its_title() -> None:
 )
 def test_nobody_is_sent_on_to_a_place_that_is_not_ours(back: str | None, goes: str) -> None:
     """Counterpart: the open redirects after login of others (CVE-2025-67713 among them)."""
-    assert words.local_path(back) == goes
+    assert formatting.local_path(back) == goes
 
 
 @pytest.mark.parametrize(
@@ -128,51 +128,51 @@ def test_nobody_is_sent_on_to_a_place_that_is_not_ours(back: str | None, goes: s
     ],
 )
 def test_a_time_is_said_as_how_far_it_is(away: int, said: str) -> None:
-    assert words.relative(START + away, START) == said
+    assert formatting.relative(START + away, START) == said
 
 
 def test_a_time_has_the_calendars_word_beside_it() -> None:
-    assert words.ago(START - HOUR, START) == (
+    assert formatting.ago(START - HOUR, START) == (
         '<time datetime="2026-11-18T10:06:40Z" title="2026-11-18 10:06:40 UTC">1 h ago</time>'
     )
-    assert words.moment(START, words.zone_named("Europe/Berlin")) == (
+    assert formatting.moment(START, formatting.zone_named("Europe/Berlin")) == (
         '<time datetime="2026-11-18T11:06:40Z">2026-11-18 12:06:40 CET</time>'
     )
 
 
 def test_what_should_have_been_checked_by_now_is_due() -> None:
-    assert "due now" in words.due(START - HOUR, START)
-    assert "in 1 h" in words.due(START + HOUR, START)
-    assert words.due(None, START) == "not planned"
-    assert ">now<" in words.due(START - HOUR, START, past="now")
+    assert "due now" in formatting.due(START - HOUR, START)
+    assert "in 1 h" in formatting.due(START + HOUR, START)
+    assert formatting.due(None, START) == "not planned"
+    assert ">now<" in formatting.due(START - HOUR, START, past="now")
 
 
 def test_what_lasts_is_said_by_its_length() -> None:
-    assert ">for 3 min<" in words.lasting(START - 3 * 60 * SECOND, START)
-    assert ">for 1 s<" in words.lasting(START, START)
-    assert ">since 2024-" in words.lasting(START - 700 * 24 * HOUR, START)
+    assert ">for 3 min<" in formatting.lasting(START - 3 * 60 * SECOND, START)
+    assert ">for 1 s<" in formatting.lasting(START, START)
+    assert ">since 2024-" in formatting.lasting(START - 700 * 24 * HOUR, START)
 
 
 @given(st.integers(-(2**70), 2**70))
 def test_no_instant_is_too_far_to_be_shown(at: int) -> None:
-    assert words.ago(at, START)
-    assert words.moment(at, UTC)
+    assert formatting.ago(at, START)
+    assert formatting.moment(at, UTC)
 
 
 def test_numbers_have_their_unit() -> None:
-    assert words.count(1, "page") == "1 page"
-    assert words.count(12_345, "page") == "12,345 pages"
-    assert words.count(BoundedCount(10_000, is_exact=False), "page") == "10,000+ pages"
-    assert words.size(0) == "0 bytes"
-    assert words.size(53_000) == "51.8 KiB"
-    assert words.span(timedelta(hours=26, minutes=3)) == "1 d 2 h"
-    assert words.span(0.25) == "250 ms"
+    assert formatting.count(1, "page") == "1 page"
+    assert formatting.count(12_345, "page") == "12,345 pages"
+    assert formatting.count(BoundedCount(10_000, is_exact=False), "page") == "10,000+ pages"
+    assert formatting.size(0) == "0 bytes"
+    assert formatting.size(53_000) == "51.8 KiB"
+    assert formatting.span(timedelta(hours=26, minutes=3)) == "1 d 2 h"
+    assert formatting.span(0.25) == "250 ms"
 
 
 def test_a_text_is_cut_to_its_letters() -> None:
-    assert words.short("a  b\n c", 80) == "a b c"
-    assert words.short("x" * 1_000_000, 10) == "x" * 9 + "…"
-    assert "\u202e" not in words.short(TURNED)
+    assert formatting.short("a  b\n c", 80) == "a b c"
+    assert formatting.short("x" * 1_000_000, 10) == "x" * 9 + "…"
+    assert "\u202e" not in formatting.short(TURNED)
 
 
 def test_static_files_change_their_path_with_their_content() -> None:

@@ -21,7 +21,7 @@ from tocsin.app.executing import leave_loaded_alone
 from tocsin.configuration import needs_restart
 from tocsin.errors import SettingsError
 from tocsin.events import Happening
-from tocsin.server.access.requests import current_request_id
+from tocsin.server.access.auditing import current_request_id
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Container, Mapping, Sequence
 
     from tocsin.model import JsonObject, NewPage
-    from tocsin.server.access.caller import Caller
+    from tocsin.server.access.rights import Caller
     from tocsin.server.jobs import Job, Jobs, Progress
     from tocsin.server.parts import Parts
 

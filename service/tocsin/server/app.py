@@ -11,7 +11,7 @@ from fastapi.routing import iter_route_contexts
 
 import tocsin
 from tocsin.errors import StoreError
-from tocsin.server import health, metrics, problems
+from tocsin.server import monitoring, problems
 from tocsin.server.access import login
 from tocsin.server.access.guard import Doorkeeper, Guard, is_public
 from tocsin.server.access.headers import Envelope
@@ -22,8 +22,8 @@ from tocsin.server.api.describing import describe
 from tocsin.server.jobs import running_jobs
 from tocsin.server.parts import Parts
 from tocsin.server.streams import routers as streams
+from tocsin.server.web import router as pages
 from tocsin.server.web.rendering import warm
-from tocsin.server.web.routes import router as pages
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -87,7 +87,7 @@ def build_app() -> Application:
         dependencies=[Depends(declared)],
     )
     problems.install(app)
-    for router in (health.router, login.router, metrics.router, api, pages, *streams):
+    for router in (monitoring.router, login.router, api, pages, *streams):
         app.include_router(router)
     # What FastAPI leaves to the first request, which the engine would have to wait for.
     for _ in iter_route_contexts(app.routes):

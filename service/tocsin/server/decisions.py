@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tocsin.model import AlertQuery, Instruction, JobRow, JsonObject, KnownCopy, PageRow, QuestionRow
-    from tocsin.server.access.caller import Caller
+    from tocsin.server.access.rights import Caller
     from tocsin.server.actions import Act
     from tocsin.server.jobs import Job, Progress
     from tocsin.server.parts import Parts

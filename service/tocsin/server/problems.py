@@ -120,7 +120,7 @@ async def answer(request: Request, exc: Exception) -> Response:
         problem.headers["Allow"] = ", ".join(_methods_of(request))
     request_id = str(request.scope.get("state", {}).get("request_id", ""))
     if wants_html(request):
-        from tocsin.server.web.errors import error_page  # noqa: PLC0415 - templates are loaded for whoever reads them
+        from tocsin.server.web.rendering import error_page  # noqa: PLC0415 - templates are loaded for whoever reads them
 
         return error_page(request, problem, request_id)
     return problem_response(problem, request_id)

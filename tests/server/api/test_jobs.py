@@ -12,7 +12,7 @@ from tests.server.rig import served
 from tocsin.adapters.stores import open_store
 from tocsin.errors import StoreError
 from tocsin.model import JobRow, Scope
-from tocsin.server.access.caller import Caller
+from tocsin.server.access.rights import Caller
 from tocsin.server.actions import Act, edit_defaults
 from tocsin.server.jobs import MOST_AT_ONCE, Job, Progress, running_jobs
 from tocsin.server.problems import Problem

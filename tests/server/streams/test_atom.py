@@ -17,8 +17,7 @@ from tests.fakes import START
 from tests.server.streams.atom_rules import ATOM, broken_rules
 from tocsin.events import CHANGED, SUSPECT, UNREACHABLE
 from tocsin.model import AlertRow, JsonObject
-from tocsin.server.streams.atom import Feed, Link, write_feed
-from tocsin.server.streams.entries import entry_of, urn_of
+from tocsin.server.streams.atom import Feed, Link, entry_of, urn_of, write_feed
 
 OURS = "https://tocsin.example.org"
 HOSTILE = (

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.server.streams.reader import Interpreter, interpret
-from tocsin.server.streams.blocks import HEARTBEAT, block, numbered, opening
+from tocsin.server.streams.tail import HEARTBEAT, block, numbered, opening
 
 TEXTS = st.text(st.sampled_from('ab:\r\n\0\u2028\u2029\x85\ufeff {}"') | st.characters(codec="utf-8"), max_size=8)
 DATA = st.dictionaries(TEXTS, TEXTS | st.none() | st.lists(TEXTS, max_size=2), max_size=3)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.fakes import settle
 from tests.server.streams.reader import reading
 from tocsin.model import JobRow
-from tocsin.server.streams.counters import Counters
+from tocsin.server.streams.events import Counters
 
 if TYPE_CHECKING:
     from tests.server.rig import Rig

@@ -13,7 +13,7 @@ from tests.contract.desk import alert, new_page
 from tests.server.streams.atom_rules import broken_rules
 from tocsin.events import CHANGED
 from tocsin.model import Scope
-from tocsin.server.streams.entries import urn_of
+from tocsin.server.streams.atom import urn_of
 from tocsin.server.streams.feed import ENTRIES
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from tests.alert_examples import _question
 from tests.fakes import START
 from tocsin.model import Instruction, KnownCopy
 from tocsin.server.moments import read_moment
-from tocsin.server.web.instructing import Answer, read_answer
+from tocsin.server.web.questions import Answer, read_answer
 
 PAGE = "https://example.org/a"
 MANY = replace(_question(PAGE, []), pages=312)

@@ -7,8 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.configuration.convert import to_json, to_setting
-from tocsin.server.web.in_force import BLOCKS, FORM_KEYS, LABELS, as_typed, choices_of, fields, sections, written
-from tocsin.server.web.setting_forms import read_settings_form
+from tocsin.server.web.setting_forms import (
+    BLOCKS,
+    FORM_KEYS,
+    LABELS,
+    as_typed,
+    choices_of,
+    fields,
+    read_settings_form,
+    sections,
+    written,
+)
 from tocsin.settings import ChannelSettings, PageSettings, Settings
 
 

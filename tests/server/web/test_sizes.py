@@ -16,8 +16,7 @@ from tests.server.web.busy import NEWS
 from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.model import AlertDraft, AlertQuery, Attempt, AuditEntry, CopyLink, Failure, Scope
 from tocsin.server.access.credentials import digest_of
-from tocsin.server.web.fitting import cut, fitting
-from tocsin.server.web.words import weight
+from tocsin.server.web.formatting import cut, fitting, weight
 
 if TYPE_CHECKING:
     from pathlib import Path

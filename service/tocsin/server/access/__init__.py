@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tocsin.server.access.auditing import audit
-    from tocsin.server.access.caller import Caller, Via
-    from tocsin.server.access.rights import Administering, Reading, Writing
+    from tocsin.server.access.rights import Administering, Caller, Reading, Via, Writing
 
 __all__ = ["Administering", "Caller", "Reading", "Via", "Writing", "audit"]
 
 _PLACES = {
     "auditing": ("audit",),
-    "caller": ("Caller", "Via"),
-    "rights": ("Administering", "Reading", "Writing"),
+    "rights": ("Administering", "Caller", "Reading", "Via", "Writing"),
 }
 
 

@@ -1,17 +1,38 @@
-"""Who changed what."""
+"""The audit log, and the id of each request, by which log lines, audit entries and problems belong together."""
 
 from __future__ import annotations
 
+import re
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from tocsin.errors import StoreError
 from tocsin.events import Happening
 from tocsin.model import AuditEntry
-from tocsin.server.access.requests import current_request_id
 
 if TYPE_CHECKING:
-    from tocsin.server.access.caller import Caller
+    from collections.abc import Mapping
+
+    from tocsin.server.access.rights import Caller
     from tocsin.server.parts import Parts
+
+
+HEADER = "x-request-id"
+_FORM = re.compile(r"[A-Za-z0-9._-]{8,64}")
+_current: ContextVar[str] = ContextVar("tocsin_request_id", default="")
+
+
+def current_request_id() -> str:
+    """Give the id of the request that is being answered; empty outside of one."""
+    return _current.get()
+
+
+def begin_request(headers: Mapping[str, str], made: str, *, believed: bool) -> str:
+    """Give a request its id: what a proxy that is believed says, otherwise the one that was made."""
+    said = headers.get(HEADER, "")
+    request_id = said if believed and _FORM.fullmatch(said) else made
+    _current.set(request_id)
+    return request_id
 
 
 async def audit(parts: Parts, caller: Caller, what: str, **detail: Any) -> None:

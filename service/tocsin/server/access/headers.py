@@ -9,10 +9,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 
 from tocsin.events import Happening
-from tocsin.server.access.forms import SAFE
+from tocsin.server.access.auditing import HEADER, begin_request
 from tocsin.server.access.guard import is_public
 from tocsin.server.access.origins import SENDER, Sender, sender_of
-from tocsin.server.access.requests import HEADER, begin_request
+from tocsin.server.access.rights import SAFE
 from tocsin.server.problems import Problem, answer
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Envelope:
     """ASGI middleware, the outermost: request ids, security headers, HEAD where there is GET, and a line in the log.
 
     Where a proxy offers the service below a path, that is taken off here if the proxy left it on, and put before
-    redirects and the paths of cookies: nothing within knows of it but what writes links (`pages/rendering.py`).
+    redirects and the paths of cookies: nothing within knows of it but what writes links (`web/rendering.py`).
     """
 
     def __init__(self, app: ASGIApp, state: State) -> None:

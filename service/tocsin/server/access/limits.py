@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 
-from tocsin.server.access.caller import Caller
-from tocsin.server.access.forms import SAFE
 from tocsin.server.access.guard import who_is
 from tocsin.server.access.origins import SENDER
-from tocsin.server.access.rights import CALLER
+from tocsin.server.access.rights import CALLER, SAFE, Caller
 from tocsin.server.problems import Problem, answer
 
 if TYPE_CHECKING:

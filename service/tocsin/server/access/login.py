@@ -8,7 +8,6 @@ from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from tocsin.server.access.auditing import audit
-from tocsin.server.access.caller import Via
 from tocsin.server.access.credentials import digest_of, new_secret
 from tocsin.server.access.guard import (
     COOKIE,
@@ -19,11 +18,11 @@ from tocsin.server.access.guard import (
     session_cookie,
 )
 from tocsin.server.access.origins import SENDER
-from tocsin.server.access.rights import Reading
+from tocsin.server.access.rights import Reading, Via
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
+from tocsin.server.web.formatting import local_path
 from tocsin.server.web.rendering import plain_page
-from tocsin.server.web.words import local_path
 
 _UNAUTHORIZED: Final = 401
 _MEND: Final = (

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Message
 
-    from tocsin.server.access.caller import Caller
+    from tocsin.server.access.rights import Caller
     from tocsin.server.parts import Parts
 
     Handle = Callable[[Request], Coroutine[Any, Any, Response]]

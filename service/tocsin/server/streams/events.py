@@ -14,15 +14,14 @@ from starlette.responses import Response
 from tocsin import events as kinds
 from tocsin.errors import StoreError
 from tocsin.events import Happening
+from tocsin.model import AlertQuery
 from tocsin.server.access import Reading
-from tocsin.server.access.caller import Caller
 from tocsin.server.access.guard import who_is
 from tocsin.server.access.origins import SENDER
+from tocsin.server.access.rights import Caller
 from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem, answer
-from tocsin.server.streams.blocks import HEARTBEAT, block, numbered, opening
-from tocsin.server.streams.counters import EVERY_S, Counters
-from tocsin.server.streams.tail import Tail, Told
+from tocsin.server.streams.tail import HEARTBEAT, Tail, Told, block, numbered, opening
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,6 +29,43 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from tocsin.model import JsonObject
+    from tocsin.server.parts import Parts
+
+
+EVERY_S: Final = 1.0
+
+
+class Counters:
+    """Counters that are at most a second old."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._lock = asyncio.Lock()
+        self._read_s = float("-inf")
+        self._found: JsonObject = {}
+
+    async def read(self) -> JsonObject:
+        """Give them; equal as long as nothing changed."""
+        async with self._lock:
+            now_s = self._parts.clock.monotonic()
+            if now_s - self._read_s >= EVERY_S:
+                self._found, self._read_s = await self._look(), now_s
+            return self._found
+
+    async def _look(self) -> JsonObject:
+        store, live = self._parts.store, self._parts.service.live()
+        unseen = await store.tally_alerts(AlertQuery(unseen=True))
+        newest = await store.alerts(limit=1)
+        return {
+            "unseen": {"number": unseen.number, "is_exact": unseen.is_exact},
+            "questions": (await store.tally_questions()).number,
+            "checks": live.checks,
+            "in_flight": live.in_flight,
+            "rendering": live.rendering,
+            "jobs": sum(job.state == "running" for job in await store.jobs()),
+            "position": newest[0].position if newest else 0,
+        }
+
 
 MOST: Final = 200
 """Open streams in all."""

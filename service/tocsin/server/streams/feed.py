@@ -19,8 +19,7 @@ from tocsin.server.access.origins import SENDER
 from tocsin.server.conditional import is_known
 from tocsin.server.decisions import demand_page, missing
 from tocsin.server.parts import Given, Parts
-from tocsin.server.streams.atom import MEDIA_TYPE, Feed, Link, write_feed
-from tocsin.server.streams.entries import entry_of
+from tocsin.server.streams.atom import MEDIA_TYPE, Feed, Link, entry_of, write_feed
 
 if TYPE_CHECKING:
     from tocsin.model import AlertRow, Slice

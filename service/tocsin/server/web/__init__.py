@@ -1,1 +1,41 @@
-"""The web pages: rendered on the server, one style sheet, a few lines of script that nothing depends on."""
+"""The web pages, in one router."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from tocsin.server.web import (
+    activity,
+    add,
+    bulk,
+    changes,
+    jobs,
+    page,
+    page_settings,
+    pages,
+    questions,
+    reference,
+    settings,
+    static_files,
+    tokens,
+)
+
+router = APIRouter(include_in_schema=False)
+for _each in (
+    static_files,
+    pages,
+    add,
+    bulk,
+    add,
+    jobs,
+    page,
+    page,
+    page_settings,
+    changes,
+    questions,
+    activity,
+    settings,
+    tokens,
+    reference,
+):
+    router.include_router(_each.router)

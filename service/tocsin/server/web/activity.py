@@ -19,10 +19,10 @@ from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
 from tocsin.server.web.charts import SPAN_US, SPANS, charts, coarser, gather
+from tocsin.server.web.formatting import count
 from tocsin.server.web.notices import go_on
 from tocsin.server.web.rendering import page
 from tocsin.server.web.telling import tell
-from tocsin.server.web.words import count
 
 if TYPE_CHECKING:
     from tocsin.server.parts import Parts

@@ -2,29 +2,87 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING, Annotated, Final
 
 from fastapi import APIRouter, Form, Request, UploadFile
 from fastapi.responses import Response
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tocsin.configuration import parse_page_settings
 from tocsin.errors import UsageError
-from tocsin.model import PageFilter
+from tocsin.lists.pages import check_group
+from tocsin.lists.taking import Reader, Tally
+from tocsin.model import DEMO_GROUP, PageFilter
 from tocsin.server import actions
+from tocsin.server.access.auditing import audit
 from tocsin.server.access.rights import Writing
 from tocsin.server.imports import ListToTake, start_import
 from tocsin.server.jobs import Work
 from tocsin.server.parts import Given, Parts
 from tocsin.server.uploads import keep
-from tocsin.server.web.adding import MOST_AT_ONCE, Pasted, read_pasted
+from tocsin.server.web.formatting import count, short_url
 from tocsin.server.web.jobs import await_job
 from tocsin.server.web.listing import Asked
-from tocsin.server.web.notices import go_on
+from tocsin.server.web.notices import Undo, go_on
 from tocsin.server.web.pages import Box, list_page
-from tocsin.server.web.words import count, short_url
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
+
+    from tocsin.model import JsonObject, NewPage
+
+
+MOST_AT_ONCE: Final = 1000
+"""Longer lists are brought as a file, which is read step by step."""
+MOST_NAMED: Final = 20
+
+
+class Pasted(Struct, frozen=True):
+    """What was pasted.
+
+    pages    those that can be added, each URL once
+    wrong    what cannot be, a text each that begins with the number of the line; at most MOST_NAMED of them
+    refused  how many lines those are in all
+    twice    lines that name a page named before
+    """
+
+    pages: tuple[NewPage, ...]
+    wrong: tuple[str, ...]
+    refused: int
+    twice: int
+
+    @property
+    def is_too_much(self) -> bool:
+        """Whether this is for a file."""
+        return len(self.pages) > MOST_AT_ONCE
+
+
+def read_pasted(text: str, group: str, settings: JsonObject) -> Pasted:
+    """Read a URL a line. Raises UsageError for a group that cannot be."""
+    tally = Tally()
+    wrong: list[str] = []
+
+    def say(what: str) -> None:
+        if len(wrong) < MOST_NAMED:
+            wrong.append(what.removeprefix("pasted:"))
+
+    reader = Reader("pasted", "list", check_group(group or "main"), tally=tally, say=say)
+    found: dict[str, NewPage] = {}
+    twice = 0
+    for page in reader.pages(io.BytesIO(text.encode("utf-8", "surrogatepass"))):
+        if page.url in found:
+            twice += 1
+        elif len(found) <= MOST_AT_ONCE:
+            found[page.url] = page
+    pages = tuple(_with(page, settings) for page in found.values())
+    return Pasted(pages, tuple(f"line {line}" for line in wrong), tally.refused, twice)
+
+
+def _with(page: NewPage, settings: JsonObject) -> NewPage:
+    return replace(page, settings={**settings, **(page.settings or {})} or None)
+
 
 router = APIRouter(include_in_schema=False)
 
@@ -112,3 +170,21 @@ async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:
     """Give what was sent, to be kept for as long as the job needs it: the request's own file goes with the request."""
     while piece := await file.read(_PIECE):
         yield piece
+
+
+@router.post("/demo")
+async def begin(request: Request, caller: Writing, parts: Given) -> Response:
+    """Watch the demo site."""
+    await parts.service.demo.begin()
+    await audit(parts, caller, "demo.begin")
+    said = "The demo site is being watched. The first change comes within half a minute."
+    return go_on(request, Asked(group=DEMO_GROUP).path(), said)
+
+
+@router.post("/demo/remove")
+async def end(request: Request, caller: Writing, parts: Given) -> Response:
+    """Take the demo site off the list, and nothing else."""
+    number = await parts.service.demo.end()
+    await audit(parts, caller, "demo.end", pages=number)
+    undo = Undo("/demo", "Undo: watch it again", {})
+    return go_on(request, "/", f"Removed the demo site and its {count(number, 'page')}.", undo=undo)

@@ -14,12 +14,12 @@ from tocsin.server import actions
 from tocsin.server.access.rights import Writing
 from tocsin.server.jobs import Work
 from tocsin.server.parts import Given, Parts
+from tocsin.server.web.formatting import count
 from tocsin.server.web.jobs import await_job
 from tocsin.server.web.listing import Asked
 from tocsin.server.web.notices import Undo
 from tocsin.server.web.pages import Chosen, list_page
 from tocsin.server.web.rendering import page
-from tocsin.server.web.words import count
 
 router = APIRouter(include_in_schema=False)
 

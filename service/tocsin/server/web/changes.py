@@ -17,12 +17,10 @@ from tocsin.server.decisions import mark_all_seen, mark_seen, redeliver, release
 from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
-from tocsin.server.web.fitting import cut, fitting
+from tocsin.server.web.formatting import count, cut, fitting, local_path
 from tocsin.server.web.notices import Undo, go_on
-from tocsin.server.web.rendering import page
+from tocsin.server.web.rendering import page, together
 from tocsin.server.web.telling import BASES, KIND_NAMES, Told, tell
-from tocsin.server.web.together import together
-from tocsin.server.web.words import count, local_path
 
 if TYPE_CHECKING:
     from tocsin.model import AlertRow, BoundedCount, Slice

@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from tocsin.server.web.formatting import absolute, count
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from datetime import tzinfo
 
-    from tocsin.model import ActivityRow, Instant
+    from tocsin.model import ActivityRow, Instant, StateEntry, VerdictEntry
+
 
 SPANS: Final = 48
 SPAN_US: Final = 30 * 60 * 1_000_000
@@ -29,7 +33,7 @@ NOT_RECEIVED: Final = ("unreachable", "deferred", "disallowed", "suspect")
 LEFT_OUT: Final = ("skipped", "not-subject")
 
 
-class Span(Struct, frozen=True):
+class ActivitySpan(Struct, frozen=True):
     """What happened within one bar's time, from `at` on."""
 
     at: Instant
@@ -78,7 +82,9 @@ class Chart(Struct, frozen=True):
     is_bytes: bool = False
 
 
-def gather(rows: Iterable[ActivityRow], now: Instant, *, spans: int = SPANS, span_us: int = SPAN_US) -> list[Span]:
+def gather(
+    rows: Iterable[ActivityRow], now: Instant, *, spans: int = SPANS, span_us: int = SPAN_US
+) -> list[ActivitySpan]:
     """Add what was noted every five minutes up to spans, the last of which is the one that goes on now.
 
     Returns exactly `spans` of them, oldest first; what lies outside is left out.
@@ -93,21 +99,21 @@ def gather(rows: Iterable[ActivityRow], now: Instant, *, spans: int = SPANS, spa
                 sums[place][outcome] = sums[place].get(outcome, 0) + number
             for index, number in enumerate((row.alerts, row.rendered, row.wire_bytes, row.saved_bytes)):
                 others[place][index] += number
-    return [Span((first + place) * span_us, sums[place], *others[place]) for place in range(spans)]
+    return [ActivitySpan((first + place) * span_us, sums[place], *others[place]) for place in range(spans)]
 
 
-def coarser(spans: Sequence[Span], of: int) -> list[Span]:
+def coarser(spans: Sequence[ActivitySpan], of: int) -> list[ActivitySpan]:
     """Put so many neighbours together, counted from the latest on."""
     begins = range(len(spans) % of, len(spans), of)
     return [_joined(spans[begin : begin + of]) for begin in begins]
 
 
-def _joined(spans: Sequence[Span]) -> Span:
+def _joined(spans: Sequence[ActivitySpan]) -> ActivitySpan:
     outcomes: dict[str, int] = {}
     for span in spans:
         for name, number in span.outcomes.items():
             outcomes[name] = outcomes.get(name, 0) + number
-    return Span(
+    return ActivitySpan(
         spans[0].at,
         outcomes,
         sum(span.alerts for span in spans),
@@ -117,10 +123,10 @@ def _joined(spans: Sequence[Span]) -> Span:
     )
 
 
-def charts(spans: Sequence[Span]) -> list[Chart]:
+def charts(spans: Sequence[ActivitySpan]) -> list[Chart]:
     """Draw a day: each chart has a scale of its own, since changes are rare beside checks."""
     return [
-        draw(
+        _draw(
             "checks",
             "Checks",
             spans,
@@ -132,7 +138,7 @@ def charts(spans: Sequence[Span]) -> list[Chart]:
                 ("left out", "faint", lambda span: span.of(*LEFT_OUT)),
             ),
         ),
-        draw(
+        _draw(
             "changes",
             "Changes",
             spans,
@@ -141,7 +147,7 @@ def charts(spans: Sequence[Span]) -> list[Chart]:
                 ("major", "major", lambda span: span.of("major")),
             ),
         ),
-        draw(
+        _draw(
             "missing",
             "Not received",
             spans,
@@ -152,9 +158,9 @@ def charts(spans: Sequence[Span]) -> list[Chart]:
                 ("something else", "new", lambda span: span.of("suspect")),
             ),
         ),
-        draw("alerts", "Alerts", spans, (("alerts", "calm", lambda span: span.alerts),)),
-        draw("rendered", "Pages rendered", spans, (("rendered", "calm", lambda span: span.rendered),)),
-        draw(
+        _draw("alerts", "Alerts", spans, (("alerts", "calm", lambda span: span.alerts),)),
+        _draw("rendered", "Pages rendered", spans, (("rendered", "calm", lambda span: span.rendered),)),
+        _draw(
             "bytes",
             "Bytes",
             spans,
@@ -167,11 +173,11 @@ def charts(spans: Sequence[Span]) -> list[Chart]:
     ]
 
 
-def draw(
+def _draw(
     key: str,
     title: str,
-    spans: Sequence[Span],
-    series: Sequence[tuple[str, str, Callable[[Span], int]]],
+    spans: Sequence[ActivitySpan],
+    series: Sequence[tuple[str, str, Callable[[ActivitySpan], int]]],
     *,
     is_bytes: bool = False,
 ) -> Chart:
@@ -218,3 +224,86 @@ def _heights(column: Sequence[int], most: int) -> list[float]:
 
 def _short(number: float) -> str:
     return f"{number:.1f}".removesuffix(".0")
+
+
+_THINNEST: Final = 0.4
+"""A state is drawn at least so wide, in percent, however short it was."""
+_ROOM: Final = 0.03
+"""Of the time shown, left free at its end."""
+
+
+class StateRun(Struct, frozen=True):
+    """A run of equal states: where it is drawn, in percent."""
+
+    x: float
+    width: float
+    label: str
+    is_other: bool
+
+
+class ChangeMark(Struct, frozen=True):
+    """What a comparison found: where it is drawn, in percent."""
+
+    x: float
+    outcome: str
+    label: str
+    verdict_id: int
+
+
+class Timeline(Struct, frozen=True):
+    """All of it; `said` is what the picture shows, in words."""
+
+    spans: tuple[StateRun, ...]
+    marks: tuple[ChangeMark, ...]
+    now_x: float
+    begin: str
+    end: str
+    said: str
+
+
+def draw_timeline(
+    states: Sequence[StateEntry],
+    verdicts: Sequence[VerdictEntry],
+    checked_at: Instant | None,
+    *,
+    now: Instant,
+    zone: tzinfo,
+) -> Timeline | None:
+    """Draw the states that are given; None where there is none.
+
+    states, verdicts  newest first
+    checked_at        the latest run lasts at least until the last check
+    """
+    if not states:
+        return None
+    begin = min(states[-1].first_at, now)
+    length = max(now - begin, 1)
+    scale = 100 / (length * (1 + _ROOM))
+
+    def place(at: Instant) -> float:
+        return round(min(max((at - begin) * scale, 0.0), 100.0), 2)
+
+    spans = []
+    for number, state in enumerate(reversed(states)):
+        # A state holds until another one is found; when it was stored last, its label says.
+        following = states[len(states) - 2 - number].first_at if number < len(states) - 1 else None
+        last = following if following is not None else max(state.last_at, checked_at or 0)
+        x = place(state.first_at)
+        stored = f"stored {count(state.storings, 'time')}, last {absolute(state.last_at, zone)}"
+        label = f"{absolute(state.first_at, zone)} to {absolute(last, zone)}; {stored}"
+        spans.append(StateRun(x, round(max(place(last) - x, _THINNEST), 2), label, bool(number % 2)))
+    told = [verdict for verdict in reversed(verdicts) if verdict.outcome in ("major", "minor") and verdict.at >= begin]
+    marks = tuple(
+        ChangeMark(place(each.at), each.outcome, f"{each.outcome} change, {absolute(each.at, zone)}", each.id)
+        for each in told
+    )
+    return Timeline(
+        tuple(spans), marks, place(now), absolute(begin, zone), absolute(now, zone), _said(states, told, zone)
+    )
+
+
+def _said(states: Sequence[StateEntry], told: Sequence[VerdictEntry], zone: tzinfo) -> str:
+    majors = sum(verdict.outcome == "major" for verdict in told)
+    found = f"{count(majors, 'major change')}, {count(len(told) - majors, 'minor change')}"
+    since = f"since {absolute(states[-1].first_at, zone)}"
+    return f"{count(len(states), 'state')} {since}, {count(sum(s.storings for s in states), 'storing')}: {found}."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
 
-from tocsin.server.web.words import Room, weight
+from tocsin.server.web.formatting import Room, weight
 from tocsin.spec.differences.compare import compare_texts, whole_lines
 from tocsin.spec.differences.rows import Gap, Row, folded, to_rows
 from tocsin.spec.topper.state import FIELDS

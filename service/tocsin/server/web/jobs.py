@@ -12,9 +12,9 @@ from tocsin.server.actions import Act
 from tocsin.server.decisions import cancel_job, missing
 from tocsin.server.jobs import PATIENCE_S, Job, Work
 from tocsin.server.parts import Given
+from tocsin.server.web.formatting import count, local_path
 from tocsin.server.web.notices import Undo, go_on
 from tocsin.server.web.rendering import page
-from tocsin.server.web.words import count, local_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

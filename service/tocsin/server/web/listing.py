@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict
 
 from tocsin.model import CheckOutcome, PageQuery, View
-from tocsin.server.web.words import Room, failure, short, short_url
+from tocsin.server.web.formatting import Room, failure, short, short_url
 from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
 
 if TYPE_CHECKING:

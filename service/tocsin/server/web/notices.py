@@ -14,8 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 from fastapi.responses import RedirectResponse
 from msgspec import Struct
 
-from tocsin.server.access.caller import Caller
-from tocsin.server.access.rights import CALLER
+from tocsin.server.access.rights import CALLER, Caller
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -17,12 +17,11 @@ from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.decisions import demand_page
 from tocsin.server.jobs import Work
 from tocsin.server.parts import Given, Parts
-from tocsin.server.web.in_force import FORM_KEYS, SECRET_KEYS, as_typed, fields
+from tocsin.server.web.formatting import short
 from tocsin.server.web.notices import go_on
 from tocsin.server.web.page import frame_of
 from tocsin.server.web.rendering import page
-from tocsin.server.web.setting_forms import read_revision
-from tocsin.server.web.words import short
+from tocsin.server.web.setting_forms import FORM_KEYS, SECRET_KEYS, as_typed, fields, read_revision
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

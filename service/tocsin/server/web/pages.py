@@ -15,16 +15,15 @@ from tocsin.server.access.rights import Reading
 from tocsin.server.downloads import Shared
 from tocsin.server.modes import read_modes
 from tocsin.server.parts import Given, Parts
-from tocsin.server.web.adding import Pasted
+from tocsin.server.web.formatting import weight
 from tocsin.server.web.listing import TITLES, Asked, AskedFor, Line, Tab, queries_of_tabs, to_line
-from tocsin.server.web.rendering import page
-from tocsin.server.web.together import together
-from tocsin.server.web.words import weight
+from tocsin.server.web.rendering import page, together
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
     from tocsin.model import PageRow
+    from tocsin.server.web.add import Pasted
 
 router = APIRouter(include_in_schema=False)
 

@@ -7,10 +7,11 @@ variable is an error, and no template is made of what somebody wrote.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from datetime import UTC
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
@@ -18,20 +19,39 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from tocsin.model import AlertQuery, BoundedCount, PageQuery, Scope, View
-from tocsin.server.access.caller import Caller
 from tocsin.server.access.origins import SENDER, Sender
-from tocsin.server.access.rights import CALLER
-from tocsin.server.web import words
+from tocsin.server.access.rights import CALLER, Caller
+from tocsin.server.web import formatting
 from tocsin.server.web.notices import find
 from tocsin.server.web.static_files import asset_path
-from tocsin.server.web.together import together
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterable
+
     from fastapi import Request
     from jinja2.runtime import Context
+    from starlette.responses import Response
 
     from tocsin.model import Instant
     from tocsin.server.parts import Parts
+    from tocsin.server.problems import Problem
+
+
+T = TypeVar("T")
+
+
+async def together(reads: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Give what reads of the store come to, in their order; raises what the first one that failed did.
+
+    The store reads on a thread, which a busy loop hears of late: so it is waited for once, not after each of them.
+    """
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(read, name="read for a page") for read in reads]
+    except ExceptionGroup as exc:
+        raise exc.exceptions[0] from None
+    return [task.result() for task in tasks]
+
 
 LOOKS: Final = ("auto", "light", "dark")
 LOOK_COOKIE: Final = "tocsin-look"
@@ -55,27 +75,27 @@ class Frame(Struct, frozen=True):
 
 def _finish(value: Any) -> Any:
     """Clean what a template shows; what a filter made is clean already."""
-    return words.clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return formatting.clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @pass_context
 def _ago(context: Context, at: Instant | None, never: str = "never") -> Markup:
-    return words.ago(at, context["now"], context["zone"], never)
+    return formatting.ago(at, context["now"], context["zone"], never)
 
 
 @pass_context
 def _due(context: Context, at: Instant | None, never: str = "not planned", past: str = "due now") -> Markup:
-    return words.due(at, context["now"], context["zone"], never, past)
+    return formatting.due(at, context["now"], context["zone"], never, past)
 
 
 @pass_context
 def _lasting(context: Context, at: Instant) -> Markup:
-    return words.lasting(at, context["now"], context["zone"])
+    return formatting.lasting(at, context["now"], context["zone"])
 
 
 @pass_context
 def _moment(context: Context, at: Instant | None, never: str = "never") -> Markup:
-    return words.moment(at, context["zone"], never)
+    return formatting.moment(at, context["zone"], never)
 
 
 def _environment() -> Environment:
@@ -94,18 +114,18 @@ def _environment() -> Environment:
         due=_due,
         lasting=_lasting,
         moment=_moment,
-        span=words.span,
-        count=words.count,
-        size=words.size,
-        setting=words.setting,
-        short=words.short,
-        url=words.url,
-        linked=words.linked,
-        short_url=words.short_url,
+        span=formatting.span,
+        count=formatting.count,
+        size=formatting.size,
+        setting=formatting.setting,
+        short=formatting.short,
+        url=formatting.url,
+        linked=formatting.linked,
+        short_url=formatting.short_url,
     )
-    made.tests["web"] = words.is_web
+    made.tests["web"] = formatting.is_web
     made.globals["asset"] = asset_path
-    made.globals["Room"] = words.Room
+    made.globals["Room"] = formatting.Room
     return made
 
 
@@ -161,8 +181,8 @@ def _answer(request: Request, template: str, status: int, context: dict[str, Any
         "may_write": isinstance(caller, Caller) and caller.may(Scope.WRITE),
         "look": look if look in LOOKS else "auto",
         "now": parts.clock.now(),
-        "zone": words.zone_named(parts.service.settings().instance.time_zone),
-        "here": words.local_path(f"{path}?{request.url.query}" if request.url.query else path),
+        "zone": formatting.zone_named(parts.service.settings().instance.time_zone),
+        "here": formatting.local_path(f"{path}?{request.url.query}" if request.url.query else path),
     }
     headers = {"cache-control": "no-store"}
     text = render(template, **(given | context))
@@ -201,3 +221,18 @@ async def _why_nothing(parts: Parts, paused: BoundedCount) -> str | None:
         every = await parts.store.tally_pages(PageQuery())
         return "paused" if every.number == paused.number else None
     return None
+
+
+def error_page(request: Request, problem: Problem, request_id: str) -> Response:
+    """Answer a person with what went wrong and the mend; it asks nothing of the store, which may be what is broken."""
+    answer = plain_page(
+        request,
+        "error.html",
+        status=problem.status,
+        title=problem.title,
+        detail=problem.detail,
+        mend=problem.mend,
+        request_id=request_id,
+    )
+    answer.headers.update(problem.headers)
+    return answer

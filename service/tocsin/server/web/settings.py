@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Form, Query, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 from msgspec import Struct
 
 from tocsin.configuration import resolve_page_origins, resolve_readable
@@ -14,12 +14,18 @@ from tocsin.server.access.rights import Administering, Reading, Writing
 from tocsin.server.actions import Act, Stale, edit_defaults, remove_group, revision_of, shown
 from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.parts import Given, Parts
-from tocsin.server.web.fitting import fitting_by
-from tocsin.server.web.in_force import SECRET_KEYS, as_typed, fields, sections
+from tocsin.server.web.formatting import fitting_by, local_path, weight
 from tocsin.server.web.notices import Undo, go_on
-from tocsin.server.web.rendering import page
-from tocsin.server.web.setting_forms import Filled, read_revision, read_settings_form
-from tocsin.server.web.words import weight
+from tocsin.server.web.rendering import LOOK_COOKIE, LOOKS, page
+from tocsin.server.web.setting_forms import (
+    SECRET_KEYS,
+    Filled,
+    as_typed,
+    fields,
+    read_revision,
+    read_settings_form,
+    sections,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +38,7 @@ router = APIRouter(include_in_schema=False)
 _ROOM_FOR_GROUPS: Final = 38_000
 _PART: Final = 40
 _LONGEST_GROUP: Final = 63
+_YEAR_S: Final = 365 * 86_400
 Mode = Literal["on", "auto", "off"]
 
 MODES: Final[dict[str, tuple[str, str]]] = {
@@ -260,3 +267,16 @@ def _complaints(filled: Filled | None) -> list[str]:
     if filled.wrong:
         return [f"{len(filled.wrong)} of the fields cannot be used; beside each stands what is allowed."]
     return list(filled.clashes)
+
+
+@router.post("/look")
+async def set_look(
+    _caller: Reading, look: Annotated[str, Form()] = "auto", back: Annotated[str, Form()] = "/"
+) -> Response:
+    """Keep how this browser wants pages to look, and go back to where it was asked."""
+    answer = RedirectResponse(local_path(back), status_code=303)
+    if look in LOOKS and look != "auto":
+        answer.set_cookie(LOOK_COOKIE, look, max_age=_YEAR_S, httponly=True, samesite="lax")
+    else:
+        answer.delete_cookie(LOOK_COOKIE, httponly=True, samesite="lax")
+    return answer

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 
 from tocsin import events
-from tocsin.server.web.words import failure, is_web
+from tocsin.server.web.formatting import failure, is_web
 from tocsin.spec.microdata.changes.words import tell_changes
 
 if TYPE_CHECKING:

@@ -14,15 +14,15 @@ from tocsin.server.access.credentials import digest_of, new_token
 from tocsin.server.access.rights import Administering, Reading
 from tocsin.server.moments import read_moment
 from tocsin.server.parts import Given
+from tocsin.server.web.formatting import zone_named
 from tocsin.server.web.notices import go_on
 from tocsin.server.web.rendering import page
 from tocsin.server.web.settings import tabs_at
-from tocsin.server.web.words import zone_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tocsin.server.access.caller import Caller
+    from tocsin.server.access.rights import Caller
     from tocsin.server.parts import Parts
 
 router = APIRouter(include_in_schema=False)

@@ -1,11 +1,11 @@
-"""How values are written for people who read pages: pure, and every text of a foreign page made harmless."""
+"""Values as text and HTML for people: times, sizes, numbers, URLs, and texts cut to the room they have. Pure."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from markupsafe import Markup, escape
@@ -14,9 +14,11 @@ from tocsin.model import EPOCH, BoundedCount
 from tocsin.spec.infrastructure.unsafe import UNSAFE_IN_TEXT, safe_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from datetime import tzinfo
 
     from tocsin.model import Instant
+
 
 _STEPS: Final = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 _SHORT: Final = {"day": "d", "hour": "h", "minute": "min", "second": "s"}
@@ -263,3 +265,33 @@ def local_path(text: str | None, otherwise: str = "/") -> str:
     if not text or not text.startswith("/") or text.startswith("//") or "\\" in text or UNSAFE_IN_TEXT.search(text):
         return otherwise
     return otherwise if any(letter in text for letter in "\t\r\n") else text
+
+
+Item = TypeVar("Item")
+
+
+def fitting(texts: Iterable[str], size: int, *, times: int = 1) -> list[str]:
+    """Take as many texts, whole ones, as fit into so many bytes of HTML, each written so many times."""
+    return fitting_by(texts, size, lambda text: times * weight(text))
+
+
+def fitting_by(items: Iterable[Item], size: int, cost: Callable[[Item], int]) -> list[Item]:
+    """Take as many things as fit into so many bytes, the first always where it fits by itself."""
+    taken: list[Item] = []
+    for item in items:
+        size -= cost(item)
+        if size < 0:
+            break
+        taken.append(item)
+    return taken
+
+
+def cut(text: str, size: int) -> str:
+    """Cut a text, with its line ends, to so many bytes of HTML."""
+    if weight(text) <= size:
+        return text
+    left, right = 0, len(text)
+    while left < right:
+        middle = (left + right + 1) // 2
+        left, right = (middle, right) if weight(text[:middle]) <= size else (left, middle - 1)
+    return text[:left]

@@ -1,4 +1,4 @@
-"""`/healthz`: the process is alive; `/readyz`: it does its work."""
+"""What supervisors and Prometheus read: `/healthz`, `/readyz` and `/metrics`."""
 
 from __future__ import annotations
 
@@ -6,28 +6,30 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from tocsin.errors import StoreError
 from tocsin.model import unread_channels
+from tocsin.server.access import Reading
 from tocsin.server.parts import Given
 
 if TYPE_CHECKING:
     from tocsin.model import LiveState
 
+
 _WITHIN_S = 2.0
 """Less than whoever asks waits."""
 
-router = APIRouter(tags=["health"])
+router = APIRouter()
 
 
-@router.get("/healthz", summary="Say that the process is alive")
+@router.get("/healthz", tags=["health"], summary="Say that the process is alive")
 async def healthz() -> JSONResponse:
     """Answer, which is all."""
     return JSONResponse({"status": "alive"})
 
 
-@router.get("/readyz", summary="Say whether the service does its work")
+@router.get("/readyz", tags=["health"], summary="Say whether the service does its work")
 async def readyz(parts: Given) -> JSONResponse:
     """Say whether store, engine and fetchers are as they should be; 503 where one is not."""
     live = parts.service.live()
@@ -62,3 +64,14 @@ def _writing(live: LiveState, lease_s: float) -> str:
     if live.unwritten_s <= lease_s:
         return "ok"
     return f"cannot be written for {live.unwritten_s:.0f} s: {live.unwritten_why}"
+
+
+_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+@router.get("/metrics", tags=["metrics"], summary="Counts and figures, for Prometheus", response_class=Response)
+async def metrics(parts: Given, _caller: Reading) -> Response:
+    """Give everything that is measured; a token with the scope read is enough, also as the password of Basic."""
+    return Response(
+        parts.service.metrics(), media_type=None, headers={"Content-Type": _CONTENT_TYPE, "Cache-Control": "no-store"}
+    )
