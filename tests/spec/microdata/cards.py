@@ -9,8 +9,8 @@ import icalendar
 import vobject  # type: ignore[import-untyped]  # it has no types, and no stubs are pinned here
 from hypothesis import strategies as st
 
-from tocsin.spec.microdata.formats.to_icalendar import write_calendar
-from tocsin.spec.microdata.formats.to_vcard import write_cards
+from tocsin.spec.microdata.formats.icalendar import write_calendar
+from tocsin.spec.microdata.formats.vcard import write_cards
 from tocsin.spec.microdata.reading.items import read_items
 from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Kind, Microdata, Property
 

@@ -22,10 +22,10 @@ from tests.spec.microdata.cards import (
     to_vcard,
 )
 from tocsin.spec.microdata.formats.content_lines import MOST_LETTERS, clean
-from tocsin.spec.microdata.formats.to_icalendar import write_calendar
-from tocsin.spec.microdata.formats.to_vcard import find_cards, write_cards
-from tocsin.spec.microdata.hcard import NAME_PARTS
+from tocsin.spec.microdata.formats.icalendar import write_calendar
+from tocsin.spec.microdata.formats.vcard import find_cards, write_cards
 from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Kind, Microdata, Property
+from tocsin.spec.microdata.vocabulary import NAME_PARTS
 
 
 @given(pages())

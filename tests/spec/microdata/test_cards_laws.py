@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.spec.microdata.cards import ADDRESS, NOW, PRODUCT, names, pages, to_icalendar, to_vcard
 from tests.spec.microdata.literal_cards import icalendar, vcard
-from tocsin.spec.microdata.formats.to_vcard import find_cards
+from tocsin.spec.microdata.formats.vcard import find_cards
 
 if TYPE_CHECKING:
     from tocsin.spec.microdata.values import Microdata

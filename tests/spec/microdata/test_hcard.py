@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 
 from tests.spec.microdata.cards import pages, read, to_vcard
-from tocsin.spec.microdata.formats.to_vcard import find_cards
-from tocsin.spec.microdata.hcard import find_card_faults, is_valid_geo, is_valid_tz
+from tocsin.spec.lint.vocabulary import find_card_faults
+from tocsin.spec.microdata.formats.vcard import find_cards
 from tocsin.spec.microdata.values import HCARD
+from tocsin.spec.microdata.vocabulary import is_valid_geo, is_valid_tz
 
 if TYPE_CHECKING:
     from tocsin.spec.microdata.values import Microdata

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.spec.microdata.cards import NOW, PRODUCT, read
-from tocsin.spec.microdata.formats.to_icalendar import write_calendar
-from tocsin.spec.microdata.formats.to_vcard import write_cards
+from tocsin.spec.microdata.formats.icalendar import write_calendar
+from tocsin.spec.microdata.formats.vcard import write_cards
 from tocsin.spec.microdata.values import HCARD, VEVENT
 
 

@@ -7,9 +7,9 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from tests.spec.microdata.cards import NOW, PRODUCT, calendar, components_of, event, parts_of, read, to_icalendar
+from tocsin.spec.microdata.formats.icalendar import write_calendar
 from tocsin.spec.microdata.formats.recurrence import fit_rule, read_rule
 from tocsin.spec.microdata.formats.times import When, export_datetime
-from tocsin.spec.microdata.formats.to_icalendar import write_calendar
 from tocsin.spec.microdata.values import VEVENT
 
 TALK = "<p itemprop=summary>Talk</p><time itemprop=dtstart datetime=2009-05-05T19:00Z>x</time>"

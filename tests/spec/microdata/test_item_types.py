@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tocsin.spec.microdata.formats.items_json import to_object
-from tocsin.spec.microdata.formats.to_vcard import find_cards
+from tocsin.spec.microdata.formats.vcard import find_cards
 from tocsin.spec.microdata.reading.items import read_items
 
 HCARD = "http://microformats.org/profile/hcard"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.spec.microdata.cards import ADDRESS, card, read, to_vcard
-from tocsin.spec.microdata.formats.to_vcard import find_cards
+from tocsin.spec.microdata.formats.vcard import find_cards
 from tocsin.spec.microdata.values import HCARD
 
 

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.spec.microdata.cards import calendar, pages, read, to_icalendar
-from tocsin.spec.microdata.formats.to_icalendar import find_events
+from tocsin.spec.lint.vocabulary import find_event_faults
+from tocsin.spec.microdata.formats.icalendar import find_events
 from tocsin.spec.microdata.values import VEVENT
-from tocsin.spec.microdata.vevent import find_event_faults, is_valid_rdate, parse_duration
+from tocsin.spec.microdata.vocabulary import is_valid_rdate, parse_duration
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.spec.microdata.cards import card, event
 from tocsin.spec.infrastructure.living_datetimes import Form, read_form
-from tocsin.spec.microdata.formats.written_times import normalise
+from tocsin.spec.microdata.formats.times import normalise
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Final
 from tocsin.spec.html.findings import Found, Level
 from tocsin.spec.infrastructure.urls import is_absolute_url
 from tocsin.spec.lint.page import shown
-from tocsin.spec.microdata.hcard import find_card_faults
+from tocsin.spec.lint.vocabulary import Fault, find_card_faults, find_event_faults
 from tocsin.spec.microdata.values import HCARD, VEVENT, WORK, Item
-from tocsin.spec.microdata.vevent import find_event_faults
-from tocsin.spec.microdata.vocabulary import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

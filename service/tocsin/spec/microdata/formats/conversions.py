@@ -115,7 +115,7 @@ def write_microdata(asked: Asked) -> Converted:
 
 def write_vcard(asked: Asked) -> Converted:
     """Write a contact of a page, or all of them, as vCard (VC-09)."""
-    from tocsin.spec.microdata.formats.to_vcard import find_cards, write_cards  # noqa: PLC0415 - the same
+    from tocsin.spec.microdata.formats.vcard import find_cards, write_cards  # noqa: PLC0415 - the same
 
     data = items_of(asked)
     found = len(find_cards(data))
@@ -126,16 +126,16 @@ def write_vcard(asked: Asked) -> Converted:
 
 def write_ical(asked: Asked) -> Converted:
     """Write the events of a page as a calendar (IC-07)."""
-    from tocsin.spec.microdata.formats import to_icalendar  # noqa: PLC0415 - the same
+    from tocsin.spec.microdata.formats import icalendar  # noqa: PLC0415 - the same
 
     data = items_of(asked)
-    found, now = len(to_icalendar.find_events(data)), _known(asked.now)
+    found, now = len(icalendar.find_events(data)), _known(asked.now)
     which = None if asked.item == ALL else asked.item
-    written = to_icalendar.write_calendar(data, profile=asked.profile, now=now, product=PRODUCT, which=which)
+    written = icalendar.write_calendar(data, profile=asked.profile, now=now, product=PRODUCT, which=which)
     converted = _of_items(data, written, asked, found)
     if converted.text is not None or which is not None or asked.profile != EXPORT:
         return converted
-    return msgspec.structs.replace(converted, empty=to_icalendar.write_empty_calendar(data, now=now, product=PRODUCT))
+    return msgspec.structs.replace(converted, empty=icalendar.write_empty_calendar(data, now=now, product=PRODUCT))
 
 
 def _of_items(data: Microdata, written: Written | None, asked: Asked, found: int) -> Converted:
