@@ -28,8 +28,9 @@ import uvloop
 from benchmarks.bench.bare import get_all
 from benchmarks.bench.measure import environment, settings
 from benchmarks.bench.site import Kind, Site
-from tocsin import app
+from tocsin.app.assembly import open_store_for
 from tocsin.app.executing import GC_THRESHOLDS
+from tocsin.app.once import check
 from tocsin.configuration import load
 from tocsin.model import NewPage
 from tocsin.spec.html.urls import watch_url
@@ -159,7 +160,7 @@ class _Client:
             self._settings[way] = await self._watch(*way)
         reports: list[CheckReport] = []
         with _as_the_program_runs(), _measuring(pages) as spent:
-            summary = await app.check(self._settings[way], page_ids=None, on_report=reports.append)
+            summary = await check(self._settings[way], page_ids=None, on_report=reports.append)
         statuses = Counter(report.status or 0 for report in reports)
         told = (report for report in reports if report.outcome in {"minor", "major"})
         changed = {int(report.url.rpartition("/")[2]) for report in told}
@@ -173,7 +174,7 @@ class _Client:
         configured = load(config=str(path), environ={}, cwd=folder).settings
         found = [watch_url(url) for url in self._urls[kind]]
         pages = [NewPage(page.url, page.url, page.host, page.shard) for page in found]
-        async with app.open_store_for(configured, engine=True) as store:
+        async with open_store_for(configured, engine=True) as store:
             for start in range(0, len(pages), 1000):
                 await store.add_pages(pages[start : start + 1000], 0)
         return configured
@@ -195,7 +196,7 @@ def _cpu_s() -> float:
 
 @contextmanager
 def _as_the_program_runs() -> Iterator[None]:
-    """Let the collector be as `app.execute` sets it; bare requests are measured with Python's own settings."""
+    """Let the collector be as `execute` sets it; bare requests are measured with Python's own settings."""
     usual = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)

@@ -21,9 +21,8 @@ import msgspec
 import uvloop
 
 from benchmarks.bench.measure import Stopwatch, figure, run_child, settings, stopwatch
-from tocsin import app
 from tocsin.adapters.telemetry import LogTelemetry
-from tocsin.app.assembly import Assembly
+from tocsin.app.assembly import Assembly, open_store_for
 from tocsin.app.channels import OpenChannels
 from tocsin.app.executing import GC_THRESHOLDS, keep_freed_memory
 from tocsin.configuration import load
@@ -117,7 +116,7 @@ class Bench:
         """Put the pages on the list."""
         hosts = [f"127.0.0.{number + 1}" for number in range(HOSTS)]
         new = [f"http://{hosts[number % HOSTS]}/p/{number}" for number in range(self._pages)]
-        async with app.open_store_for(self._settings, engine=True) as store:
+        async with open_store_for(self._settings, engine=True) as store:
             for start in range(0, len(new), 1000):
                 some = new[start : start + 1000]
                 names = [url.split("/")[2] for url in some]
@@ -139,7 +138,7 @@ class Bench:
                 stopping.set()
 
         watch = Stopwatch([], [])
-        async with app.open_store_for(self._settings, engine=True) as store:
+        async with open_store_for(self._settings, engine=True) as store:
             telemetry = LogTelemetry(msgspec.structs.replace(self._settings.log, level="warning"))
             engine = Assembly(
                 self._settings,

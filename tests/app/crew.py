@@ -12,7 +12,7 @@ from tests.fakes import RecordingTelemetry
 from tocsin.adapters.processes.starting import LocalStarter
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemClock
-from tocsin.app import assemble
+from tocsin.app.assembly import assemble
 from tocsin.model import HopRequest, NewPage, PageFilter
 from tocsin.ports.messages import Hop
 from tocsin.settings import FetchSettings, HostSettings, NetworkSettings, PageSettings, Settings, StoreSettings

@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from tocsin.app.dealing import WORTH_A_PROCESS, fetchers_of
+from tocsin.app.executing import WORTH_A_PROCESS, fetchers_of
 from tocsin.settings import FetchSettings, Settings
 
 

@@ -9,7 +9,8 @@ from tests.builders import html
 from tests.fakes import SeededChance
 from tests.origin import Origin, Page
 from tocsin.adapters.system import SystemClock
-from tocsin.app import check, open_store_for
+from tocsin.app.assembly import open_store_for
+from tocsin.app.once import check
 from tocsin.engine.judging.events import EventWriter
 from tocsin.model import NewPage
 from tocsin.settings import HostSettings, NetworkSettings, PageSettings, Settings, StoreSettings

@@ -14,7 +14,7 @@ from tests.app.crew import PATIENCE_S
 from tests.fakes import RecordingTelemetry
 from tests.server.rig import NoDemo
 from tocsin.adapters.system import SystemClock
-from tocsin.app import assemble, open_store_for
+from tocsin.app.assembly import assemble, open_store_for
 from tocsin.app.serving import RunningService
 from tocsin.configuration import Loaded
 from tocsin.errors import SettingsError

@@ -11,7 +11,7 @@ import pytest
 
 from tocsin.adapters.stores.sqlite.place import EngineLock
 from tocsin.cli.doctor.machine import examine_clock
-from tocsin.cli.doctor.own_address import examine_http
+from tocsin.cli.doctor.network import examine_http
 from tocsin.settings import HttpSettings
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from tocsin.adapters.processes.starting import LocalStarter
 from tocsin.adapters.stores import Migrating, open_store
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.adapters.telemetry import FanOut
-from tocsin.app.agent import user_agent
 from tocsin.app.channels import OpenChannels
-from tocsin.app.fetching import Checking, most_in_flight, put_together
+from tocsin.app.fetching import Checking, most_in_flight, put_together, user_agent
 from tocsin.engine.activity import ActivityRecorder, CountedChannel, EngineCounts
 from tocsin.engine.alerting.announcements import OutageAnnouncer, QuestionAnnouncer, StormAnnouncer, WakeUp
 from tocsin.engine.alerting.delivery import Delivery

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.system import SystemChance, SystemClock
-from tocsin.app.agent import user_agent
+from tocsin.app.fetching import user_agent
 from tocsin.engine.judging.events import EventWriter
 from tocsin.errors import DeliveryError, SettingsError
 from tocsin.model import ChannelState, SerializedEvent, unread_channels

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.system import SystemClock
-from tocsin.app.agent import user_agent
+from tocsin.app.fetching import user_agent
 from tocsin.app.once import FetchedPage
 from tocsin.configuration.pages import refuse_unread
 from tocsin.engine.hosts.gates import Gates

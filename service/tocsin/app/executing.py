@@ -1,4 +1,4 @@
-"""Runs asynchronous work, with the collector and the allocator set for it."""
+"""How work is run: in how many processes, and with the collector and the allocator set for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from tocsin.errors import TocsinError
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
+    from tocsin.settings import Settings
+
 T = TypeVar("T")
+
+WORTH_A_PROCESS = 10_000
 
 GC_THRESHOLDS = (20_000, 20, 50)
 TRIM_THRESHOLD_BYTES = 64 * 2**20
@@ -64,3 +68,24 @@ def open_files_as_allowed() -> None:
     if soft != hard:
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def fetchers_of(settings: Settings, *, pages: int | None = None) -> int:
+    """Tell how many fetcher processes are to work: as set, or as many as there are cores to spare, at least one.
+
+    pages  so many are wanted by a one-shot check, None for a service: starting processes for a few costs more than it
+           brings
+    """
+    wanted = settings.fetch.fetchers
+    if wanted != "auto":
+        return wanted
+    if pages is not None and pages < WORTH_A_PROCESS:
+        return 0
+    return max(_cores() - 1, 1)
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1

@@ -11,9 +11,8 @@ from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.processes.belonging import belong_to, open_name_tag, open_stream
 from tocsin.adapters.system import SystemChance, SystemClock
-from tocsin.app.agent import user_agent
 from tocsin.app.executing import execute
-from tocsin.app.fetching import put_together
+from tocsin.app.fetching import put_together, user_agent
 from tocsin.engine.fetchers.main_link import MainLink, ReportingGates
 from tocsin.engine.fetchers.pool import owner_of
 from tocsin.engine.fetchers.process import FetcherRuntime

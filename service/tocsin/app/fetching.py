@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
+from tocsin import __version__
 from tocsin.engine.hosts.loop_time import LoopTime
 from tocsin.engine.hosts.request_slots import RequestSlots
 from tocsin.engine.hosts.robots import RobotsCache
@@ -35,6 +36,11 @@ if TYPE_CHECKING:
     from tocsin.model import HopRequest, HopResponse, KeptContents
     from tocsin.ports import Chance, Clock, Fetcher, Telemetry
     from tocsin.settings import FetchSettings, InstanceSettings
+
+
+def user_agent(contact: str) -> str:
+    """What requests say that they come from."""
+    return f"Tocsin/{__version__} (+{contact})" if contact else f"Tocsin/{__version__}"
 
 
 FEWEST_CONNECTIONS: Final = 16

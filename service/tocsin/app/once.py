@@ -17,9 +17,9 @@ from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.system import SystemClock
 from tocsin.adapters.telemetry import LogTelemetry
 from tocsin.app import channels
-from tocsin.app.agent import user_agent
 from tocsin.app.assembly import assemble, open_store_for
-from tocsin.app.dealing import fetchers_of
+from tocsin.app.executing import fetchers_of
+from tocsin.app.fetching import user_agent
 from tocsin.configuration.pages import refuse_unread
 from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.outage import OutageWatch

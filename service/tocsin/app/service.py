@@ -15,9 +15,8 @@ from tocsin.adapters.processes.early import EarlyStarter
 from tocsin.adapters.processes.starting import LocalStarter
 from tocsin.adapters.system import SystemClock
 from tocsin.adapters.telemetry import LogTelemetry
-from tocsin.app.dealing import fetchers_of
 from tocsin.app.edge import Edge
-from tocsin.app.executing import leave_loaded_alone
+from tocsin.app.executing import fetchers_of, leave_loaded_alone
 from tocsin.configuration import needs_restart
 from tocsin.errors import SettingsError
 from tocsin.events import Happening

@@ -48,7 +48,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(HEAR, "diff", "tocsin.cli.diff", "what differs between texts of a page, or between two files"),
     Command(HEAR, "attention", "tocsin.cli.attention.command", "pages that could not be received, and your answers"),
     Command(HEAR, "alerts", "tocsin.cli.alerts", "what was told, and to whom"),
-    Command(HEAR, "channel", "tocsin.cli.channel.command", "who is told: list, test, secret"),
+    Command(HEAR, "channel", "tocsin.cli.channel", "who is told: list, test, secret"),
     Command(CARE, "doctor", "tocsin.cli.doctor.command", "what is wrong with this installation, and the mend"),
     Command(CARE, "token", "tocsin.cli.token", "who may use the service over HTTP: add, list, revoke"),
     Command(CARE, "healthcheck", "tocsin.cli.healthcheck", "whether the service does its work, for containers"),

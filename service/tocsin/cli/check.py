@@ -26,7 +26,7 @@ from tocsin.spec.signals.weigh import CONTRADICTED, INFERRED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from tocsin.app import CheckSummary
+    from tocsin.app.once import CheckSummary
     from tocsin.model import CheckReport
     from tocsin.ports import Store
     from tocsin.settings import Settings
@@ -66,7 +66,8 @@ def check_pages(
     total       how many these are, where they are not named
     What was done is committed when the user interrupts it.
     """
-    from tocsin.app import check, execute  # noqa: PLC0415 - commands that check nothing need no engine
+    from tocsin.app.executing import execute  # noqa: PLC0415 - commands that check nothing need no engine
+    from tocsin.app.once import check  # noqa: PLC0415 - commands that check nothing need no engine
 
     with progress("Checking", total=total if page_ids is None else len(page_ids)) as advance:
 

@@ -127,7 +127,8 @@ def unreadable(name: str, problem: OSError | ValueError) -> str:
 
 
 def _fetch(url: str, policy: PageSettings | None, secrets: tuple[str, str] | None) -> Source:
-    from tocsin.app import execute, fetch_page  # noqa: PLC0415 - files need no network stack
+    from tocsin.app.executing import execute  # noqa: PLC0415 - files need no network stack
+    from tocsin.app.once import fetch_page  # noqa: PLC0415 - files need no network stack
     from tocsin.cli.files import with_mend  # noqa: PLC0415 - nor do they fail so
     from tocsin.cli.session import configuration  # noqa: PLC0415 - nor a configuration
 

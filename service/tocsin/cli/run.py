@@ -16,6 +16,7 @@ def command(ctx: click.Context) -> None:
 
     SIGHUP reads the configuration again; a bad one leaves the old one in force.
     """
-    from tocsin.app import execute, run  # noqa: PLC0415 - the help needs no engine
+    from tocsin.app.executing import execute  # noqa: PLC0415 - the help needs no engine
+    from tocsin.app.service import run  # noqa: PLC0415 - the help needs no engine
 
     execute(run(partial(read_configuration, ctx)))

@@ -9,14 +9,12 @@ from msgspec import Struct
 
 from tocsin.adapters.stores import demand_no_remains, open_store
 from tocsin.app.assembly import FEW_FILES_MEND, files_are_few
-from tocsin.app.dealing import fetchers_of
-from tocsin.app.executing import open_files_as_allowed
-from tocsin.cli.channel.refusals import find_refusals
+from tocsin.app.executing import fetchers_of, open_files_as_allowed
+from tocsin.cli.channel import find_refusals
 from tocsin.cli.doctor import Finding
-from tocsin.cli.doctor.channels import examine_channel
 from tocsin.cli.doctor.crowding import find_crowding, to_findings
 from tocsin.cli.doctor.machine import examine_authorities, examine_backup, examine_clock, examine_files, examine_room
-from tocsin.cli.doctor.own_address import examine_http
+from tocsin.cli.doctor.network import examine_channel, examine_http
 from tocsin.cli.formatting import count, show_time
 from tocsin.cli.selection import batches
 from tocsin.cli.session import is_store_there, store_path

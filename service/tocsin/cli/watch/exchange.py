@@ -103,7 +103,7 @@ def _groups(ctx: click.Context) -> list[str]:
 
 def _import_url(ctx: click.Context, errand: Errand, *, strict: bool) -> int:
     """Fetch first, and write then: what cannot be had leaves no store behind, and holds none up."""
-    from tocsin.app import execute  # noqa: PLC0415 - files need no network stack
+    from tocsin.app.executing import execute  # noqa: PLC0415 - files need no network stack
 
     tally, name = Tally(), watch_url(errand.source).given
     with tempfile.TemporaryFile() as kept:

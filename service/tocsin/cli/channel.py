@@ -1,26 +1,124 @@
-"""`tocsin channel`: who is told, and how they stand."""
+"""`tocsin channel`: the channels that alerts go to, their state, and their secrets."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from msgspec import Struct
 
 from tocsin.cli import output
-from tocsin.cli.channel.refusals import Refusals, find_refusals
 from tocsin.cli.formatting import count, json_time, show_time
 from tocsin.cli.session import configuration, with_store
 from tocsin.configuration import mask
-from tocsin.errors import DeliveryError
+from tocsin.errors import DeliveryError, SettingsError, UsageError
 from tocsin.model import as_configured
 from tocsin.settings import why_unread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from tocsin.model import ChannelState
     from tocsin.ports import Store
     from tocsin.settings import ChannelSettings
+
+
+_PIECE: Final = 500
+_PIECES: Final = 20
+"""Of the outbox the latest alerts are looked at: what was refused waits hours, not weeks."""
+
+
+class Refusals(Struct, frozen=True):
+    """How many alerts of a channel wait after an error, and the latest one's error."""
+
+    alerts: int
+    error: str
+
+    @property
+    def told(self) -> str:
+        """Both, in words."""
+        return f"{count(self.alerts, 'alert')} refused and waiting: {self.error}"
+
+
+async def find_refusals(store: Store, states: Mapping[str, ChannelState]) -> dict[str, Refusals]:
+    """Find the alerts that wait because they were refused, by channel; channels that fail as a whole are left out."""
+    asked = {name for name, state in states.items() if state.waiting and not state.failures and not state.disabled}
+    found: dict[str, Refusals] = {}
+    before: int | None = None
+    for _ in range(_PIECES if asked else 0):
+        piece = await store.alerts(limit=_PIECE, before=before)
+        if not piece:
+            break
+        before = piece[-1].position
+        for channel, state, _, error in (delivery for alert in piece for delivery in alert.deliveries):
+            if channel in asked and state == "waiting" and error:
+                earlier = found.get(channel, Refusals(0, error))
+                found[channel] = Refusals(earlier.alerts + 1, earlier.error)
+    return found
+
+
+# A secret is for its owner alone.
+_MODE: Final = 0o600
+_LONGEST_BYTES: Final = 65_536
+
+
+def make_secret(name: str, file: Path | None, *, replace: bool) -> str:
+    """Make a secret for a channel, and write it into its file.
+
+    file     that the configuration names; None: it is only given back
+    replace  the file holds one already: the new one comes before it, so that both sign until the old one is taken out
+    Raises UsageError where the file holds a secret that is not to be replaced, SettingsError where it cannot be
+    written.
+    """
+    from tocsin.adapters.channels.signing import new_secret  # noqa: PLC0415 - listing needs no signing
+
+    secret = new_secret()
+    if file is None:
+        if replace:
+            raise UsageError(f"channels.{name} has no secret_file: put the new secret before the old one, a line each")
+        return secret
+    try:
+        before = _newest_of(file)
+        if before and not replace:
+            raise UsageError(f"{file}: holds a secret already; --replace puts a new one before it, and both sign")
+        _write(file, f"{secret}\n{before}\n" if before else f"{secret}\n")
+    except (OSError, UnicodeDecodeError) as exc:
+        reason = exc.strerror if isinstance(exc, OSError) else "not UTF-8"
+        raise SettingsError(
+            f"{file}: the secret cannot be written ({reason}); make the folder, let this user write there, or mend "
+            f"channels.{name}.secret_file"
+        ) from exc
+    return secret
+
+
+def _newest_of(file: Path) -> str | None:
+    """Give the first secret in a file; older ones are not kept any longer."""
+    try:
+        with file.open("rb") as stream:
+            text = stream.read(_LONGEST_BYTES).decode()
+    except FileNotFoundError:
+        return None
+    return next((line for line in text.splitlines() if line.strip()), None)
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a whole file beside the one that is in force, and put it in its place."""
+    # A link keeps its place: what it leads to is replaced.
+    file = file.resolve()
+    beside = file.with_name(f".{file.name}.new")
+    beside.unlink(missing_ok=True)
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _MODE)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        beside.replace(file)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
 
 
 _UNSIGNED: Final = frozenset({"answered 401", "answered 403"})
@@ -59,7 +157,8 @@ def test(ctx: click.Context, name: str) -> None:
 
     A running service sends it, where there is one, with the network, the secret and the state that it has in force.
     """
-    from tocsin.app import execute, test_channel  # noqa: PLC0415 - listing needs no network stack
+    from tocsin.app.executing import execute  # noqa: PLC0415 - listing needs no network stack
+    from tocsin.app.once import test_channel  # noqa: PLC0415 - listing needs no network stack
 
     settings = configuration(ctx).settings
     for doubt in _doubts_of(settings.channels.get(name)):
@@ -92,7 +191,7 @@ def secret(ctx: click.Context, name: str, *, replace: bool) -> None:
     Where the configuration names a secret_file for this channel, it is written there, for this user alone. A running
     service takes it up at SIGHUP.
     """
-    from tocsin.cli.channel.secret import make_secret  # noqa: PLC0415 - listing needs no signing
+    from tocsin.cli.channel import make_secret  # noqa: PLC0415 - listing needs no signing
 
     loaded = configuration(ctx)
     file = loaded.files.get(f"channels.{name}.secret")

@@ -1,1 +1,0 @@
-"""`tocsin channel`: who is told, and what they refused."""
