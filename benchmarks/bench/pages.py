@@ -23,8 +23,8 @@ from benchmarks.bench.measure import Aim, figure
 from tocsin.engine.judging.assess import assess
 from tocsin.errors import FetchRefused, TooComplex
 from tocsin.spec.html.decoding import decode
-from tocsin.spec.html.encoding import find_encoding
-from tocsin.spec.html.meta import Meta
+from tocsin.spec.html.document import Meta
+from tocsin.spec.html.page import find_encoding
 from tocsin.spec.topper.state import PageState, read_state
 
 if TYPE_CHECKING:

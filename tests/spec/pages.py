@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from tocsin.spec.html.document import read_metas
-from tocsin.spec.html.meta import Meta
+from tocsin.spec.html.document import Meta, read_metas
 from tocsin.spec.topper.state import FIELDS, PageState, read_state
 
 if TYPE_CHECKING:

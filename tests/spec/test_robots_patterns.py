@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.robots.patterns import canonical, parse_pattern
+from tocsin.spec.robots.rules import canonical, parse_pattern
 
 
 @pytest.mark.parametrize(

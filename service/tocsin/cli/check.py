@@ -20,8 +20,7 @@ from tocsin.lists.pages import new_page
 from tocsin.model import CheckOutcome, PageFilter
 from tocsin.spec.html.urls import watch_url
 from tocsin.spec.signals import SOURCES
-from tocsin.spec.signals.rules import CONTENT
-from tocsin.spec.signals.weigh import CONTRADICTED, INFERRED
+from tocsin.spec.signals.weigh import CONTENT, CONTRADICTED, INFERRED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -12,9 +12,8 @@ from tocsin.cli import output
 from tocsin.cli.files import read_source
 from tocsin.errors import TocsinError, UsageError
 from tocsin.spec.extract import Form, extract
-from tocsin.spec.html.encoding import DEFAULT, is_undeclared_utf8
 from tocsin.spec.html.microsyntax import fold_space
-from tocsin.spec.html.page import Kind, find_kind
+from tocsin.spec.html.page import DEFAULT, Kind, find_kind, is_undeclared_utf8
 from tocsin.spec.html.urls import host_and_origin
 from tocsin.spec.infrastructure.urls import is_absolute_url
 from tocsin.spec.microdata.changes.words import short_type

@@ -13,15 +13,15 @@ from tocsin import __version__
 from tocsin.cli import output
 from tocsin.cli.files import Source, read_source
 from tocsin.errors import TocsinError, UsageError
-from tocsin.spec.html.findings import Finding, Level
+from tocsin.spec.html.page import why_no_page
+from tocsin.spec.html.positions import Finding, Level
 from tocsin.spec.lint.check import lint
 from tocsin.spec.lint.rules import AREAS, NOT_CHECKED, RULES
-from tocsin.spec.topper.authored import why_no_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tocsin.spec.html.findings import Finding
+    from tocsin.spec.html.positions import Finding
 
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

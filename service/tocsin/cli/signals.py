@@ -19,7 +19,7 @@ from tocsin.engine.visiting.dry_run import DryRun, PageInForce, find_in_force, l
 from tocsin.errors import NotWatched, UsageError
 from tocsin.settings import PageSettings
 from tocsin.spec.signals import SIGNALS, SOURCES
-from tocsin.spec.signals.content_fingerprint import SHORT, unpack
+from tocsin.spec.signals.fingerprint import SHORT, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tocsin.engine.visiting.dry_run import DryRun
     from tocsin.model import HostNoise, Instant, JsonObject, SignalContext
     from tocsin.ports import Store
-    from tocsin.spec.signals.values import Content
+    from tocsin.spec.signals.fingerprint import Content
 
 
 Standing: TypeAlias = Literal["muted", "muted-on-host", "heard", "watched"]

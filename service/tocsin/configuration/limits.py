@@ -214,7 +214,7 @@ def check_selectors(text: str) -> str | None:
 def check_signal_rule(text: str) -> str | None:
     """Say what is allowed if `text` is no rule for a signal."""
     from tocsin.spec.signals import SOURCES  # noqa: PLC0415 - loads a parser, which few settings need
-    from tocsin.spec.signals.rules import CONTENT, parse_rule  # noqa: PLC0415 - the same
+    from tocsin.spec.signals.weigh import CONTENT, parse_rule  # noqa: PLC0415 - the same
 
     try:
         parse_rule(text, (*SOURCES, CONTENT))

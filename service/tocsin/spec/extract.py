@@ -12,22 +12,22 @@ from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.microsyntax import lower_ascii
 from tocsin.spec.html.page import Kind, read_page
 from tocsin.spec.html.tree import read_tree
-from tocsin.spec.infrastructure.bases import Bases
-from tocsin.spec.infrastructure.refresh import find_target, read_whole_refresh
-from tocsin.spec.links.anchors import Anchors
+from tocsin.spec.infrastructure.urls import Bases
 from tocsin.spec.links.copies import CopyKind, is_offerable, read_mementos, read_references
 from tocsin.spec.links.http_dates import read_http_date
-from tocsin.spec.links.icons import Icon, rank_icons
-from tocsin.spec.links.links import read_links
-from tocsin.spec.links.metadata import read_default_language, read_metadata
-from tocsin.spec.links.place import (
+from tocsin.spec.links.links import (
+    Anchors,
+    Icon,
     default_feed,
+    rank_icons,
     read_alternates,
     read_depths,
+    read_links,
     read_permalinks,
     read_tags,
     read_translations,
 )
+from tocsin.spec.links.metadata import find_target, read_default_language, read_metadata, read_whole_refresh
 from tocsin.spec.microdata.formats import FORMAT_NAMES
 from tocsin.spec.robots.directives import ROBOTS, Directives, read_directives
 from tocsin.spec.topper.state import FIELDS

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tocsin.engine.judging.noise import HEARD_AT, MOST, MUTED_AT, learn, muted_keys, muted_signals, signal_place
 from tocsin.model import PageKnowledge, PageNoise, SignalContext
-from tocsin.spec.signals.values import Place
+from tocsin.spec.signals.fingerprint import Place
 
 HOUR, DAY, WEEK = 3_600_000_000, 86_400_000_000, 604_800_000_000
 COUNTER = Place(7, "p.counter: 12 visitors")

@@ -16,7 +16,7 @@ from tocsin.spec.html.page import read_page
 from tocsin.spec.topper.state import FIELDS, SIGNS, fields_of, read_state
 
 if TYPE_CHECKING:
-    from tocsin.spec.html.meta import Meta
+    from tocsin.spec.html.document import Meta
 
 DULL = "<meta name=viewport content=x>"
 SPOKEN = [

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from tocsin.errors import TooComplex
-from tocsin.spec.html.document import read_metas, read_title, read_whole
-from tocsin.spec.html.meta import MOST_METAS, MOST_TAGS, Meta
+from tocsin.spec.html.complexity import MOST_METAS, MOST_TAGS
+from tocsin.spec.html.document import Meta, read_metas, read_title, read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

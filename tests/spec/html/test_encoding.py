@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.html.decoding import decode, encoding_for
+from tocsin.spec.html.decoding import decode, encoding_for, prescan, xml_declaration
 from tocsin.spec.html.document import read_metas
-from tocsin.spec.html.encoding import find_encoding, find_xml_encoding, is_undeclared_utf8, read_html
-from tocsin.spec.html.prescan import prescan, xml_declaration
+from tocsin.spec.html.page import find_encoding, find_xml_encoding, is_undeclared_utf8, read_html
 
 PIECES = [
     *(

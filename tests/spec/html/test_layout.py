@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.html.layout import Lines, value_span
+from tocsin.spec.html.positions import Lines, value_span
 
 texts = st.text(alphabet="ab\r\n", max_size=30)
 

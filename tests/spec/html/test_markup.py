@@ -3,10 +3,9 @@ from __future__ import annotations
 import pytest
 
 from tocsin.errors import TooComplex
-from tocsin.spec.html.markup import Template, read_markup
 from tocsin.spec.html.page import Kind
 from tocsin.spec.html.tree import Element, Tree, read_tree
-from tocsin.spec.html.writing import write_html
+from tocsin.spec.html.writing import Template, read_markup, write_html
 
 
 def markup_of(html: str) -> Tree:

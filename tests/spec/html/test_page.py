@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.html.meta import Meta
+from tocsin.spec.html.document import Meta
 from tocsin.spec.html.page import Kind, find_kind, find_page_encoding, read_page, read_whole_page
 from tocsin.spec.html.sniffing import sniff
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.html.tags import attributes_start, find_tag_end, next_attribute
+from tocsin.spec.html.search import attributes_start, find_tag_end, next_attribute
 
 pieces = st.sampled_from(
     [

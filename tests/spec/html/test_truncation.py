@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from tests.spec.pages import element
 from tocsin.errors import TooComplex
 from tocsin.spec.html.decoding import decode
-from tocsin.spec.html.document import _parse, read_metas, read_whole
-from tocsin.spec.html.meta import Meta
+from tocsin.spec.html.document import Meta, _parse, read_metas, read_whole
 
 PLANT = "<meta name=topper content=2014>"
 WORDS = "river lantern ferry harbour window orchard ledger meadow signal kettle stone bridge autumn carpet".split()  # noqa: SIM905 - prose

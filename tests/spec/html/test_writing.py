@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from lxml import etree  # type: ignore[import-untyped]  # has no stubs
 
 from tocsin.errors import TooComplex
-from tocsin.spec.html.markup import read_markup
 from tocsin.spec.html.tree import Element, read_tree
-from tocsin.spec.html.writing import is_xml, write_html, write_xml, xml_text, xml_value
+from tocsin.spec.html.writing import is_xml, read_markup, write_html, write_xml, xml_text, xml_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

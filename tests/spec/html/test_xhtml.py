@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.errors import TooComplex
-from tocsin.spec.html.meta import Meta
+from tocsin.spec.html.document import Meta
 from tocsin.spec.html.xhtml import parse_xml, read_whole_xhtml, read_xhtml_metas
 
 TOP = '<html xmlns="http://www.w3.org/1999/xhtml"><head>'

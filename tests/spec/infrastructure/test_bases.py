@@ -4,7 +4,7 @@ import pytest
 
 from tests.spec.links.reading import PAGE, XHTML, bases_of, tree_of
 from tocsin.spec.html.tree import read_tree
-from tocsin.spec.infrastructure.bases import Bases
+from tocsin.spec.infrastructure.urls import Bases
 
 
 def base_of(markup: str, address: str | None = PAGE) -> str | None:

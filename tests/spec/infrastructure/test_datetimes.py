@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tocsin.spec.html.microsyntax import ZS
 from tocsin.spec.infrastructure.datetimes import (
     ClockTime,
     Moment,
@@ -18,7 +19,6 @@ from tocsin.spec.infrastructure.datetimes import (
     parse_datetime,
     parse_vague,
 )
-from tocsin.spec.infrastructure.microsyntaxes import ZS
 
 MANY = 100_000
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.infrastructure.datetimes import is_valid_date
-from tocsin.spec.infrastructure.living_datetimes import Form, is_living_datetime, is_living_moment, read_form
+from tocsin.spec.infrastructure.datetimes import Form, is_living_datetime, is_living_moment, is_valid_date, read_form
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.spec.html.microsyntax import read_refresh
-from tocsin.spec.infrastructure.refresh import Refresh, find_target, read_whole_refresh
+from tocsin.spec.links.metadata import Refresh, find_target, read_whole_refresh
 
 PAGE = "https://a.example/dir/page"
 

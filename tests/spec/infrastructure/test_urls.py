@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.infrastructure.draft_urls import resolve as resolve_as_drafted
-from tocsin.spec.infrastructure.uri import write_iri
-from tocsin.spec.infrastructure.urls import document_base, is_absolute_url, is_valid_url, resolve
+from tocsin.spec.conformance.urls import resolve as resolve_as_drafted
+from tocsin.spec.infrastructure.urls import document_base, is_absolute_url, is_valid_url, resolve, write_iri
 
 PAGE = "https://a.example/dir/page?q#f"
 

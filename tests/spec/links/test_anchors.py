@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.spec.links.reading import tree_of
-from tocsin.spec.links.anchors import Anchors
+from tocsin.spec.links.links import Anchors
 
 
 def found(markup: str, fragment: str) -> str | None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tocsin.spec.links.copy_signs import may_name_copies
+from tocsin.spec.links.copies import may_name_copies
 
 
 @pytest.mark.parametrize(

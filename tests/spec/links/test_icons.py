@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.links.icons import ANY, Icon, Size, rank_icons, read_sizes
+from tocsin.spec.links.links import ANY, Icon, Size, rank_icons, read_sizes
 
 
 def ranked(*icons: Icon, wanted: int = 32) -> str:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.spec.links.reading import PAGE, links_of
-from tocsin.spec.links.registry import TEXT, Effect
+from tocsin.spec.links.relations import TEXT, Effect
 
 
 def test_LM01_a_link_has_a_target_and_a_label() -> None:

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 from tests.spec.links.reading import bases_of, links_of, tree_of
-from tocsin.spec.links.links import read_links
-from tocsin.spec.links.place import (
+from tocsin.spec.links.links import (
     Alternate,
     default_feed,
     read_alternates,
     read_depths,
+    read_links,
     read_permalinks,
     read_tags,
     read_translations,

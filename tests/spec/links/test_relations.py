@@ -4,8 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.links.registry import REGISTRY, SYNONYMS, TEXT, Effect, LinkType, Standing
-from tocsin.spec.links.relations import MadeLink, Relations, RelProblem, check_rel, classify, split_relations
+from tocsin.spec.links.relations import (
+    REGISTRY,
+    SYNONYMS,
+    TEXT,
+    Effect,
+    LinkType,
+    MadeLink,
+    Relations,
+    RelProblem,
+    Standing,
+    check_rel,
+    classify,
+    split_relations,
+)
 
 HYPERLINK, RESOURCE = Effect.HYPERLINK, Effect.RESOURCE
 IMPLIED = MadeLink(HYPERLINK, ())

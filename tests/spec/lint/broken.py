@@ -9,7 +9,7 @@ from tests.spec.lint.broken_microdata import MICRODATA_ERRORS, MICRODATA_WARNING
 from tocsin.spec.lint.check import lint
 
 if TYPE_CHECKING:
-    from tocsin.spec.html.findings import Finding
+    from tocsin.spec.html.positions import Finding
 
 
 def judge(*parts: str) -> tuple[Finding, ...]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.spec.lint.broken import ERRORS, WARNINGS, places
 from tocsin.errors import TooComplex
-from tocsin.spec.html.findings import Finding, Level
+from tocsin.spec.html.positions import Finding, Level
 from tocsin.spec.lint.check import MOST_FINDINGS, lint
 from tocsin.spec.lint.page import MOST_TOKENS
 from tocsin.spec.lint.rules import RULES

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.spec.lint.broken import judge
-from tocsin.spec.lint.document import is_language_tag
+from tocsin.spec.lint.elements import is_language_tag
 
 
 @pytest.mark.parametrize(

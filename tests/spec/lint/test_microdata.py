@@ -6,7 +6,7 @@ import pytest
 
 from tests.spec.lint.broken import judge, levels, places
 from tocsin.spec.html import marked
-from tocsin.spec.lint import vocabularies
+from tocsin.spec.lint import microdata
 from tocsin.spec.lint.check import lint
 from tocsin.spec.lint.microdata import place_items
 from tocsin.spec.lint.page import open_page
@@ -163,7 +163,7 @@ def test_what_thousands_of_items_share_is_not_judged_for_each(
 ) -> None:
     page = f"{shared}<i itemscope itemtype={type_} itemref=a></i><i itemscope itemtype={type_} itemref=a></i>"
     both = set(places(rule, page))
-    monkeypatch.setattr(vocabularies, "_MOST_PROPERTIES", 5)
+    monkeypatch.setattr(microdata, "_MOST_PROPERTIES", 5)
 
     found = set(places(rule, page))
 

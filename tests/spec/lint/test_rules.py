@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.spec.lint.broken import ELSEWHERE, ERRORS, WARNINGS, judge, levels
-from tocsin.spec.html.findings import Level
+from tocsin.spec.html.positions import Level
 from tocsin.spec.lint.rules import RULES
 
 

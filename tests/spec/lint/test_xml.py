@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tocsin.spec.html.findings import Finding, Level
+from tocsin.spec.html.positions import Finding, Level
 from tocsin.spec.lint.check import lint
 
 XHTML = "application/xhtml+xml"

@@ -12,7 +12,7 @@ from lxml import etree  # type: ignore[import-untyped]  # has no stubs
 
 from tests.server.streams.atom_rules import ATOM, broken_rules
 from tocsin.errors import TooComplex
-from tocsin.spec.html.markup import read_markup
+from tocsin.spec.html.writing import read_markup
 from tocsin.spec.microdata.formats import atom as module
 from tocsin.spec.microdata.formats.atom import Atom, find_articles, to_atom
 

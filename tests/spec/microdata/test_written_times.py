@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.spec.microdata.cards import card, event
-from tocsin.spec.infrastructure.living_datetimes import Form, read_form
+from tocsin.spec.infrastructure.datetimes import Form, read_form
 from tocsin.spec.microdata.formats.times import normalise
 
 

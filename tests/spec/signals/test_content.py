@@ -16,7 +16,7 @@ from tocsin.spec.signals.content import (
     read_content,
     similarity,
 )
-from tocsin.spec.signals.content_fingerprint import MOST_BLOCKS, Beside, Block, Fingerprint, pack, unpack
+from tocsin.spec.signals.fingerprint import MOST_BLOCKS, Beside, Block, Fingerprint, pack, unpack
 
 _PIECES = st.sampled_from(
     [

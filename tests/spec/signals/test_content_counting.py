@@ -7,7 +7,7 @@ import pytest
 
 from tests.spec.signals.pages_of_content import compared, content, page
 from tocsin.spec.signals.content import content_digest
-from tocsin.spec.signals.content_counting import settle, without_tokens
+from tocsin.spec.signals.fleeting import settle, without_tokens
 
 COUNTED = {
     "a word nobody knows": ("Bilda 6879 porfas", "Bilda 6880 porfas"),

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from tests.effort import calls_of
 from tocsin.errors import TooComplex
 from tocsin.spec.html.whole import parse_whole
-from tocsin.spec.signals.content import read_content
-from tocsin.spec.signals.content_text import to_comparable
+from tocsin.spec.signals.content import read_content, to_comparable
 
 if TYPE_CHECKING:
-    from tocsin.spec.signals.values import Content
+    from tocsin.spec.signals.fingerprint import Content
 
 
 def _content_of(markup: str) -> Content:

@@ -6,7 +6,7 @@ import pytest
 
 from tocsin.spec.signals.measuring import Case, Judged, Row, Version, count, is_well, judge, read_version, total
 from tocsin.spec.signals.reading import Asked
-from tocsin.spec.signals.rules import parse_rule
+from tocsin.spec.signals.weigh import parse_rule
 from tocsin.spec.topper.compare import DEFAULT_THRESHOLDS
 
 DAY = timedelta(hours=24)

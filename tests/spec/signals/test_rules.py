@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tocsin.spec.signals.rules import parse_rule, parse_rules, rule_for
+from tocsin.spec.signals.weigh import parse_rule, parse_rules, rule_for
 
 NAMES = ("json-ld.modified", "json-ld.version", "header.etag", "header.last-modified", "meta.last-modified", "content")
 

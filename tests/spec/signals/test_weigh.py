@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.signals.rules import parse_rules
-from tocsin.spec.signals.values import ContentChange
-from tocsin.spec.signals.weigh import Weighed, basis_of_declared, in_words, weigh
+from tocsin.spec.signals.fingerprint import ContentChange
+from tocsin.spec.signals.weigh import Weighed, basis_of_declared, in_words, parse_rules, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

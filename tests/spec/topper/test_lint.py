@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.spec.pages import element, metas, page
-from tocsin.spec.html.findings import Finding, Level
-from tocsin.spec.html.meta import Meta
+from tocsin.spec.html.document import Meta
+from tocsin.spec.html.positions import Finding, Level
 from tocsin.spec.lint.check import lint
 
 

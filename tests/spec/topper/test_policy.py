@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tocsin.spec.topper.compare import Outcome
-from tocsin.spec.topper.policy import Mode, Tell, is_awareness_due, is_stored
+from tocsin.spec.topper.compare import Mode, Outcome, Tell, is_awareness_due, is_stored
 
 
 @pytest.mark.parametrize("answer", [True, False])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.topper.references import BadReference, escape, unescape
+from tocsin.spec.topper.table import BadReference, escape, unescape
 
 
 @pytest.mark.parametrize(

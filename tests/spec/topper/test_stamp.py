@@ -15,7 +15,7 @@ from tocsin.spec.topper.stamp import stamp, stamped_granularity
 from tocsin.spec.topper.state import read_dates, read_state
 
 if TYPE_CHECKING:
-    from tocsin.spec.html.meta import Meta
+    from tocsin.spec.html.document import Meta
 
 DAY = "2026-11-21"
 XHTML = "application/xhtml+xml"

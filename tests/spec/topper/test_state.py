@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.spec.pages import metas, page, shuffled, state_from, state_of
-from tocsin.spec.html.meta import Meta
+from tocsin.spec.html.document import Meta
 from tocsin.spec.topper.state import EMPTY, FIELDS, Dates, PageState, canonical_value, fields_of, read_dates, read_state
 
 

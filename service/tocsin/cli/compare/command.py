@@ -14,8 +14,7 @@ from tocsin.cli.files import read_source
 from tocsin.configuration.spans import parse_span
 from tocsin.errors import UsageError
 from tocsin.spec.html.page import read_page
-from tocsin.spec.topper.compare import DEFAULT_THRESHOLDS, Comparison, Thresholds, compare
-from tocsin.spec.topper.policy import Tell, is_awareness_due
+from tocsin.spec.topper.compare import DEFAULT_THRESHOLDS, Comparison, Tell, Thresholds, compare, is_awareness_due
 from tocsin.spec.topper.state import read_state
 
 if TYPE_CHECKING:

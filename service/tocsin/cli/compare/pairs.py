@@ -13,7 +13,7 @@ from tocsin.spec.html.whole import check_selector
 from tocsin.spec.signals import SIGNALS
 from tocsin.spec.signals.measuring import MOST_WRONG, Case, Row, count, is_well, judge, read_version, total
 from tocsin.spec.signals.reading import Asked
-from tocsin.spec.signals.rules import CONTENT, Rule, parse_rule
+from tocsin.spec.signals.weigh import CONTENT, Rule, parse_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -20,8 +20,7 @@ from tocsin.engine.judging.signals import (
 )
 from tocsin.errors import FetchRefused
 from tocsin.model import ACCEPTED, KEEPS_ALL, CheckOutcome, FailureKind, NewState, VerdictRow, validators_of
-from tocsin.spec.topper.compare import Comparison, Outcome
-from tocsin.spec.topper.policy import Mode, Tell, is_awareness_due, is_stored
+from tocsin.spec.topper.compare import Comparison, Mode, Outcome, Tell, is_awareness_due, is_stored
 from tocsin.spec.topper.state import EMPTY, PageState
 
 if TYPE_CHECKING:

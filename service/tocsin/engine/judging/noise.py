@@ -12,7 +12,7 @@ import msgspec
 from xxhash import xxh3_64_intdigest
 
 from tocsin.model import PageNoise
-from tocsin.spec.signals.values import GONE, Place
+from tocsin.spec.signals.fingerprint import GONE, Place
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -17,9 +17,9 @@ from tocsin.spec.feeds import read_feed
 from tocsin.spec.html.urls import host_and_origin, watch_url
 from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.signals.content import compare_contents, content_of_entries, read_content
+from tocsin.spec.signals.fingerprint import ContentChange
 from tocsin.spec.signals.instants import to_value
-from tocsin.spec.signals.reading import Asked, read_as, read_other, read_signals
-from tocsin.spec.signals.values import ContentChange, Readings
+from tocsin.spec.signals.reading import Asked, Readings, read_as, read_other, read_signals
 from tocsin.spec.sitemaps import Kind as SitemapKind
 from tocsin.spec.sitemaps import SitemapReader
 from tocsin.spec.suspicion.look import find_suspicion

@@ -13,20 +13,19 @@ from tocsin.engine.judging.noise import learn, muted_keys, muted_signals, signal
 from tocsin.model import PageKnowledge, SignalContext, Snapshot
 from tocsin.spec.signals import SOURCES
 from tocsin.spec.signals.content import content_digest
+from tocsin.spec.signals.fingerprint import ContentChange
 from tocsin.spec.signals.instants import to_value
-from tocsin.spec.signals.rules import CONTENT, parse_rules
+from tocsin.spec.signals.reading import Readings
 from tocsin.spec.signals.texts import pack_text
-from tocsin.spec.signals.values import ContentChange, Readings
-from tocsin.spec.signals.weigh import DECLARED, Heard, Weighed, basis_of_declared, weigh
+from tocsin.spec.signals.weigh import CONTENT, DECLARED, Heard, Weighed, basis_of_declared, parse_rules, weigh
 from tocsin.spec.topper.compare import Outcome
 from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
 
 if TYPE_CHECKING:
     from tocsin.model import FieldValues, Instant, JsonObject, PageNoise, PageTask
     from tocsin.settings import PageSettings
-    from tocsin.spec.signals.rules import Says
-    from tocsin.spec.signals.values import Content
-    from tocsin.spec.signals.weigh import Heard, Weighed
+    from tocsin.spec.signals.fingerprint import Content
+    from tocsin.spec.signals.weigh import Heard, Says, Weighed
     from tocsin.spec.topper.compare import Comparison
     from tocsin.spec.topper.state import PageState
 

@@ -16,8 +16,7 @@ from tocsin.engine.policies import asked_as
 from tocsin.model import Attempt, Failure, NewState, RenderCommit, RenderingRow, Snapshot, Validators
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.signals.texts import pack_text
-from tocsin.spec.topper.compare import Outcome
-from tocsin.spec.topper.policy import Mode, is_stored
+from tocsin.spec.topper.compare import Mode, Outcome, is_stored
 from tocsin.spec.topper.state import PageState
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from tocsin.engine.visiting.visit import contained
 from tocsin.errors import Disallowed, FetchError, Postponed, SettingsError, Shortage, StaleClaim, StoreError, Withdrawn
 from tocsin.events import Happening
 from tocsin.model import Attempt
-from tocsin.spec.topper.policy import Mode
+from tocsin.spec.topper.compare import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

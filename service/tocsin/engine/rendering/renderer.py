@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tocsin.model import Instant, PageItems, ReceivedPage, RenderJob
     from tocsin.ports import Clock, Fetcher
     from tocsin.ports.messages import RequestProgress
-    from tocsin.spec.html.meta import WholePage
+    from tocsin.spec.html.document import WholePage
 
 _STORE_RETRY_US = 2_000_000
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from tocsin.events import page_link, question_link
 from tocsin.model import to_rfc3339
 from tocsin.server.web.telling import BASES, tell
-from tocsin.spec.infrastructure.uri import write_iri
+from tocsin.spec.infrastructure.urls import write_iri
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from tocsin.spec.html.decoding import decode
-from tocsin.spec.html.encoding import find_xml_encoding
+from tocsin.spec.html.page import find_xml_encoding
 from tocsin.spec.infrastructure.urls import resolve
 
 if TYPE_CHECKING:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tocsin.errors import TooComplex
-from tocsin.spec.html.meta import MOST_METAS, MOST_TAGS
-from tocsin.spec.html.search import count, find, lower
-from tocsin.spec.html.tags import PLAIN_TAG, count_attributes, find_tag_end
+from tocsin.spec.html.search import PLAIN_TAG, count, count_attributes, find, find_tag_end, lower
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+MOST_TAGS: Final = 1_000_000
+"""A page of more is too complex (CI-08): each element of a parsed page costs about 100 bytes."""
+MOST_METAS: Final = 131_072
+"""A page of more is too complex: each of these is kept, for three times as much."""
 
 # HTML merges the attributes of each further html and body element into the first one.
 _MERGED = re.compile(rb"<(?:html|body)(?=[\t\n\f\r />])", re.IGNORECASE)

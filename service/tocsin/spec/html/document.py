@@ -10,18 +10,54 @@ import re
 from typing import TYPE_CHECKING
 
 import turbohtml
+from msgspec import Struct
 from msgspec.structs import astuple
 
 from tocsin.errors import TooComplex
 from tocsin.spec.html.complexity import LITTLE_TO_REOPEN, refuse_reopening, refuse_too_complex
 from tocsin.spec.html.decoding import NOT_ASCII, decode
-from tocsin.spec.html.meta import Meta, Reading, WholePage
 from tocsin.spec.html.microsyntax import fold_space
-from tocsin.spec.html.search import count, find_last, find_last_of_each, holds_any, lower
-from tocsin.spec.html.tags import find_tag_end
+from tocsin.spec.html.search import count, find_last, find_last_of_each, find_tag_end, holds_any, lower
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+class Meta(Struct, frozen=True, gc=False):
+    """One meta element: the attributes that say what it declares. Made by the dozen for each page.
+
+    None where one is absent, or has no value, which is the same (T12).
+    """
+
+    name: str | None = None
+    http_equiv: str | None = None
+    property: str | None = None
+    content: str | None = None
+    charset: str | None = None
+
+
+class Reading(Struct, frozen=True, gc=False):
+    """What was read of a page.
+
+    metas     in tree order
+    problems  what was wrong with the page, in words for its reader
+    is_ascii  all that was looked at is ASCII, so that most encodings make the same of it
+    """
+
+    metas: tuple[Meta, ...]
+    problems: tuple[str, ...] = ()
+    is_ascii: bool = False
+
+
+class WholePage(Struct, frozen=True, gc=False):
+    """What a rendering reads of a page: its title beside its meta elements.
+
+    title  white space folded; None if there is none, or nothing in it
+    """
+
+    title: str | None
+    metas: tuple[Meta, ...]
+    problems: tuple[str, ...] = ()
 
 
 # Where in a page's bytes its meta elements and its title may stand, before anything is parsed.

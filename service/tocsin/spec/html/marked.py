@@ -14,12 +14,10 @@ import turbohtml
 from tocsin.spec.html.complexity import refuse_too_complex
 from tocsin.spec.html.decoding import NOT_ASCII, decode
 from tocsin.spec.html.document import empty_templates
-from tocsin.spec.html.encoding import find_encoding
-from tocsin.spec.html.languages import read_pragma_language
 from tocsin.spec.html.microsyntax import split_tokens
-from tocsin.spec.html.page import Kind, find_kind
+from tocsin.spec.html.page import Kind, find_encoding, find_kind
 from tocsin.spec.html.search import count
-from tocsin.spec.html.tree import HTML, Element, read_tree
+from tocsin.spec.html.tree import HTML, Element, read_pragma_language, read_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence

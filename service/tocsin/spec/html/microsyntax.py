@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 SPACE = "\t\n\f\r "
 """HTML's white space: what separates tokens and is trimmed from values."""
@@ -11,6 +15,12 @@ _SPACES = re.compile(f"[{SPACE}]+")
 # Possessive, so that 5,000 digits before a letter are walked once, not 5,000 times.
 REFRESH = re.compile(f"[{SPACE}]*+([0-9]++|(?=\\.))[0-9.]*+(?:\\Z|[;,{SPACE}])")
 """What a refresh pragma begins with; its group is the whole seconds, perhaps none before a point."""
+
+
+DIGITS = "0123456789"
+ZS = " \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+"""Unicode's space separators (class Zs), which no version since 6.3 has changed (NUM-02)."""
+_VALID_NONNEG = re.compile("[0-9]++")
 
 
 def split_tokens(text: str) -> list[str]:
@@ -48,3 +58,27 @@ def read_refresh(content: str) -> str | None:
     if match is None:
         return None
     return match[1].lstrip("0") or "0"
+
+
+def is_valid_nonneg(text: str) -> bool:
+    """Say whether the text is a valid non-negative integer (NUM-04)."""
+    return _VALID_NONNEG.fullmatch(text) is not None
+
+
+def is_valid_keyword(value: str, keywords: Collection[str], nonconforming: Collection[str] = ()) -> bool:
+    """Say whether an enumerated attribute may be written so: in any case, with nothing around it (ENUM-02).
+
+    nonconforming  keywords that have a state for historical reasons, and must not be written
+    """
+    keyword = lower_ascii(value)
+    return keyword in keywords and keyword not in nonconforming
+
+
+def is_valid_boolean(name: str, value: str) -> bool:
+    """Say whether a boolean attribute may be written with this value: none, or its own name in any case (NUM-03)."""
+    return not value or lower_ascii(value) == lower_ascii(name)
+
+
+def is_valid_hash_name(reference: str, names: Collection[str]) -> bool:
+    """Say whether the text is a hash-name reference to one of these names, written exactly so (REF-02)."""
+    return reference.startswith("#") and reference[1:] in names

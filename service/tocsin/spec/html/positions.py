@@ -2,18 +2,185 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from itertools import islice, zip_longest
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import turbohtml
 
 from tocsin.spec.html.complexity import refuse_too_complex
 from tocsin.spec.html.document import empty_templates, to_meta
-from tocsin.spec.html.layout import ANYWHERE, CHECKED, MOST_PIECES, Layout, PlacedElement, PlacedMeta, Places, Span
+from tocsin.spec.html.marked import MarkedPage, choose_marks, mark_html, read_marked
+from tocsin.spec.html.microsyntax import SPACE
+from tocsin.spec.html.xhtml import parse_xml
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from tocsin.spec.html.document import Meta
+
+
+class Level(StrEnum):
+    """An error breaks a rule that an author must keep; a warning names what is unwise, obsolete, or has no effect."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+class Found(NamedTuple):
+    """One thing found, by its place in the page's text; sorts in the order of the text."""
+
+    place: int
+    rule: str
+    level: Level
+    message: str
+
+
+class Finding(NamedTuple):
+    """One thing found, as a person looks it up.
+
+    line, column  from 1, the column in code points
+    rule          the requirement that the page breaks
+    """
+
+    line: int
+    column: int
+    rule: str
+    level: Level
+    message: str
+
+
+Span = tuple[int, int]
+"""Start and end in code points of the text."""
+
+CHECKED = frozenset({"a", "area", "base", "body", "del", "head", "html", "img", "ins", "link"}) | frozenset(
+    {"map", "meta", "object", "time"}
+)
+"""The elements that a checker looks at whatever their attributes are."""
+
+MICRODATA = frozenset({"itemid", "itemprop", "itemref", "itemscope", "itemtype"})
+"""The attributes that microdata is made of."""
+
+ANYWHERE = frozenset({"id", "lang", "mset", "xml:lang"}) | MICRODATA
+"""The attributes that a checker looks at whatever their element is."""
+
+MOST_PIECES = 8
+"""The text of a time element is looked at if it has no more pieces: such elements may hold one another."""
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedMeta:
+    """A meta element and its place.
+
+    tag         of the whole start tag
+    attributes  of each attribute, name to value, by its name in lower case
+    in_head     whether the element is a child of the page's head
+    """
+
+    meta: Meta
+    tag: Span
+    attributes: Mapping[str, Span]
+    in_head: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The places in a page's text that matter for what it declares.
+
+    metas  in tree order, without those that the page does not mean (in template content)
+    title  of the title element in the head, end tag included; None if there is none, or it is not closed
+    head   of the start tag of head; None if it is implied
+    html   of the start tag of html; None if it is implied
+    """
+
+    metas: tuple[PlacedMeta, ...]
+    title: Span | None
+    head: Span | None
+    html: Span | None
+
+
+class PlacedElement(NamedTuple):
+    """An element with its attributes, each with its place.
+
+    tag      its name, in lower case in HTML; with a prefix (`svg:a`) outside of HTML's namespace
+    values   of its attributes by name, "" for one without a value
+    span     of the whole start tag
+    spans    of each attribute that stands in this tag, name included
+    in_head  whether it is a child of the page's head
+    text     of a time element, None if it is not one, or is no simple one
+    """
+
+    tag: str
+    values: Mapping[str, str]
+    span: Span
+    spans: Mapping[str, Span]
+    in_head: bool
+    text: str | None = None
+
+    def get(self, name: str) -> str | None:
+        """Give the value of an attribute, None if there is none."""
+        return self.values.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """What stopped a reader before the end of a text, and where."""
+
+    place: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What a checker looks at in a page, in tree order, without template content.
+
+    elements  those that the page declares something with, and all with an id or a language
+    stop      why nothing behind it was read; None if all was
+    """
+
+    elements: tuple[PlacedElement, ...]
+    stop: Stop | None = None
+
+
+def value_span(text: str, span: Span) -> tuple[int, int, str]:
+    """Find the value within the place of an attribute.
+
+    Returns its start and end, without quotation marks, and the quotation mark, empty if there is none; start and end
+    are equal, and behind the name, for an attribute without a value.
+    """
+    start, end = span
+    if "=" not in text[start:end]:
+        return end, end, ""
+    value = end - len(text[start:end].partition("=")[2].lstrip(SPACE))
+    quote = text[value : value + 1]
+    if quote in ('"', "'"):
+        return value + 1, end - 1, quote
+    return value, end, ""
+
+
+class Lines:
+    """Turns places in a text into lines and columns."""
+
+    def __init__(self, text: str) -> None:
+        self._ends = [match.end() for match in _LINE_END.finditer(text)]
+
+    def position_of(self, place: int) -> tuple[int, int]:
+        """Give line and column of a place, both from 1, the column in code points.
+
+        LF, CR LF and CR each end a line; what stands between the two of CR LF is on the line that they end.
+        """
+        line = bisect_right(self._ends, place)
+        return line + 1, place - (self._ends[line - 1] if line else 0) + 1
+
+    def place_at(self, line: int, column: int) -> int:
+        """Give the place of a line and column, both from 1; that of the text's beginning for a line 0."""
+        start = self._ends[min(line - 2, len(self._ends) - 1)] if line > 1 and self._ends else 0
+        return start + max(column - 1, 0)
 
 
 def read_layout(text: str) -> Layout:
@@ -123,3 +290,147 @@ def _whole_span(node: turbohtml.Element) -> Span | None:
     if location is None or location.end_tag is None:
         return None
     return location.start_tag.start_offset, location.end_tag.end_offset
+
+
+_XHTML: Final = "{http://www.w3.org/1999/xhtml}"
+_XML: Final = "{http://www.w3.org/XML/1998/namespace}"
+_XML_SPACE: Final = " \t\r\n"
+# What may hold a < that begins no tag: how it begins and ends.
+_OPAQUE: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"))
+_START_TAG: Final = re.compile(r"""<[^<>"'\s/!?](?:[^"'<>]++|"[^"]*+"|'[^']*+')*+>""")
+_ATTRIBUTE: Final = re.compile(rf"""([^{_XML_SPACE}=/<>"']++)[{_XML_SPACE}]*+=[{_XML_SPACE}]*+(?:"[^"]*+"|'[^']*+')""")
+_IN_DOCTYPE: Final = re.compile(r"""[^"'<>\[\]]++|"[^"]*+"|'[^']*+'|.""", re.DOTALL)
+
+
+def read_xml_places(body: bytes, encoding: str, text: str) -> Places:
+    """Read every element of an XHTML page that a checker looks at, up to where it is not well-formed.
+
+    text  the body, decoded
+    Raises TooComplex for a page that no parser may be given.
+    """
+    events, ended = parse_xml(body, encoding)
+    tags = _walk(text)
+    elements: list[PlacedElement] = []
+    hidden = 0
+    for event, node in events:
+        is_start = event == "start"
+        if node.tag == f"{_XHTML}template":
+            hidden += 1 if is_start else -1
+        if not is_start:
+            continue
+        placed = next(tags, None)
+        if placed is None:
+            break
+        if not hidden and (element := _to_element(node, *placed)) is not None:
+            elements.append(element)
+    if ended is None:
+        return Places(tuple(elements))
+    place = Lines(text).place_at(ended.line, ended.column)
+    return Places(tuple(elements), Stop(min(place, len(text)), ended.reason))
+
+
+def _to_element(node: Any, span: Span, spans: Mapping[str, Span]) -> PlacedElement | None:
+    is_html = node.tag.startswith(_XHTML)
+    tag = node.tag.removeprefix(_XHTML)
+    values = {name.replace(_XML, "xml:"): value for name, value in node.items()}
+    if not (is_html and tag in CHECKED) and ANYWHERE.isdisjoint(values):
+        return None
+    parent = node.getparent()
+    return PlacedElement(
+        tag=tag if is_html else f"{node.prefix or 'xml'}:{tag.rpartition('}')[2]}",
+        values=values,
+        span=span,
+        spans=spans,
+        in_head=parent is not None and parent.tag == f"{_XHTML}head",
+        text=_text_of_xml(node) if is_html and tag == "time" else None,
+    )
+
+
+def _text_of_xml(node: Any) -> str | None:
+    pieces = list(islice(node.itertext(), MOST_PIECES + 1))
+    return "".join(pieces) if len(pieces) <= MOST_PIECES else None
+
+
+def _walk(text: str) -> Iterator[tuple[Span, dict[str, Span]]]:
+    """Find the start tags of well-formed XML, each with its attributes; ends where that is not what it meets."""
+    place = text.find("<")
+    while place >= 0:
+        end = _skip(text, place)
+        if end is None:
+            match = _START_TAG.match(text, place)
+            if match is None:
+                return
+            end = match.end()
+            spans = {each[1]: each.span() for each in _ATTRIBUTE.finditer(text, place, end)}
+            yield match.span(), spans
+        elif end < 0:
+            return
+        place = text.find("<", end)
+
+
+def _skip(text: str, place: int) -> int | None:
+    """Find the end of what is no start tag: -1 if it has none, None if it is one."""
+    for begins, ends in _OPAQUE:
+        if text.startswith(begins, place):
+            end = text.find(ends, place + len(begins))
+            return end + len(ends) if end >= 0 else -1
+    if text.startswith("<!", place):
+        return _end_of_doctype(text, place)
+    if text.startswith("</", place):
+        end = text.find(">", place)
+        return end + 1 if end >= 0 else -1
+    return None
+
+
+def _end_of_doctype(text: str, place: int) -> int:
+    depth = 0
+    place += len("<!")
+    while place < len(text):
+        for begins, ends in _OPAQUE:
+            if text.startswith(begins, place):
+                end = text.find(ends, place + len(begins))
+                if end < 0:
+                    return -1
+                place = end + len(ends)
+                break
+        else:
+            match = _IN_DOCTYPE.match(text, place)
+            if match is None:
+                return -1
+            place = match.end()
+            depth += {"[": 1, "]": -1, "<": 1, ">": -1}.get(match[0], 0)
+            if depth < 0:
+                return place
+    return -1
+
+
+_UNPLACED: Final = PlacedElement("html", {}, (0, 0), {}, in_head=False)
+
+
+def read_marked_places(
+    body: bytes, content_type: str | None, *, encoding: str, places: Places
+) -> tuple[MarkedPage, list[PlacedElement]]:
+    """Read the elements of a page that carry microdata; of each, what it is and where it stands.
+
+    places  what a checker looks at in it
+    Raises TooComplex for a page that no parser may be given.
+    """
+    if isinstance(places, ParsedPlaces):
+        page = mark_html(places.document, encoding)
+        return page, list(_with_those_before(map(places.by_node.get, page.marks)))
+    page = read_marked(body, content_type)
+    # Both are read by the same parser, which makes no element that is not written.
+    chosen = choose_marks(places.elements, _is_html)
+    return page, [each or _UNPLACED for each, _ in zip_longest(chosen[: len(page.marks)], page.marks)]
+
+
+def _is_html(element: PlacedElement) -> bool:
+    return ":" not in element.tag
+
+
+def _with_those_before(found: Iterable[PlacedElement | None]) -> Iterator[PlacedElement]:
+    """Put an element that HTML opens again, though it is written once, at the place of the one before."""
+    latest = _UNPLACED
+    for each in found:
+        latest = each or latest
+        yield latest

@@ -7,12 +7,14 @@ they look for first are everywhere in it: reading a page's meta elements takes f
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, NamedTuple
 
 import stringzilla
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 _LOWER = bytes(range(256)).lower()
 # Larger pieces are taken from the system and given back each time, which takes longer than the search.
@@ -80,3 +82,93 @@ def _pieces(body: bytes, needles: tuple[bytes, ...]) -> Iterator[tuple[int, byte
     for start in range(0, len(body), _PIECE_BYTES):
         end = min(start + _PIECE_BYTES + overlap, len(body))
         yield start, stringzilla.translate(body, _LOWER, start=start, end=end)
+
+
+_SPACE_OR_SLASH = re.compile(rb"[\t\n\f\r /]*")
+_NAME = re.compile(rb"[^>][^\t\n\f\r />=]*")
+_EQUALS = re.compile(rb"[\t\n\f\r ]*=[\t\n\f\r ]*")
+_BARE_VALUE = re.compile(rb"[^\t\n\f\r >]*")
+PLAIN_TAG = re.compile(
+    rb"""</?[^\t\n\f\r "'<>/=]*+(?:[\t\n\f\r /]++[^\t\n\f\r "'<>/=]++"""
+    rb"""(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r "'<>=]++))?+)*+[\t\n\f\r /]*+>"""
+)
+"""A tag as most are written, found to its end at once."""
+
+_TAG_NAME = re.compile(rb"</?[^\t\n\f\r />]*")
+
+
+class Attribute(NamedTuple):
+    """One attribute of a tag, by its places in the bytes.
+
+    name                     in lower case, ASCII only
+    start, end               of the whole attribute
+    value_start, value_end   of the value without its quotation marks; both equal `end` if there is none
+    quote                    `"`, `'`, or nothing
+    """
+
+    name: bytes
+    start: int
+    end: int
+    value_start: int
+    value_end: int
+    quote: bytes
+
+
+def next_attribute(body: bytes, place: int) -> Attribute | None:
+    """Read the attribute of a tag that begins at `place` or after it; None at the tag's end.
+
+    None too where the bytes end within a quoted value: HTML drops such a tag.
+    Source  HTML, tokenization, from the before attribute name state on.
+    """
+    space = _SPACE_OR_SLASH.match(body, place)
+    start = space.end() if space else place
+    name = _NAME.match(body, start)
+    if name is None:
+        return None
+    equals = _EQUALS.match(body, name.end())
+    if equals is None:
+        return Attribute(name[0].lower(), start, name.end(), name.end(), name.end(), b"")
+    value_start = equals.end()
+    quote = body[value_start : value_start + 1]
+    if quote in (b'"', b"'"):
+        value_end = body.find(quote, value_start + 1)
+        if value_end < 0:
+            return None
+        return Attribute(name[0].lower(), start, value_end + 1, value_start + 1, value_end, quote)
+    value = _BARE_VALUE.match(body, value_start)
+    value_end = value.end() if value else value_start
+    return Attribute(name[0].lower(), start, value_end, value_start, value_end, b"")
+
+
+def is_cut_off(body: bytes, place: int) -> bool:
+    """Say whether the bytes end before the tag does, where `next_attribute` found no more attributes at `place`."""
+    space = _SPACE_OR_SLASH.match(body, place)
+    end = space.end() if space else place
+    return body[end : end + 1] != b">"
+
+
+def attributes_start(body: bytes, tag: int) -> int:
+    """Find where the attributes of the tag at `tag` may begin: after its name."""
+    name = _TAG_NAME.match(body, tag)
+    return name.end() if name else tag
+
+
+def find_tag_end(body: bytes, tag: int) -> int:
+    """Find the end of the tag whose `<` is at `tag`: the place after its `>`, or the end of the bytes."""
+    plain = PLAIN_TAG.match(body, tag)
+    if plain is not None:
+        return plain.end()
+    place = attributes_start(body, tag)
+    while (attribute := next_attribute(body, place)) is not None:
+        place = attribute.end
+    space = _SPACE_OR_SLASH.match(body, place)
+    end = space.end() if space else place
+    return end + 1 if body[end : end + 1] == b">" else len(body)
+
+
+def count_attributes(body: bytes, tag: int, *, at_most: int) -> int:
+    """Count the attributes of the tag at `tag`, stopping beyond `at_most`."""
+    place, count = attributes_start(body, tag), 0
+    while count <= at_most and (attribute := next_attribute(body, place)) is not None:
+        place, count = attribute.end, count + 1
+    return count

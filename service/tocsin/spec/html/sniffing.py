@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.spec.html.content_type import MediaType, read_content_types
-from tocsin.spec.html.tags import next_attribute
+from tocsin.spec.html.search import next_attribute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

@@ -14,13 +14,28 @@ import turbohtml
 from tocsin.errors import TooComplex
 from tocsin.spec.html.decoding import decode
 from tocsin.spec.html.document import empty_templates, refuse_too_complex
-from tocsin.spec.html.encoding import find_encoding, find_xml_encoding
-from tocsin.spec.html.microsyntax import fold_space
-from tocsin.spec.html.page import Kind, find_kind
+from tocsin.spec.html.microsyntax import SPACE, fold_space, lower_ascii, split_tokens
+from tocsin.spec.html.page import Kind, find_encoding, find_kind, find_xml_encoding
 from tocsin.spec.html.xhtml import parse_xml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+
+def read_pragma_language(metas: Iterable[tuple[str | None, str | None]]) -> str | None:
+    """Give the language that a page's pragmas set; None if they set none.
+
+    metas  the http-equiv and the content of each meta element, in tree order
+    A list of several languages tells none; of several pragmas that tell one the last counts.
+    Source  text 001, language (LM-26); HTML, the content-language pragma
+    """
+    found = None
+    for http_equiv, content in metas:
+        if content and http_equiv is not None and lower_ascii(http_equiv.strip(SPACE)) == "content-language":
+            languages = [] if "," in content else split_tokens(content)
+            found = languages[0] if languages else found
+    return found
+
 
 HTML: Final = "http://www.w3.org/1999/xhtml"
 SVG: Final = "http://www.w3.org/2000/svg"

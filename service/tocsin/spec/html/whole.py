@@ -17,15 +17,14 @@ from tocsin.errors import TooComplex
 from tocsin.spec.html.complexity import refuse_too_complex
 from tocsin.spec.html.decoding import NOT_ASCII, decode
 from tocsin.spec.html.document import empty_templates, to_meta
-from tocsin.spec.html.encoding import find_encoding, find_xml_encoding
 from tocsin.spec.html.microsyntax import fold_space
-from tocsin.spec.html.page import Kind, find_kind
+from tocsin.spec.html.page import Kind, find_encoding, find_kind, find_xml_encoding
 from tocsin.spec.html.search import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tocsin.spec.html.meta import Meta
+    from tocsin.spec.html.document import Meta
 
 _MOST_TEXT = 10_000_000
 _BEGINNING = 64

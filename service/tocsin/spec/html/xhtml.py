@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree  # type: ignore[import-untyped]  # has no stubs
 
 from tocsin.errors import TooComplex
+from tocsin.spec.html.complexity import MOST_METAS, MOST_TAGS
 from tocsin.spec.html.decoding import decode
-from tocsin.spec.html.meta import MOST_METAS, MOST_TAGS, Meta, Reading, WholePage
+from tocsin.spec.html.document import Meta, Reading, WholePage
 from tocsin.spec.html.microsyntax import fold_space
 
 if TYPE_CHECKING:

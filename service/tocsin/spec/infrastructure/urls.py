@@ -4,16 +4,164 @@ from __future__ import annotations
 
 import codecs
 import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from ipaddress import AddressValueError, IPv6Address
+from typing import TYPE_CHECKING, Final
 
 import webencodings  # type: ignore[import-untyped]  # has no stubs
 
 from tocsin.spec.html import urls
 from tocsin.spec.html.decoding import decode, encoding_for
-from tocsin.spec.infrastructure import uri
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from tocsin.spec.html.tree import Element
+
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*+):")
+_FUTURE_LITERAL = re.compile(r"\[v[0-9A-Fa-f]++\.[A-Za-z0-9._~!$&'()*+,;=:-]++\]", re.IGNORECASE)
+
+UNRESERVED = r"A-Za-z0-9._~\-"
+SUB_DELIMS = "!$&'()*+,;="
+UCSCHAR = "\u00a0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef" + "".join(
+    f"{chr((plane << 16) + (0x1000 if plane == 0xE else 0))}-{chr((plane << 16) + 0xFFFD)}"  # noqa: PLR2004 - RFC 3987
+    for plane in range(1, 0xF)
+)
+"""Letters that an IRI may hold unescaped (RFC 3987, 2.2), as the inside of a character class."""
+IPRIVATE = "\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd"
+"""Letters that the query of an IRI may hold besides."""
+
+_NO_IRI = re.compile(r"[\x00-\x20\"<>\\^`{|}\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A reference in its five parts; None where one is absent, which is not the same as empty."""
+
+    scheme: str | None
+    authority: str | None
+    path: str
+    query: str | None
+    fragment: str | None
+
+    def __str__(self) -> str:
+        """Write the parts together (RFC 3986, 5.3)."""
+        parts = [self.path]
+        if self.authority is not None:
+            parts.insert(0, f"//{self.authority}")
+        if self.scheme is not None:
+            parts.insert(0, f"{self.scheme}:")
+        if self.query is not None:
+            parts.append(f"?{self.query}")
+        if self.fragment is not None:
+            parts.append(f"#{self.fragment}")
+        return "".join(parts)
+
+
+def split_reference(text: str) -> Reference:
+    """Split a text where RFC 3986 (appendix B) does, whatever its parts hold."""
+    match = _SCHEME.match(text)
+    scheme = match[1] if match else None
+    rest = text[match.end() :] if match else text
+    rest, hash_, fragment = rest.partition("#")
+    rest, mark, query = rest.partition("?")
+    authority = None
+    if rest.startswith("//"):
+        authority, slash, path = rest[2:].partition("/")
+        rest = slash + path
+    return Reference(scheme, authority, rest, query if mark else None, fragment if hash_ else None)
+
+
+def split_authority(authority: str) -> tuple[str | None, str, str | None] | None:
+    """Split an authority into user info, host and port; None where none of RFC 3986's would match.
+
+    What the user info and a registered name hold is not looked at, but that they hold no @, and the name no colon.
+    """
+    user, at, rest = authority.partition("@")
+    if not at:
+        user, rest = "", authority
+    if "@" in rest:
+        return None
+    literal, bracket, after = rest.partition("]")
+    if is_ip_literal(literal + bracket):
+        host, colon, port = literal + bracket, after[:1], after[1:]
+        if colon not in ("", ":"):
+            return None
+    else:
+        host, colon, port = rest.partition(":")
+    if not (port.isascii() and (port.isdecimal() or not port)):
+        return None
+    return user if at else None, host, port if colon else None
+
+
+def is_ip_literal(host: str) -> bool:
+    """Say whether a host is an IPv6 address, or one of a later version, in brackets."""
+    if not (host.startswith("[") and host.endswith("]")):
+        return False
+    if _FUTURE_LITERAL.fullmatch(host):
+        return True
+    try:
+        IPv6Address(host[1:-1])
+    except AddressValueError:
+        return False
+    return "%" not in host  # a zone is no part of RFC 3986
+
+
+def resolve_reference(reference: Reference, base: Reference) -> Reference:
+    """Find the target of a reference (RFC 3986, 5.2.2, strictly)."""
+    if reference.scheme is not None:
+        return replace(reference, path=remove_dot_segments(reference.path))
+    if reference.authority is not None:
+        return replace(reference, scheme=base.scheme, path=remove_dot_segments(reference.path))
+    if not reference.path:
+        query = base.query if reference.query is None else reference.query
+        return replace(base, query=query, fragment=reference.fragment)
+    path = reference.path if reference.path.startswith("/") else _merge(reference.path, base)
+    return Reference(base.scheme, base.authority, remove_dot_segments(path), reference.query, reference.fragment)
+
+
+def remove_dot_segments(path: str) -> str:
+    """Take the steps that `.` and `..` ask for (RFC 3986, 5.2.4), in time that grows with the path."""
+    segments = path.split("/")
+    start = 1
+    output: list[str] = []
+    if segments[0]:
+        start = next((place for place, segment in enumerate(segments) if segment not in (".", "..")), len(segments))
+        if start == len(segments):  # A and D: nothing but dots
+            return ""
+        output.append(segments[start])
+        start += 1
+    for segment in segments[start:]:
+        if segment == "..":  # C
+            del output[-1:]
+        elif segment != ".":  # E
+            output.append(f"/{segment}")
+    if start < len(segments) and segments[-1] in (".", ".."):
+        output.append("/")
+    return "".join(output)
+
+
+def percent(found: re.Match[str]) -> str:
+    """Write what was found as the octets of its UTF-8, %-escaped; half of a surrogate pair as a replacement character.
+
+    This is how HTML hands on a surrogate that is alone, so that a URL is the same whoever writes it.
+    """
+    return "".join(f"%{octet:02X}" for octet in _SURROGATE.sub("\ufffd", found[0]).encode())
+
+
+def write_iri(url: str) -> str:
+    """Write a URL as an IRI: browsers take some characters in URLs that IRIs have no place for."""
+    return _NO_IRI.sub(percent, url)
+
+
+def _merge(path: str, base: Reference) -> str:
+    """Put a relative path in the place of the last segment of the base's (RFC 3986, 5.2.3)."""
+    if base.authority is not None and not base.path:
+        return f"/{path}"
+    folder, slash, _ = base.path.rpartition("/")
+    return f"{folder}{slash}{path}"
 
 
 # Encodings as URLs are written in them.
@@ -72,18 +220,17 @@ def _has(codec: codecs.CodecInfo, name: str, letter: str) -> bool:
 _SPECIAL = ("http:", "https:", "ftp:", "file:")
 """Schemes whose query is written in the document's encoding."""
 _NO_BASE = ("data:", "javascript:")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _TRIMMED = "".join(map(chr, range(0x21)))
 _DROPPED = re.compile("[\t\n\r]")
 _HAS_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+:")
 
 _QUERY_KEEPS = frozenset(range(0x21, 0x7F)) - frozenset(b"\"#'<>")
 _ESCAPED = "%[0-9A-Fa-f]{2}"
-_NAME = re.compile(rf"(?:[{uri.UNRESERVED}{uri.SUB_DELIMS}{uri.UCSCHAR}]|{_ESCAPED})*+")
-_USER = re.compile(rf"(?:[{uri.UNRESERVED}{uri.SUB_DELIMS}{uri.UCSCHAR}:]|{_ESCAPED})*+")
-_PATH = re.compile(rf"(?:[{uri.UNRESERVED}{uri.SUB_DELIMS}{uri.UCSCHAR}:@/]|{_ESCAPED})*+")
-_QUERY = re.compile(rf"(?:[{uri.UNRESERVED}{uri.SUB_DELIMS}{uri.UCSCHAR}{uri.IPRIVATE}:@/?]|{_ESCAPED})*+")
-_FRAGMENT = re.compile(rf"(?:[{uri.UNRESERVED}{uri.SUB_DELIMS}{uri.UCSCHAR}:@/?]|{_ESCAPED})*+")
+_NAME = re.compile(rf"(?:[{UNRESERVED}{SUB_DELIMS}{UCSCHAR}]|{_ESCAPED})*+")
+_USER = re.compile(rf"(?:[{UNRESERVED}{SUB_DELIMS}{UCSCHAR}:]|{_ESCAPED})*+")
+_PATH = re.compile(rf"(?:[{UNRESERVED}{SUB_DELIMS}{UCSCHAR}:@/]|{_ESCAPED})*+")
+_QUERY = re.compile(rf"(?:[{UNRESERVED}{SUB_DELIMS}{UCSCHAR}{IPRIVATE}:@/?]|{_ESCAPED})*+")
+_FRAGMENT = re.compile(rf"(?:[{UNRESERVED}{SUB_DELIMS}{UCSCHAR}:@/?]|{_ESCAPED})*+")
 
 
 def resolve(reference: str, base: str | None, encoding: str = "utf-8") -> str | None:
@@ -132,7 +279,7 @@ def is_valid_url(text: str, encoding: str = "utf-8") -> bool:
     in UTF-8 or UTF-16.
     Source  text 004, 2.3.1 (URL-01); RFC 3986, RFC 3987
     """
-    parts = uri.split_reference(text)
+    parts = split_reference(text)
     if parts.scheme is None and parts.authority is None and ":" in parts.path.partition("/")[0]:
         return False
     return (
@@ -144,11 +291,11 @@ def is_valid_url(text: str, encoding: str = "utf-8") -> bool:
 
 
 def _is_valid_authority(authority: str) -> bool:
-    parts = uri.split_authority(authority)
+    parts = split_authority(authority)
     if parts is None:
         return False
     user, host, _ = parts
-    return _USER.fullmatch(user or "") is not None and (_NAME.fullmatch(host) is not None or uri.is_ip_literal(host))
+    return _USER.fullmatch(user or "") is not None and (_NAME.fullmatch(host) is not None or is_ip_literal(host))
 
 
 def _is_valid_query(query: str, encoding: str) -> bool:
@@ -159,3 +306,61 @@ def _write_query(query: str, encoding: str) -> str:
     """Percent-encode a query after encoding it; what the encoding lacks becomes a numeric character reference."""
     octets = encode(query, encoding, lambda letter: f"%26%23{ord(letter)}%3B")
     return "".join(chr(octet) if octet in _QUERY_KEEPS else f"%{octet:02X}" for octet in octets)
+
+
+_LONGEST: Final = 65_536
+"""Nothing that is longer can be asked for; resolving it would only cost time."""
+_LONGEST_BASE: Final = 8192
+"""A longer base would make each short link of a page a long one."""
+
+
+class Bases:
+    """The base URL of each element of a page."""
+
+    def __init__(self, elements: Iterable[Element], address: str | None, encoding: str | None) -> None:
+        """Find the document's base: that of the first base element with an href in the head, else its address.
+
+        elements  the page's, in tree order; others than base elements do not matter
+        address   the page's URL after redirects (LM-11); None if it is not known
+        encoding  the page's; queries are written in it (URL-08)
+        Source    text 001, BASE (LM-10); text 004, 2.3.3 (URL-06, URL-07)
+        """
+        self.encoding = encoding or "utf-8"
+        self._found: dict[Element, str | None] = {}
+        hrefs = (element.attributes["href"] for element in elements if _sets_base(element))
+        href = next(hrefs, None)
+        self.document: str | None = address
+        if href is not None:
+            base = self._resolve(href, None) if address is None else document_base(address, (href,), self.encoding)
+            self.document = base if base is not None and len(base) <= _LONGEST_BASE else address
+
+    def resolve(self, element: Element, reference: str) -> str | None:
+        """Resolve a reference that stands in this element; None if it cannot be.
+
+        The result may have any scheme and a fragment: who asks, judges.
+        """
+        return self._resolve(reference, self.of(element))
+
+    def of(self, element: Element) -> str | None:
+        """Give an element's base: the xml:base of those above it, then the document's; None if nothing tells."""
+        chain = []
+        based = element.based
+        while based is not None and based not in self._found:
+            chain.append(based)
+            based = based.parent and based.parent.based
+        for each in reversed(chain):
+            above = each.parent and each.parent.based
+            outer = self.document if above is None else self._found[above]
+            base = self._resolve(each.attributes["xml:base"], outer)
+            self._found[each] = base if base is not None and len(base) <= _LONGEST_BASE else outer
+        return self.document if element.based is None else self._found[element.based]
+
+    def _resolve(self, reference: str, base: str | None) -> str | None:
+        if len(reference) > _LONGEST:
+            return None
+        return resolve(reference, base, self.encoding)
+
+
+def _sets_base(element: Element) -> bool:
+    parent = element.parent
+    return element.is_html("base") and "href" in element.attributes and parent is not None and parent.is_html("head")

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Final
 from tocsin.errors import BadUrl, TooComplex
 from tocsin.spec.html.microsyntax import SPACE
 from tocsin.spec.html.page import find_page_encoding
+from tocsin.spec.html.search import holds_any, lower
 from tocsin.spec.html.tree import find_elements
 from tocsin.spec.html.urls import watch_url
-from tocsin.spec.infrastructure.bases import Bases
-from tocsin.spec.infrastructure.urls import resolve
-from tocsin.spec.links.copy_signs import may_name_copies
+from tocsin.spec.infrastructure.urls import Bases, resolve
 from tocsin.spec.links.http_dates import read_http_date, to_text
 from tocsin.spec.links.mset import MOST_CANDIDATES, MsetValue, parse_mset
 from tocsin.spec.links.relations import split_relations
@@ -24,6 +23,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from tocsin.spec.html.tree import Element
+
+
+_MEMENTO_SIGNS: Final = (b"memento", b"timemap")
+_SIGNS: Final = (b"mset", *_MEMENTO_SIGNS)
+# An mset is the name of an attribute with a value, which few words are that hold these letters. A `b` may end what
+# switches an encoding back to ASCII, and such a switch may follow.
+_ATTRIBUTE = re.compile(rb"mset(?<![ac-z]mset)[\t\n\f\r =\x1b]")
+
+
+def may_name_copies(body: bytes) -> bool:
+    """Say whether a page's bytes can name a copy, in whatever encoding: by an mset, a memento or a timemap."""
+    text = body.replace(b"\0", b"") if b"\0" in body else body
+    if not holds_any(text, _SIGNS):
+        return False
+    return holds_any(text, _MEMENTO_SIGNS) or _ATTRIBUTE.search(lower(text)) is not None
 
 
 # The links that a server names in Link headers.

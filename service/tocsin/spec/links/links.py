@@ -2,18 +2,121 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import unquote
 
-from tocsin.spec.html.microsyntax import SPACE, fold_space, split_tokens
-from tocsin.spec.links.registry import REGISTRY, SYNONYMS, LinkType
-from tocsin.spec.links.relations import MadeLink, Relations, classify, split_relations
+from tocsin.spec.html.microsyntax import SPACE, fold_space, lower_ascii, split_tokens
+from tocsin.spec.links.relations import REGISTRY, SYNONYMS, LinkType, MadeLink, Relations, classify, split_relations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from tocsin.spec.html.tree import Element, Tree
-    from tocsin.spec.infrastructure.bases import Bases
+    from tocsin.spec.infrastructure.urls import Bases
+
+
+# Text 003 has a small x alone, living HTML either (C-40); more than 18 digits are no size of anything.
+_SIZE: Final = re.compile(r"([1-9][0-9]{0,17})[xX]([1-9][0-9]{0,17})")
+_IMAGE: Final = "image/"
+_SCREENS: Final = frozenset({"", "all", "screen"})
+
+
+class Size(NamedTuple):
+    """The size of an icon, in device pixels."""
+
+    width: int
+    height: int
+
+
+ANY: Final = "any"
+"""An icon that can be scaled to any size."""
+
+
+def read_sizes(sizes: str) -> list[Size | str]:
+    """Read a sizes attribute: each size in order, or ANY; keywords that represent nothing are left out.
+
+    Source  text 003, icon (LK-25)
+    """
+    found: list[Size | str] = []
+    for token in split_tokens(sizes):
+        match = _SIZE.fullmatch(token)
+        if match is not None:
+            found.append(Size(int(match[1]), int(match[2])))
+        elif lower_ascii(token) == ANY:
+            found.append(ANY)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Icon:
+    """An icon that a page offers, by its attributes as written; None where one is absent."""
+
+    url: str
+    media_type: str | None = None
+    media: str | None = None
+    sizes: str | None = None
+
+
+def rank_icons(icons: Iterable[Icon], wanted: int) -> list[Icon]:
+    """Put icons in the order in which to try them, the most appropriate first.
+
+    icons   in tree order; of equals the last comes first
+    wanted  the width in device pixels that it will be shown at
+    Source  text 003, icon (LK-24): type, media and sizes decide; an unknown size comes after a known and fitting one
+    """
+    last_first = list(icons)[::-1]
+    return sorted(last_first, key=lambda icon: _unfitness(icon, wanted))
+
+
+def _unfitness(icon: Icon, wanted: int) -> tuple[int, int, int, int]:
+    """Say how little an icon fits: first by what it is, then by where it is meant to be seen, then by its size."""
+    media_type = lower_ascii((icon.media_type or "").strip())
+    no_image = int(bool(media_type) and not media_type.startswith(_IMAGE))
+    elsewhere = int(lower_ascii((icon.media or "").strip()) not in _SCREENS)
+    if icon.sizes is None:
+        return no_image, elsewhere, 2, 0
+    return no_image, elsewhere, *min((_misfit(size, wanted) for size in read_sizes(icon.sizes)), default=(4, 0))
+
+
+def _misfit(size: Size | str, wanted: int) -> tuple[int, int]:
+    if isinstance(size, str):
+        return 1, 0
+    # To be made smaller harms an icon less than to be made larger.
+    return (0, size.width - wanted) if size.width >= wanted else (3, wanted - size.width)
+
+
+class Anchors:
+    """The elements of a page by their IDs and, of a elements, their names."""
+
+    def __init__(self, tree: Tree) -> None:
+        """Remember the first element of each ID and name (LM-04)."""
+        self._exact: dict[str, Element] = {}
+        self._folded: dict[str, Element] = {}
+        names: list[tuple[str, Element]] = []
+        for element in tree.elements():
+            if identity := element.get("id"):
+                self._exact.setdefault(identity, element)
+                self._folded.setdefault(identity.lower(), element)
+            if element.is_html("a") and (name := element.get("name")):
+                names.append((name, element))
+        for name, element in names:
+            self._exact.setdefault(name, element)
+            self._folded.setdefault(name.lower(), element)
+
+    def find(self, fragment: str) -> Element | None:
+        """Find the element that a fragment leads to; None if it leads to none.
+
+        fragment  without its #; as written, then with its escapes decoded, then folded to lower case
+        Source    text 001, anchors (LM-02, LM-03); C-03: exact first, since HTML is case-sensitive today
+        """
+        decoded = unquote(fragment)
+        for text in (fragment, decoded):
+            if text and text in self._exact:
+                return self._exact[text]
+        return self._folded.get(decoded.lower()) if decoded else None
+
 
 LINKING: Final = ("a", "area", "link")
 """The elements that can make links."""
@@ -136,3 +239,110 @@ def _pings(element: Element, bases: Bases) -> tuple[str, ...]:
         return ()
     tokens = split_tokens(element.get("ping") or "")[:_MOST_PINGS]
     return tuple(url for token in tokens if (url := bases.resolve(element, token)) is not None)
+
+
+def default_feed(links: Iterable[Link]) -> str | None:
+    """Give the URL of a page's default feed: of the first link that is a feed (LK-16); None if there is none.
+
+    links  of the page, in tree order
+    """
+    return next((link.url for link in links if any(made.feed for made in link.links)), None)
+
+
+def read_depths(links: Iterable[Link]) -> list[int]:
+    """Say how deep the page lies in each of its hierarchies.
+
+    links   of the page, in tree order
+    Returns a number for each paragraph that tells, and one for the rest of the document, in the order of their
+            first links; where links of one contradict each other, the larger number
+    Source  text 003, up (LK-38, LK-39)
+    Deviation: a paragraph is a p element here, not every run of phrasing content.
+    """
+    paragraph_of = _nearest("p")
+    depths: dict[Element | None, int] = {}
+    for link in links:
+        for made in link.links:
+            if made.up and "index" in made.types:
+                scope = paragraph_of(link.element)
+                depths[scope] = max(made.up, depths.get(scope, 0))
+    return list(depths.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Permalink:
+    """A link that lasts.
+
+    article  whose it is; None for the section that it is closest to
+    """
+
+    url: str | None
+    article: Element | None
+
+
+def read_permalinks(links: Iterable[Link]) -> list[Permalink]:
+    """Give a page's permalinks in tree order, each with the nearest article that it stands in (LK-21)."""
+    article_of = _nearest("article")
+    return [Permalink(link.url, article_of(link.element)) for link in links if "bookmark" in link.types]
+
+
+@dataclass(frozen=True, slots=True)
+class Alternate:
+    """Another version of the page.
+
+    translation  its language, if that is not the page's own
+    format       its media type, if it is a reformulation
+    medium       that it is meant for
+    """
+
+    url: str
+    title: str | None
+    translation: str | None
+    format: str | None
+    medium: str | None
+
+
+def read_alternates(tree: Tree, links: Sequence[Link]) -> list[Alternate]:
+    """Give the other versions of a page, in tree order; each is also another version of each other (LK-18).
+
+    Source  text 003, alternate (LK-17); text 001, LINK with LANG and MEDIA (LM-14, LM-28)
+    """
+    own = lower_ascii((tree.root.language if tree.root is not None else None) or "")
+    found = []
+    for link in links:
+        if link.url is None or not any(made.types == ("alternate",) and not made.feed for made in link.links):
+            continue
+        language = link.hreflang if link.hreflang and lower_ascii(link.hreflang) != own else None
+        found.append(Alternate(link.url, link.title, language, link.media_type, link.media))
+    return found
+
+
+def read_translations(alternates: Iterable[Alternate]) -> dict[str, str]:
+    """Give the URL of each translation by its language in lower case; of several in one language the first."""
+    found: dict[str, str] = {}
+    for alternate in alternates:
+        if alternate.translation is not None:
+            found.setdefault(lower_ascii(alternate.translation), alternate.url)
+    return found
+
+
+def read_tags(links: Iterable[Link]) -> list[str]:
+    """Give the URLs of the tags that apply to the page, each once, in tree order (LK-36)."""
+    return list(dict.fromkeys(link.url for link in links if link.url is not None and "tag" in link.types))
+
+
+def _nearest(tag: str) -> Callable[[Element], Element | None]:
+    """Make a function that gives the nearest element of this name above another; each is looked at once."""
+    found: dict[Element, Element | None] = {}
+
+    def nearest(element: Element) -> Element | None:
+        passed: list[Element] = []
+        answer = None
+        for above in element.above():
+            if above in found or above.is_html(tag):
+                answer = above if above.is_html(tag) else found[above]
+                break
+            passed.append(above)
+        found.update(dict.fromkeys(passed, answer))
+        return answer
+
+    return nearest

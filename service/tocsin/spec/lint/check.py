@@ -6,16 +6,20 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.html.document import to_meta
-from tocsin.spec.html.findings import Finding, Found, Level
-from tocsin.spec.html.layout import Lines, PlacedMeta
-from tocsin.spec.lint.dates import check_fields, check_times
-from tocsin.spec.lint.document import check_bases, check_languages, check_xml
-from tocsin.spec.lint.links import check_links, check_msets, check_relations
+from tocsin.spec.html.positions import Finding, Found, Level, Lines, PlacedMeta
+from tocsin.spec.lint.elements import (
+    check_bases,
+    check_fields,
+    check_languages,
+    check_names,
+    check_references,
+    check_times,
+    check_xml,
+)
+from tocsin.spec.lint.links import check_links, check_msets, check_relations, check_urls
 from tocsin.spec.lint.metas import check_encodings, check_metas, check_robots
 from tocsin.spec.lint.microdata import check_microdata
-from tocsin.spec.lint.names import check_names, check_references
 from tocsin.spec.lint.page import WrittenPage, open_page
-from tocsin.spec.lint.urls import check_urls
 from tocsin.spec.topper.lint import find_topper_faults
 
 if TYPE_CHECKING:

@@ -8,16 +8,14 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from tocsin.spec.html.decoding import decode
-from tocsin.spec.html.layout import value_span
 from tocsin.spec.html.microsyntax import SPACE
 from tocsin.spec.html.page import Kind, find_kind, find_page_encoding
-from tocsin.spec.html.positions import read_places
-from tocsin.spec.html.xml_positions import read_xml_places
+from tocsin.spec.html.positions import read_places, read_xml_places, value_span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tocsin.spec.html.layout import PlacedElement, Places
+    from tocsin.spec.html.positions import PlacedElement, Places
 
 MOST_TOKENS = 1000
 """So many tokens of one attribute are looked at."""

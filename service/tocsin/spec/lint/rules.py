@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from tocsin.spec.html.findings import Level
+from tocsin.spec.html.positions import Level
 
 _AWARENESS: Final = "awareness specification, 2.1"
 _META: Final = "LINK, META and PROFILE"

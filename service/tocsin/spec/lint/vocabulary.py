@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from tocsin.spec.html.microsyntax import is_valid_nonneg
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
-from tocsin.spec.infrastructure.microsyntaxes import is_valid_nonneg
 from tocsin.spec.infrastructure.urls import is_absolute_url
 from tocsin.spec.microdata.formats.recurrence import read_rule
 from tocsin.spec.microdata.values import HCARD, Item, Kind, Property

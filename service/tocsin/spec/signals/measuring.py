@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from datetime import timedelta
 
-    from tocsin.spec.signals.rules import Rule
-    from tocsin.spec.signals.values import ContentChange, Readings
+    from tocsin.spec.signals.fingerprint import ContentChange
+    from tocsin.spec.signals.reading import Readings
+    from tocsin.spec.signals.weigh import Rule
     from tocsin.spec.topper.compare import Thresholds
 
 Label: TypeAlias = Literal["edit", "noise", ""]

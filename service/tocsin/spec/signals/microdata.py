@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.spec.html.microsyntax import split_tokens
 from tocsin.spec.signals.instants import to_value
-from tocsin.spec.signals.kinds import ARTICLE, BESIDE, PAGE, kind_of, name_of
+from tocsin.spec.signals.linked import ARTICLE, BESIDE, PAGE, kind_of, name_of
 from tocsin.spec.signals.signal import Signal
 
 if TYPE_CHECKING:

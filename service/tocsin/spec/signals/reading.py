@@ -9,13 +9,12 @@ from msgspec import Struct
 
 from tocsin.spec.signals import SIGNALS, content
 from tocsin.spec.signals.signal import Seen
-from tocsin.spec.signals.values import Readings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tocsin.spec.html.whole import Whole
-    from tocsin.spec.signals.values import Content
+    from tocsin.spec.signals.fingerprint import Content
 
 READ_AS: Final = "1"
 """Another one whenever a signal is read otherwise than before: what was read before cannot be compared then."""
@@ -35,6 +34,23 @@ class Asked(Struct, frozen=True):
     look_at: str = ""
     ignore: str = ""
     own_ignore: bool = True
+
+
+class Readings(Struct, frozen=True):
+    """What a page says of its changes beside the twelve fields.
+
+    read_as   by which readers, and with which selectors: only what was read alike can be compared
+    values    by the signal's name; what the page does not have is absent
+    content   None where it has none, or it was not read
+    problems  in words for the page's reader
+    text      digest of all its text; 0: unknown. Of a text whose content the reader was told to know, none was read
+    """
+
+    read_as: str
+    values: dict[str, str]
+    content: Content | None = None
+    problems: tuple[str, ...] = ()
+    text: int = 0
 
 
 def read_as(asked: Asked) -> str:

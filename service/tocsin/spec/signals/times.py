@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.spec.html.microsyntax import split_tokens
 from tocsin.spec.signals.instants import to_value
-from tocsin.spec.signals.kinds import name_of
+from tocsin.spec.signals.linked import name_of
 from tocsin.spec.signals.microdata import names_modified
 from tocsin.spec.signals.signal import Signal
 

@@ -17,7 +17,7 @@ from tocsin.spec.suspicion.folding import LONGEST, fold_words, split_parts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.spec.html.meta import Meta
+    from tocsin.spec.html.document import Meta
     from tocsin.spec.html.whole import Whole
 
 

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.errors import UsageError
 from tocsin.spec.html.decoding import NOT_ASCII, decode
-from tocsin.spec.html.layout import value_span
 from tocsin.spec.html.microsyntax import SPACE
-from tocsin.spec.html.page import Kind, find_kind, find_page_encoding, read_page
-from tocsin.spec.html.positions import read_layout
-from tocsin.spec.topper.authored import why_no_page
+from tocsin.spec.html.page import Kind, find_kind, find_page_encoding, read_page, why_no_page
+from tocsin.spec.html.positions import read_layout, value_span
 from tocsin.spec.topper.dates import granularity, parse_token
+from tocsin.spec.topper.lint import WrittenElement, find_elements
 from tocsin.spec.topper.state import read_dates, read_state
-from tocsin.spec.topper.written import WrittenElement, find_elements
 
 if TYPE_CHECKING:
-    from tocsin.spec.html.layout import Layout, PlacedMeta
+    from tocsin.spec.html.positions import Layout, PlacedMeta
     from tocsin.spec.topper.dates import Interval
 
 _BOM = b"\xef\xbb\xbf"

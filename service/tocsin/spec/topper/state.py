@@ -12,7 +12,7 @@ from tocsin.spec.topper.dates import is_token
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from tocsin.spec.html.meta import Meta
+    from tocsin.spec.html.document import Meta
 
 FIELDS: tuple[str, ...] = (
     "created",

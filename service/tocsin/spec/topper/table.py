@@ -5,17 +5,154 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from html.entities import html5
+from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.errors import BadUrl, TableError, UsageError
 from tocsin.spec.html.microsyntax import fold_space
 from tocsin.spec.html.urls import watch_url
-from tocsin.spec.topper.cells import CELLS, Cell, Refused, split_record
-from tocsin.spec.topper.references import BadReference, escape, unescape
 from tocsin.spec.topper.state import FIELDS, PageState, canonical_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+
+_WRITTEN = {
+    '"': "&quot;",
+    "'": "&#39;",
+    "\N{LEFT DOUBLE QUOTATION MARK}": "&ldquo;",
+    "\N{RIGHT DOUBLE QUOTATION MARK}": "&rdquo;",
+    "\N{LEFT SINGLE QUOTATION MARK}": "&lsquo;",
+    "\N{RIGHT SINGLE QUOTATION MARK}": "&rsquo;",
+    "\N{DOUBLE LOW-9 QUOTATION MARK}": "&bdquo;",
+    "\N{SINGLE LOW-9 QUOTATION MARK}": "&sbquo;",
+    "\N{LEFT-POINTING DOUBLE ANGLE QUOTATION MARK}": "&laquo;",
+    "\N{RIGHT-POINTING DOUBLE ANGLE QUOTATION MARK}": "&raquo;",
+    "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}": "&lsaquo;",
+    "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}": "&rsaquo;",
+    "\t": "&#9;",
+    "\n": "&#10;",
+    "\r": "&#13;",
+    "&": "&amp;",
+}
+_LEGACY = "|".join(sorted(name for name in html5 if not name.endswith(";")))
+# An ampersand is escaped only where some reader of HTML would take it for the start of a reference.
+_ESCAPED = re.compile(
+    f"[{''.join(mark for mark in _WRITTEN if mark != '&')}]"
+    f"|&(?=#[0-9]|#[xX][0-9a-fA-F]|[A-Za-z][A-Za-z0-9]*;|(?:{_LEGACY}))"
+)
+_REFERENCE = re.compile(r"&(?:#(?P<decimal>[0-9]+)|#[xX](?P<hex>[0-9a-fA-F]+)|(?P<name>[A-Za-z][A-Za-z0-9]*));")
+_LONGEST_DIGITS = 7  # of U+10FFFF in decimal; more, without leading zeros, are beyond it
+_HIGHEST = 0x10FFFF
+_SURROGATES = range(0xD800, 0xE000)
+_C1 = range(0x80, 0xA0)
+MARKS = "".join(mark for mark in _WRITTEN if mark not in "&\n")
+"""What never stands raw inside a cell: the quotation marks, TAB and CR (LF ends the line)."""
+
+
+class BadReference(ValueError):
+    """A numeric reference to something that is no character; `place` is where its `&` stands."""
+
+    def __init__(self, reference: str, place: int) -> None:
+        super().__init__(f"bad reference {reference[:20]}: it names no character")
+        self.place = place
+
+
+def escape(datum: str) -> str:
+    """Write a datum as a cell holds it: `html.unescape` gives it back."""
+    return _ESCAPED.sub(lambda match: _WRITTEN[match[0]], datum)
+
+
+def unescape(cell: str) -> str:
+    """Read a datum from its cell. Only references with their semicolon are read; an unknown name stands for itself.
+
+    Raises BadReference for a number that is 0, a surrogate, or beyond U+10FFFF.
+    """
+    return _REFERENCE.sub(_read, cell)
+
+
+def _read(match: re.Match[str]) -> str:
+    if match["name"] is not None:
+        return html5.get(match["name"] + ";", match[0])
+    digits, base = (match["decimal"], 10) if match["decimal"] is not None else (match["hex"], 16)
+    digits = digits.lstrip("0")
+    number = int(digits, base) if 0 < len(digits) <= _LONGEST_DIGITS else 0
+    if number == 0 or number in _SURROGATES or number > _HIGHEST:
+        raise BadReference(match[0], match.start())
+    # As HTML decodes it: what windows-1252 defines of 128 to 159 is meant by it.
+    return bytes([number]).decode("cp1252", "ignore") or chr(number) if number in _C1 else chr(number)
+
+
+CELLS = 52
+
+_UP_TO_SPACE = re.compile("[^ ]*")
+_RAW = re.compile(f"[\0{re.escape(MARKS)}]")
+
+
+class Refused(ValueError):
+    """Why a line is refused, and the column, from 1 in code points."""
+
+    def __init__(self, column: int, reason: str) -> None:
+        self.column, self.reason = column, reason
+
+
+class Cell(NamedTuple):
+    """One cell: what stands in it, without its quotation marks, still with its references.
+
+    column  of its first character, from 1
+    """
+
+    text: str
+    column: int
+    is_quoted: bool
+
+
+def split_record(line: str) -> list[Cell]:
+    """Split a line without its end into its 52 cells.
+
+    Raises Refused for another number of them, and for quotation marks, TAB, CR or NUL where they may not stand.
+    """
+    cells: list[Cell] = []
+    place = 0
+    while True:
+        cell, end = _next_cell(line, place)
+        cells.append(cell)
+        if end == len(line):
+            break
+        place = end + 1
+    if len(cells) != CELLS:
+        column = cells[CELLS].column if len(cells) > CELLS else len(line) + 1
+        raise Refused(column, f"not {CELLS} cells: {len(cells)} of them")
+    return cells
+
+
+def _next_cell(line: str, place: int) -> tuple[Cell, int]:
+    """Read the cell at `place`; returns it and where its separator, or the line's end, stands."""
+    if not line.startswith('"', place):
+        match = _UP_TO_SPACE.match(line, place)
+        end = match.end() if match else place
+        _refuse_raw(line, place, end)
+        return Cell(line[place:end], place + 1, is_quoted=False), end
+    close = line.find('"', place + 1)
+    if close < 0:
+        raise Refused(place + 1, "quotation mark not closed")
+    _refuse_raw(line, place + 1, close)
+    if close + 1 < len(line) and line[close + 1] != " ":
+        raise Refused(close + 1, "quotation mark out of place; inside a cell it is written &quot;")
+    return Cell(line[place + 1 : close], place + 1, is_quoted=True), close + 1
+
+
+def _refuse_raw(line: str, start: int, end: int) -> None:
+    raw = _RAW.search(line, start, end)
+    if raw is None:
+        return
+    if raw[0] == '"':
+        raise Refused(raw.start() + 1, "quotation mark out of place; inside a cell it is written &quot;")
+    if raw[0] == "\0":
+        raise Refused(raw.start() + 1, "U+0000; no cell holds it")
+    what = {"\t": "raw TAB", "\r": "raw CR"}.get(raw[0], "raw quotation mark")
+    raise Refused(raw.start() + 1, f"{what}; it is written as a character reference")
+
 
 LONGEST_TEXT = 253
 """Unicode characters of the user's text: 255 with its quotation marks (2.2.2, field 15)."""

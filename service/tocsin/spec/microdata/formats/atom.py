@@ -8,13 +8,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
-from tocsin.spec.html.markup import read_markup
 from tocsin.spec.html.microsyntax import lower_ascii, split_tokens
 from tocsin.spec.html.page import Kind
-from tocsin.spec.html.writing import is_xml, write_html, write_xml, xml_text, xml_value
-from tocsin.spec.infrastructure.bases import Bases
+from tocsin.spec.html.writing import is_xml, read_markup, write_html, write_xml, xml_text, xml_value
 from tocsin.spec.infrastructure.datetimes import is_valid_global, parse_datetime, parse_vague
-from tocsin.spec.infrastructure.uri import SUB_DELIMS, UCSCHAR, UNRESERVED, percent, write_iri
+from tocsin.spec.infrastructure.urls import SUB_DELIMS, UCSCHAR, UNRESERVED, Bases, percent, write_iri
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

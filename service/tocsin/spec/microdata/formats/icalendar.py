@@ -10,7 +10,7 @@ from uuid import NAMESPACE_URL, uuid5
 from tocsin.spec.html.microsyntax import fold_space
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
 from tocsin.spec.infrastructure.unsafe import safe_line
-from tocsin.spec.infrastructure.uri import percent
+from tocsin.spec.infrastructure.urls import percent
 from tocsin.spec.microdata.formats.content_lines import (
     Budget,
     Sheet,

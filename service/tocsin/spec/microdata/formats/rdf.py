@@ -9,12 +9,9 @@ from string import ascii_lowercase, ascii_uppercase
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from tocsin.spec.html.languages import read_pragma_language
 from tocsin.spec.html.microsyntax import split_tokens
-from tocsin.spec.html.tree import read_tree
-from tocsin.spec.infrastructure import uri
-from tocsin.spec.infrastructure.bases import Bases
-from tocsin.spec.infrastructure.urls import is_absolute_url
+from tocsin.spec.html.tree import read_pragma_language, read_tree
+from tocsin.spec.infrastructure.urls import SUB_DELIMS, UCSCHAR, UNRESERVED, Bases, is_absolute_url
 from tocsin.spec.microdata.formats.rdf_terms import (
     LONGEST_IRI,
     RDF,
@@ -210,7 +207,7 @@ Deviation: the text writes them as no algorithm of its own makes them, with `%3A
 """
 
 _LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
-_KEPT: Final = rf"{uri.UNRESERVED}{uri.SUB_DELIMS}:@/?{uri.UCSCHAR}"
+_KEPT: Final = rf"{UNRESERVED}{SUB_DELIMS}:@/?{UCSCHAR}"
 _OTHERS: Final = re.compile(f"[^{_KEPT}]")
 _OTHERS_BUT_ESCAPES: Final = re.compile(rf"(?!%[0-9A-Fa-f]{{2}})[^{_KEPT}]")
 

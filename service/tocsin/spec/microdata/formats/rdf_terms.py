@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
-from tocsin.spec.infrastructure.uri import percent
+from tocsin.spec.infrastructure.urls import percent
 
 if TYPE_CHECKING:
     from typing import TypeAlias

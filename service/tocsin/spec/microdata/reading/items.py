@@ -9,7 +9,7 @@ from tocsin.spec.html.marked import MOST_MARKS, SHALLOW, read_marked
 from tocsin.spec.html.microsyntax import split_tokens
 from tocsin.spec.html.search import holds_any
 from tocsin.spec.html.tree import HTML, Element
-from tocsin.spec.infrastructure.bases import Bases
+from tocsin.spec.infrastructure.urls import Bases
 from tocsin.spec.microdata.reading.crawl import NOWHERE, Crawl
 from tocsin.spec.microdata.values import Item, Kind, Microdata, Property, TextProperty
 

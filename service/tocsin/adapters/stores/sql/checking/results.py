@@ -24,7 +24,7 @@ from tocsin.adapters.stores.sql.pages.tasks import OWED
 from tocsin.adapters.stores.sql.role import ids
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.model import CheckOutcome
-from tocsin.spec.topper.policy import Mode
+from tocsin.spec.topper.compare import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,16 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.html.microsyntax import split_tokens
-from tocsin.spec.infrastructure.microsyntaxes import (
-    are_unique,
-    find_by_hash_name,
-    is_valid_boolean,
-    is_valid_hash_name,
-    is_valid_keyword,
-    read_state,
-    remove_token,
-)
+from tocsin.spec.conformance.microsyntaxes import are_unique, find_by_hash_name, read_state, remove_token
+from tocsin.spec.html.microsyntax import is_valid_boolean, is_valid_hash_name, is_valid_keyword, split_tokens
 
 SHAPES = {"circle": "round", "circ": "round", "": "square"}
 

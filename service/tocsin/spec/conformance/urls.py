@@ -11,16 +11,24 @@ from dataclasses import dataclass, replace
 from encodings import idna
 
 from tocsin.spec.html.microsyntax import SPACE
-from tocsin.spec.infrastructure import uri
-from tocsin.spec.infrastructure.urls import encode
+from tocsin.spec.infrastructure.urls import (
+    SUB_DELIMS,
+    UNRESERVED,
+    Reference,
+    encode,
+    is_ip_literal,
+    resolve_reference,
+    split_authority,
+    split_reference,
+)
 
 _DEFAULT_PORTS = {"ftp": 21, "gopher": 70, "http": 80, "https": 443, "ws": 80, "wss": 443}
 """Schemes with a server-based naming authority, and the ports that go without saying."""
 
 _LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 _OCTETS = re.compile("(?:%[0-9A-Fa-f]{2})++")
-_NOT_IN_PATH = re.compile(rf"[^{uri.UNRESERVED}{uri.SUB_DELIMS}:@/%]++")
-_NOT_IN_QUERY = re.compile(rf"[^{uri.UNRESERVED}{uri.SUB_DELIMS}:@/?%]++")
+_NOT_IN_PATH = re.compile(rf"[^{UNRESERVED}{SUB_DELIMS}:@/%]++")
+_NOT_IN_QUERY = re.compile(rf"[^{UNRESERVED}{SUB_DELIMS}:@/?%]++")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _DOTS = re.compile("[.\u3002\uff0e\uff61]")
@@ -74,13 +82,13 @@ def parse_url(text: str) -> DraftUrl | None:
     single % too, but not in a registered name; and # may stand in a fragment.
     Source  text 004, 2.3.2 (URL-02 to URL-05)
     """
-    parts = uri.split_reference(text.strip(SPACE))
+    parts = split_reference(text.strip(SPACE))
     if parts.authority is None:
         # Without a scheme, what stands before a colon would be one.
         if parts.scheme is None and ":" in parts.path.partition("/")[0]:
             return None
         return DraftUrl(parts.scheme, None, None, None, parts.path, parts.query, parts.fragment)
-    authority = uri.split_authority(parts.authority)
+    authority = split_authority(parts.authority)
     if authority is None:
         return None
     user, host, port = authority
@@ -104,17 +112,17 @@ def resolve(text: str, base: str, encoding: str = "utf-8") -> str | None:
         if host is None:
             return None
         parsed = replace(parsed, host=host)
-    reference = uri.Reference(
+    reference = Reference(
         parsed.scheme,
         _authority_of(parsed),
         _NOT_IN_PATH.sub(lambda found: _escape(found[0].encode()), parsed.path),  # Step 8.
         None if parsed.query is None else _escape_query(parsed.query, encoding),  # Step 9.
         parsed.fragment,
     )
-    against = uri.split_reference(base)
+    against = split_reference(base)
     if reference.scheme is None and against.scheme is None:
         return None
-    target = uri.resolve_reference(reference, against)  # Step 10.
+    target = resolve_reference(reference, against)  # Step 10.
     result = str(target)
     # Step 13: only a fragment or user info can still hold one (C-10).
     return result.replace("\\", "/") if (target.scheme or "").lower() in _DEFAULT_PORTS else result
@@ -163,7 +171,7 @@ def _escape_query(query: str, encoding: str) -> str:
 
 def _to_ascii(host: str) -> str | None:
     """Apply IDNA's ToASCII to each label, with unassigned code points allowed and the rules of hosts (URL-09)."""
-    if uri.is_ip_literal(host):
+    if is_ip_literal(host):
         return host
     try:
         expanded = _OCTETS.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode(), host)

@@ -6,19 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.infrastructure.microsyntaxes import (
+from tocsin.spec.conformance.microsyntaxes import (
     LONGEST_INTEGER,
     Ratio,
     is_valid_float,
     is_valid_int,
     is_valid_int_list,
-    is_valid_nonneg,
     parse_float,
     parse_int,
     parse_int_list,
     parse_nonneg,
     parse_ratio,
 )
+from tocsin.spec.html.microsyntax import is_valid_nonneg
 
 MANY = 200_000
 

@@ -10,16 +10,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeVar
 
-from tocsin.spec.html.microsyntax import SPACE, lower_ascii, split_tokens
+from tocsin.spec.html.microsyntax import SPACE, ZS, lower_ascii, split_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-
-DIGITS = "0123456789"
-
-ZS = " \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
-"""Unicode's space separators (class Zs), which no version since 6.3 has changed (NUM-02)."""
+    from collections.abc import Iterable, Mapping
 
 
 LONGEST_INTEGER = 4000
@@ -27,7 +21,7 @@ LONGEST_INTEGER = 4000
 _NONNEG = re.compile(f"[{SPACE}]*+([0-9]++)")
 _INTEGER = re.compile(f"[{SPACE}]*+(-?)([0-9]++)")
 _FLOAT = re.compile(rf"[{SPACE}]*+(-?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++))")
-_VALID_NONNEG = re.compile("[0-9]++")
+_DIGITS = re.compile("[0-9]++")
 _VALID_INTEGER = re.compile("-?[0-9]++")
 _VALID_FLOAT = re.compile(r"-?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)")
 _VALID_INTEGERS = re.compile("-?[0-9]++(?:,-?[0-9]++)*+")
@@ -79,11 +73,6 @@ def parse_float(text: str) -> Decimal | None:
         return None
     number = Decimal(match[1])
     return number or number.copy_abs()  # there is one zero
-
-
-def is_valid_nonneg(text: str) -> bool:
-    """Say whether the text is a valid non-negative integer (NUM-04)."""
-    return _VALID_NONNEG.fullmatch(text) is not None
 
 
 def is_valid_int(text: str) -> bool:
@@ -149,7 +138,7 @@ def _read_entry(entry: str) -> tuple[int | None, bool]:
     negated = started = bogus = False
     for place, character in enumerate(entry):
         if character in "0123456789":
-            digits = _VALID_NONNEG.match(entry, place)
+            digits = _DIGITS.match(entry, place)
             end = digits.end() if digits else place
             if entry[end : end + 1] not in ("", "-", "."):
                 return None, False  # junk straight after the digits
@@ -196,20 +185,6 @@ def read_state(
     return missing_default if invalid_default is None else invalid_default
 
 
-def is_valid_keyword(value: str, keywords: Collection[str], nonconforming: Collection[str] = ()) -> bool:
-    """Say whether an enumerated attribute may be written so: in any case, with nothing around it (ENUM-02).
-
-    nonconforming  keywords that have a state for historical reasons, and must not be written
-    """
-    keyword = lower_ascii(value)
-    return keyword in keywords and keyword not in nonconforming
-
-
-def is_valid_boolean(name: str, value: str) -> bool:
-    """Say whether a boolean attribute may be written with this value: none, or its own name in any case (NUM-03)."""
-    return not value or lower_ascii(value) == lower_ascii(name)
-
-
 _PIECES = re.compile(f"[{SPACE}]++|[^{SPACE}]++")
 
 
@@ -254,8 +229,3 @@ def find_by_hash_name(reference: str, elements: Iterable[tuple[str | None, str |
         if any(attribute is not None and attribute.lower() == wanted for attribute in attributes):
             return place
     return None
-
-
-def is_valid_hash_name(reference: str, names: Collection[str]) -> bool:
-    """Say whether the text is a hash-name reference to one of these names, written exactly so (REF-02)."""
-    return reference.startswith("#") and reference[1:] in names

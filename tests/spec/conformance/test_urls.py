@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.infrastructure.draft_urls import Decomposition, DraftUrl, decompose, parse_url, resolve
-from tocsin.spec.infrastructure.uri import remove_dot_segments, split_reference
+from tocsin.spec.conformance.urls import Decomposition, DraftUrl, decompose, parse_url, resolve
+from tocsin.spec.infrastructure.urls import remove_dot_segments, split_reference
 
 BASE = "http://a.example/b/c;d?e#f"
 
