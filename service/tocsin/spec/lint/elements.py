@@ -1,4 +1,4 @@
-"""None"""
+"""Rules about a whole document and its elements: XML, bases, languages, ids, references, dates and times."""
 
 from __future__ import annotations
 

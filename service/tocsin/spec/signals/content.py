@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - the marks are of many scripts
 """A page's content: its main text in blocks, and how one differs from another.
 
 What counts and what does not is told in the documentation; `READ_AS` changes whenever it does.

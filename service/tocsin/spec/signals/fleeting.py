@@ -1,6 +1,10 @@
 # ruff: noqa: RUF001 - the signs are of many scripts
 # ruff: noqa: RUF001 - the words are of many scripts
-"""None"""
+"""Text that changes from visit to visit without an edit: counters, request ids, clocks, ages, greetings.
+
+Counters and request ids are recognised by their form, in any language; clocks, ages and greetings by words. Only short
+blocks are judged, since a figure in a sentence of prose is part of its meaning; ages are left out of longer ones, too.
+"""
 
 from __future__ import annotations
 
