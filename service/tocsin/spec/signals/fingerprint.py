@@ -1,8 +1,8 @@
 """The fingerprint of a page's content, and the comparison of two: new blocks, removed blocks, noise.
 
-A fingerprint has a digest for each block of text. Two contents resemble each other by the share of blocks that they
-have in common (Broder's resemblance, with blocks as shingles). A long block also has one byte for each sentence, so that
-an edited word differs from a new text.
+A fingerprint has a digest for each block of text. Two contents resemble each other by the share of blocks in common
+(Broder's resemblance, with blocks as shingles). A long block also has one byte for each sentence, so that an edited
+word differs from a new text.
 
 Sources  A. Z. Broder, On the resemblance and containment of documents, 1997. P. Li and A. C. König, b-Bit minwise
          hashing, 2010: a few bits of each digest are enough to estimate the resemblance of two sets.
