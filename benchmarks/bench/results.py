@@ -61,7 +61,7 @@ def result_of(
         checked_at=at,
         set_at=at,
         next_at=at + _DAY_US,
-        next_why="every 24h, at its own time",
+        next_why="every 24h (jittered)",
         conditional_run=0,
         state=state,
         verdict=verdict,

@@ -217,7 +217,7 @@ def _first_results(
             checked_at=at,
             set_at=at,
             next_at=at + (500_000 if shape.is_due else _DAY_US),
-            next_why="every 24h, at its own time",
+            next_why="every 24h (jittered)",
             conditional_run=0,
             state=NewState(
                 at,

@@ -100,10 +100,10 @@ def test_every_outcome_of_a_check_has_a_number_of_its_own() -> None:
     assert sorted(map(str, numbers)) == sorted(str(number) for number in range(len(CheckOutcome)))
 
 
-@given(WORDS | st.builds("every {}, at its own time".format, WORDS))
-@example("every 24h, at its own time")
-@example("every , at its own time")
-@example("every now, at its own time, at its own time")
+@given(WORDS | st.builds("every {} (jittered)".format, WORDS))
+@example("every 24h (jittered)")
+@example("every  (jittered)")
+@example("every now (jittered) (jittered)")
 @example("off")
 def test_a_reason_is_read_back_as_it_was(why: str) -> None:
     assert unpack_why(pack_why(why)) == why or why.startswith("~")

@@ -25,6 +25,15 @@ CHECK_MS: Final = (50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000)
 """The bounds by which the duration of checks is told."""
 COMMIT_MS: Final = (5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000)
 """The same of batches on their way into the store."""
+_RESULTS: Final = {"channel": "failed", "alert": "refused", "gone": "gone", "ours": "ours"}
+SPAN_US: Final = 300_000_000
+"""What one row of activity tells of."""
+LOOK_S: Final = 15.0
+"""How often the store's figures are read."""
+NOTE_US: Final = 60_000_000
+"""How often what was counted is noted, at least: so much is lost by a kill."""
+KEPT: Final = timedelta(days=90)
+_PRUNE_US: Final = 3_600_000_000
 
 
 class Histogram:
@@ -118,9 +127,6 @@ class CountedChannel:
         await self._channel.close()
 
 
-_RESULTS: Final = {"channel": "failed", "alert": "refused", "gone": "gone", "ours": "ours"}
-
-
 def _answered(counts: EngineCounts, values: dict[str, Any]) -> None:
     status = values["status"]
     counts.answers["none" if status is None else f"{status // 100}xx"] += 1
@@ -155,16 +161,6 @@ _KNOWN: Final[dict[str, Callable[[EngineCounts, dict[str, Any]], None]]] = {
     "stream.closed": _one_more("streams", -1),
     "stream.opened": _one_more("streams"),
 }
-
-
-SPAN_US: Final = 300_000_000
-"""What one row of activity tells of."""
-LOOK_S: Final = 15.0
-"""How often the store's figures are read."""
-NOTE_US: Final = 60_000_000
-"""How often what was counted is noted, at least: so much is lost by a kill."""
-KEPT: Final = timedelta(days=90)
-_PRUNE_US: Final = 3_600_000_000
 
 
 class ActivityStore(FigureStore, Protocol):

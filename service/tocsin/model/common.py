@@ -25,6 +25,17 @@ JsonObject: TypeAlias = dict[str, Any]
 
 SHARDS = 4096
 """How many shards hosts fall into (the first 12 bits of BLAKE2b of the host)."""
+SHORTAGE = "shortage"
+"""In the place of a `FailureKind`, of a page that was not received or read: this machine is short of something."""
+REFUSED_SETTINGS = "settings"
+"""In the place of a `FailureKind`, of a page that was not asked for: its settings in the store cannot be used."""
+DEMO_HOST: Final = "demo.tocsin.invalid"
+"""A name that nobody can own (RFC 6761, 6.4): only the service's own fetchers know what it leads to."""
+DEMO_GROUP: Final = "demo"
+NEIGHBOURS_BITS: Final = 4  # so many rows stand in a leaf of the store
+_STEP_BITS: Final = 16
+_MIX: Final = 2654435761  # Knuth's multiplicative hash: its multiples fill the interval evenly, however many there are
+_ONE: Final = 1 << 32
 
 
 class CheckOutcome(StrEnum):
@@ -59,13 +70,6 @@ class FailureKind(StrEnum):
     REDIRECT = "redirect"
     BLOCKED_ADDRESS = "blocked-address"
     CRASHED = "crashed"
-
-
-SHORTAGE = "shortage"
-"""In the place of a `FailureKind`, of a page that was not received or read: this machine is short of something."""
-
-REFUSED_SETTINGS = "settings"
-"""In the place of a `FailureKind`, of a page that was not asked for: its settings in the store cannot be used."""
 
 
 class Attempt(Struct, frozen=True, gc=False):
@@ -117,18 +121,6 @@ def to_rfc3339(at: Instant, *, digits: int = 3) -> str:
 @lru_cache(maxsize=1024)  # much happens in one second
 def _to_the_second(second: int) -> str:
     return (EPOCH + timedelta(seconds=second)).isoformat()[:19]
-
-
-DEMO_HOST: Final = "demo.tocsin.invalid"
-"""A name that nobody can own (RFC 6761, 6.4): only the service's own fetchers know what it leads to."""
-
-DEMO_GROUP: Final = "demo"
-
-
-NEIGHBOURS_BITS: Final = 4  # so many rows stand in a leaf of the store
-_STEP_BITS: Final = 16
-_MIX: Final = 2654435761  # Knuth's multiplicative hash: its multiples fill the interval evenly, however many there are
-_ONE: Final = 1 << 32
 
 
 def phase_of(page_id: int) -> float:

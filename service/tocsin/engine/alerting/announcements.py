@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from tocsin.engine.judging.events import EventWriter
     from tocsin.model import Instant, JsonObject, StormRow
     from tocsin.ports import AttentionStore, Chance, Clock, Store, Telemetry
+LOOK_S: Final = 1.0
+_ASKED_FOR_TEXTS: Final = 10
+"""So many pages are looked at for texts that show what changed; not of every page they may be kept."""
+_RETRY_US = 60_000_000
 
 
 class WakeUp:
@@ -38,9 +42,6 @@ class WakeUp:
     def next(self) -> asyncio.Event:
         """Give the event that is set when it rings the next time."""
         return self._rung
-
-
-LOOK_S: Final = 1.0
 
 
 class Announcer(ABC):
@@ -128,10 +129,6 @@ class QuestionAnnouncer(Announcer):
         return len(questions)
 
 
-_ASKED_FOR_TEXTS: Final = 10
-"""So many pages are looked at for texts that show what changed; not of every page they may be kept."""
-
-
 class StormTexts(StormStore, Protocol):
     """What announcing storms needs of the store."""
 
@@ -217,9 +214,6 @@ def host_changed_event(
 
 def _command(storm: StormRow) -> str:
     return f"tocsin alerts release {storm.id}"
-
-
-_RETRY_US = 60_000_000
 
 
 class OutageAnnouncer:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 NEVER_S = float("-inf")
 LONGEST_CRAWL_DELAY_S = 30.0
 """A site that asks for more is asked this seldom."""
+_FEWEST_TO_SWEEP = 1024
 
 
 class Politeness(Struct, frozen=True, gc=False):
@@ -123,9 +124,6 @@ class HostGate:
     def is_idle(self, now_s: float) -> bool:
         """Say whether nothing would be lost by forgetting this host."""
         return self.busy == 0 and self.next_at_s <= now_s and self.held_until_s <= now_s
-
-
-_FEWEST_TO_SWEEP = 1024
 
 
 class Host(HostGate):

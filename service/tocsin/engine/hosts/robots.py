@@ -38,6 +38,13 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _NOT_MODIFIED, _PARTIAL = 304, 206
 
 Said: TypeAlias = Literal["rules", "nothing", "error"]
+KEPT_US = 24 * 3600 * 1_000_000
+ASKED_AGAIN_US = 3600 * 1_000_000
+MOURNED_US = 30 * KEPT_US
+MOST_ORIGINS = 20_000
+MOST_TEXT = 16 * 2**20
+_OCTETS_A_RULE = 448
+UNAVAILABLE = Ruling(allowed=False, rule="robots.txt could not be read: the server has an error or is busy")
 
 
 class RobotsAnswer(Struct, frozen=True):
@@ -155,15 +162,6 @@ def _failed(earlier: RobotsAnswer | None, now: Instant) -> RobotsAnswer:
     if earlier.said == "error":
         return replace(earlier, asked_at=now, failing_since=earlier.failing_since or now)
     return replace(earlier, asked_at=now, said="error", before=earlier.said, failing_since=now)
-
-
-KEPT_US = 24 * 3600 * 1_000_000
-ASKED_AGAIN_US = 3600 * 1_000_000
-MOURNED_US = 30 * KEPT_US
-MOST_ORIGINS = 20_000
-MOST_TEXT = 16 * 2**20
-_OCTETS_A_RULE = 448
-UNAVAILABLE = Ruling(allowed=False, rule="robots.txt could not be read: the server has an error or is busy")
 
 
 class RobotsStore(Protocol):

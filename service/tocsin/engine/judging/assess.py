@@ -1,4 +1,4 @@
-"""From an answer's bytes to the page's state, and from two states to a verdict. Pure."""
+"""From an answer's bytes to the page's state, and from two states to a comparison. Pure."""
 
 from __future__ import annotations
 
@@ -29,27 +29,26 @@ if TYPE_CHECKING:
 
     Headers: TypeAlias = tuple[tuple[str, str], ...]
 
-# Changes whenever the readers read otherwise than before, or digests are made otherwise: a digest from before is then
-# no digest of today's. 3: bodies are named by XXH3, and a late charset is heeded wherever it stands.
 READERS = "3"
+"""Version of the readers, a part of each digest; a digest of another version never equals one of today."""
+# Raise it whenever pages are read or digests are made differently. 3: XXH3 digests; a late charset counts anywhere.
 
-
-# What stands in the elements that are asked for: a page without them is not parsed.
+# A page without any of these words is not parsed: none of its meta elements can matter.
 ASKED_FOR = (*SIGNS, ROBOTS.encode(), AGENT.lower().encode())
 
 
 class Assessment(Struct, frozen=True):
     """What an answer says.
 
-    state       its twelve fields; empty for what is not HTML
-    is_html     whether there was anything that could declare something
-    problem     what is odd about the page, in words
+    state       the twelve fields; empty for anything that is not HTML
+    is_html     the answer is HTML or XHTML, which alone can declare fields
+    problem     oddities of the page, for people
     digest      equal digests mean equal states
-    directives  what it says to robots; None where it was not read, because it is as it was before
-    readings    of its signals; None where it was not read for them
-    change      how its content differs from the one before; None where they were not compared
-    suspicion   what else it seems to be than the page, and by what that shows; None for the page
-    listing     what it, a feed or sitemap, says of other pages
+    directives  to robots; None if the body was not read because it equals the one before
+    readings    of its signals; None if they were not read
+    change      of its content; None if it was not compared
+    suspicion   kind of page that replaced the watched one, with the evidence; None for the page itself
+    listing     dates of other pages that a feed or sitemap gives
     """
 
     state: PageState
@@ -64,11 +63,11 @@ class Assessment(Struct, frozen=True):
 
 
 class _AnswerHeaders(Struct, frozen=True, gc=False):
-    """What the headers of an answer say of its body, beside its type.
+    """Headers of an answer that matter for reading its body.
 
-    robots    values of X-Robots-Tag
-    nosniff   no type may be guessed
-    types     how many Content-Type headers there are
+    robots   values of X-Robots-Tag
+    nosniff  the type must not be guessed
+    types    number of Content-Type headers
     """
 
     robots: tuple[str, ...] = ()
@@ -77,17 +76,18 @@ class _AnswerHeaders(Struct, frozen=True, gc=False):
 
 
 def is_read_as_before(digest: str | None, asked_as: str) -> bool:
-    """Say whether the readers that a digest names, and how was asked for its body, are those of today.
+    """Tell whether a body of this digest would be read today as it was then.
 
-    Where they are not, a 304 would keep a state that nobody would find now.
+    asked_as  names the settings that shape the request now
     """
+    # Otherwise a 304 would keep a state that today's readers would not find.
     return digest is not None and digest.startswith(f"{READERS}{asked_as}:")
 
 
 def _digest_of(body: bytes, content_type: str | None, said: _AnswerHeaders, asked_as: str) -> str:
-    """Name a body as it would be read: bytes, type, other headers that matter, readers, and how it was asked for."""
-    # XXH3 takes a thirtieth of what SHA-256 does. Two bodies of one digest can be made on purpose, but only by who
-    # writes the page, and all that it hides is a change of that page.
+    """Name a body as it is read: its bytes, type and relevant headers, the readers, and the shape of the request."""
+    # XXH3 takes a thirtieth of the time of SHA-256. Only the page's author can forge a collision, and would only hide
+    # a change of that very page.
     digest = xxh3_128(body)
     digest.update(f"|{content_type or ''}".encode(errors="replace"))
     if said.nosniff:
@@ -108,15 +108,15 @@ def assess(
     asked_as: str = "",
     wanted: ReadingContext | None = None,
 ) -> Assessment:
-    """Read the state of a page that was received, and what else is wanted of it.
+    """Read the state of a page that was received, and its signals where they are wanted.
 
-    content_type  the first header's value (CT-01)
-    previous      the state before, and
-    digest        the digest of the body that it came with: where the body is the same, the state is, unread
-    headers       all of the answer's: some forbid to guess a type, some speak to robots (LM-45, LM-46)
-    asked_as      names the settings that shaped the request (`policies.asked_as`): others are another page
-    wanted        beside the twelve fields; None: nothing
-    Raises FetchRefused (too-complex) for a page that no parser may be given.
+    content_type  value of the first such header (CT-01)
+    previous      the stored state, and
+    digest        of the body that it was read from; an equal body is not read again
+    headers       of the answer; some forbid guessing the type, some address robots (LM-45, LM-46)
+    asked_as      names the settings that shaped the request (see `policies.asked_as`)
+    wanted        what to read beside the twelve fields; None for nothing
+    Raises FetchRefused (too-complex) for a page that is too complex to parse.
     """
     said = _read_headers(headers)
     new_digest = _digest_of(body, content_type, said, asked_as)
@@ -155,7 +155,7 @@ def assess(
 
 
 def _assess_other(seen: PageReading, problems: tuple[str, ...], said: _AnswerHeaders, digest: str) -> Assessment:
-    """Assess what is no page: it declares nothing, but what it is can be read."""
+    """Assess an answer that is not HTML: it declares no fields, but its content can be compared."""
     return Assessment(
         EMPTY,
         is_html=False,
@@ -191,13 +191,13 @@ def _read_headers(headers: Headers) -> _AnswerHeaders:
 
 
 def thresholds_of(policy: PageSettings) -> Thresholds:
-    """The user's thresholds as the comparison takes them."""
+    """Convert the user's thresholds for the comparison."""
     return Thresholds(
         durational=policy.durational_threshold, minor=policy.minor_threshold, refresh_cap=policy.refresh_cap
     )
 
 
 def decide(before: StoredState | None, latest: PageState, stored_at: Instant, policy: PageSettings) -> Comparison:
-    """Compare a state with the one before it, elapsed counted from that one's last storing (T41-T47)."""
+    """Compare a state with the one before it (T41 to T47); time elapses from the last storing of that one."""
     elapsed = timedelta(microseconds=stored_at - before.last_at) if before is not None else timedelta(0)
     return compare(PageState(before.fields) if before is not None else None, latest, elapsed, thresholds_of(policy))

@@ -1,4 +1,4 @@
-"""When a page is checked next: pure, over a given time."""
+"""When a page is checked next. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST_SET_US: Final = 600_000_000
 _PLACES: Final = 4
-"""Adaptive intervals are rounded to this many steps a doubling; their grid has this many points an interval."""
+"""Steps per doubling that adaptive intervals are rounded to, and grid points per interval."""
 _UNITS: Final = ((86_400, 48 * 3600, "d"), (3600, 2 * 3600, "h"), (60, 120, "m"))
 
 
@@ -41,24 +41,24 @@ def next_check(
     pace: ChangePace | None = None,
     fresh_s: int | None = None,
 ) -> tuple[Instant, str]:
-    """Tell when a page is due again, and why, in words.
+    """Return when a page is due again, and the reason for people.
 
-    now        the start of the last set of requests that received the page, else of the check
+    now        start of the last set of requests that received the page, else of the check
     pages      the settings in force for the page
-    time_zone  what its cron expression is read in
-    stored_at  when the state before the next one was stored: what a declared refresh runs from (T43)
-    refresh_s  the refresh that the page declares
-    too_soon   the last check came before that refresh was over: the page is due exactly then
-    pace       what is known of its changes, and
-    fresh_s    how long its server says that the answer stays true: for adaptive checking
-    Never sooner than `min_gap` from now (T21), nor than the refresh, as far as `refresh_cap` (T43).
+    time_zone  of cron expressions
+    stored_at  when the latest state was stored: a declared refresh runs from there (T43)
+    refresh_s  that the page declares
+    too_soon   the last check came before that refresh was over, and the page is due exactly then
+    pace       of its changes, for adaptive checking, and
+    fresh_s    seconds that its server declares the answer fresh
+    Never before `min_gap` from now (T21), nor before the refresh, up to `refresh_cap` (T43).
     """
-    # One more: at the gap's very end no request may be made yet (T21).
+    # T21: at the very end of the gap no request may be made yet.
     gap = now + _micros(pages.min_gap) + 1 if pages.min_gap else now
     fresh, counted_s = None, 0
     if stored_at is not None and refresh_s:
         counted_s = min(refresh_s, int(pages.refresh_cap.total_seconds()))
-        # A state is stored some seconds after its set began. Much later: the clock was ahead, and it counts from now.
+        # A state is stored seconds after its set began. If it seems much later, the clock was ahead, and now counts.
         fresh = (stored_at if stored_at - now < _LONGEST_SET_US else now) + counted_s * 1_000_000
     if too_soon and fresh is not None:
         return max(fresh, gap), f"the page's refresh of {counted_s} s was not over"
@@ -77,9 +77,9 @@ def next_check(
 
 
 def interval_of(pages: PageSettings, now: Instant, *, time_zone: str = "UTC") -> timedelta:
-    """Tell how long it is from one check to the next: of a cron expression, from its next time to the one after.
+    """Return the interval between checks; of a cron expression, between its next two occurrences.
 
-    Adaptive pages count with `every`: most change less often, and are asked for less often than that.
+    Adaptive pages count with `every`, as most of them are checked less often than that.
     """
     if not pages.cron:
         return pages.every
@@ -89,15 +89,15 @@ def interval_of(pages: PageSettings, now: Instant, *, time_zone: str = "UTC") ->
 
 @lru_cache(maxsize=1024)
 def _every(span: timedelta) -> str:
-    return f"every {show_span(span)}, at its own time"
+    return f"every {show_span(span)} (jittered)"
 
 
 def _next_of_grid(page_id: int, now: Instant, every: int) -> Instant:
-    """Give the page's last grid point that is at most an interval away.
+    """Return the page's last grid point that is at most an interval away.
 
-    A page off its grid (after its first check, a check by hand, a retry) returns to it by one shorter interval. From
-    there each interval is exactly `every`: a check that began late, waiting for its host, does not delay the next one.
+    A page off its grid (after its first check, a manual check, a retry) returns to it by one shorter interval.
     """
+    # From then on each interval is exactly `every`: a check that began late does not delay the next one.
     latest = now + every
     return latest - (latest - int(phase_of(page_id) * every)) % every
 
@@ -105,12 +105,12 @@ def _next_of_grid(page_id: int, now: Instant, every: int) -> Instant:
 def _next_of_pace(
     page_id: int, now: Instant, pages: PageSettings, pace: ChangePace | None, fresh_s: int | None
 ) -> tuple[Instant, str]:
-    """Find the next check of a page whose interval follows from its changes, within its bounds.
+    """Return the next check of a page whose interval follows its changes, within the user's bounds.
 
-    The interval is rounded to steps, and the page has a grid of a quarter of it, which it returns to by one shorter
-    interval. From there it comes at exact intervals while nothing new is learnt; pages that came together once (after
-    an outage) drift apart. No interval is longer than it says; one that may not be shorter is kept exactly.
+    The interval is rounded to steps, and starts on a grid of a quarter of it, to which a page returns by one shorter
+    interval. A lower bound is kept exactly.
     """
+    # The grid keeps intervals equal while nothing new is learnt, and separates pages that an outage brought together.
     every, least, most = _bounds_of(pages.every, pages.every_min, pages.every_max)
     wish, said, held, shortest = every, "nothing known yet", "", least
     if pace is not None:
@@ -134,19 +134,19 @@ def _next_of_pace(
 
 @lru_cache(maxsize=1024)
 def _bounds_of(every: timedelta, least: timedelta, most: timedelta) -> tuple[int, int, int]:
-    """Give them in microseconds; where settings of two levels exclude each other, nobody is asked too often."""
+    """Convert the bounds to microseconds; if two levels of settings contradict each other, the lower bound wins."""
     return _micros(every), _micros(least), _micros(max(least, most))
 
 
 def _found(pace: ChangePace, rate: float) -> str:
-    """Say what is known of a page's changes; rounded, so that not every page has words of its own."""
+    """Describe a page's changes, rounded so that many pages share the text."""
     checks, changes = max(round(pace.checks), 1), round(pace.found + pace.dated)
     often = f", about every {_about(1 / rate)}" if changes else ""
     return f"changed in {changes} of {checks} checks{often}"
 
 
 def _about(span_s: float) -> str:
-    """Write a span as people say it, in whole numbers of one unit."""
+    """Write a span in whole numbers of one unit."""
     for unit_s, from_s, name in _UNITS:
         if span_s >= from_s:
             return f"{round(span_s / unit_s)}{name}"
@@ -154,14 +154,14 @@ def _about(span_s: float) -> str:
 
 
 def _next_of_cron(page_id: int, now: Instant, text: str, time_zone: str) -> Instant:
-    # The jitter is added after and taken off before, so that no occurrence is met twice or missed.
+    # Subtracted first and added afterwards, so that no occurrence is met twice or missed.
     jitter = int(phase_of(page_id) * CRON_SPREAD_US)
     return _occurrence_after((now - jitter) // 60_000_000, text, time_zone) + jitter
 
 
 @lru_cache(maxsize=4096)  # pages share their expressions, and many are checked in one minute
 def _occurrence_after(minute: int, text: str, time_zone: str) -> Instant:
-    """Find the first occurrence after any moment of a minute, which is counted from the epoch: none has seconds."""
+    """Return the first occurrence after a minute (counted from the epoch); occurrences have no seconds."""
     at = next(CronSim(text, datetime.fromtimestamp(minute * 60, _zone(time_zone))))
     return (at.astimezone(UTC) - _EPOCH) // _MICROSECOND
 

@@ -1,4 +1,4 @@
-"""What follows from a check: each of its ends as one `CheckResult`, ready to be written. Pure."""
+"""Every end of a check as one `CheckResult`, ready to be written. Pure."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     )
 
 LOOK_AGAIN: Final = timedelta(hours=1)
-"""A page whose settings cannot be used is looked at again no later than this."""
+"""Longest time until a page is tried again whose settings cannot be used."""
 _NOTHING_LEARNT: Final = LearntContents()
 
 
 class Conclusions:
     """Makes conclusions for the pages of one instance.
 
-    keeps  what of pages' contents is kept
+    keeps  which contents of pages may be kept
     """
 
     def __init__(self, alerts: EventWriter, *, time_zone: str, keeps: KeptContents = KEEPS_ALL) -> None:
@@ -62,27 +62,28 @@ class Conclusion:
         self._alerts, self._time_zone = alerts, time_zone
 
     def off(self) -> CheckResult:
-        """The page is off: no request is made until somebody turns it on."""
+        """The page is off: no request is made until the user turns it on."""
         return self._result(
             CheckReport(self._task.url, CheckOutcome.SKIPPED, problem="off"), (None, "off"), keeps_rule=True
         )
 
     def withdrawn(self) -> CheckResult:
-        """The page was taken off the list, or paused, before its request was made (T62)."""
+        """The page was removed or paused before its request was made (T62)."""
         report = CheckReport(self._task.url, CheckOutcome.SKIPPED, problem="paused")
         return self._result(report, self._next_without_request(), keeps_rule=True)
 
     def skipped(self) -> CheckResult:
-        """The page's last set was a moment ago: no request is made (T21)."""
+        """The page was received a moment ago: no request is made (T21)."""
         problem = f"checked within {show_span(self._policy.min_gap)}"
         report = CheckReport(self._task.url, CheckOutcome.SKIPPED, problem=problem, next_try=self._gap_ends_at())
         return self._result(report, self._next_without_request(), keeps_rule=True)
 
     def held(self, why: str) -> CheckResult:
-        """The store holds settings of the page that cannot be used: it keeps all that it has, and is not asked for.
+        """The store holds settings of the page that cannot be used: no request is made, and nothing is lost.
 
-        Within an hour it is looked at again, for its user may have mended them.
+        why  the fault, with its mend
         """
+        # The user may mend the settings at any time, so the page is tried again within an hour.
         every = min(self._policy.every, LOOK_AGAIN)
         at, _ = next_check(self._task.page_id, self._began, PageSettings(every=every, min_gap=timedelta(0)))
         error = (REFUSED_SETTINGS, why)
@@ -91,7 +92,7 @@ class Conclusion:
         return self._result(report, next_at, held_attempts=self._task.attempts, keeps_rule=True)
 
     def disallowed(self, refusal: Disallowed, *, gate_at: Instant | None = None) -> CheckResult:
-        """robots.txt forbids the page: told once, and checked again when it no longer does; `gate_at` as `deferred`."""
+        """robots.txt forbids the page; this is told once. `gate_at` as in `deferred`."""
         task = self._task
         at, why = self._next()
         if refusal.retry_at is not None:
@@ -104,7 +105,7 @@ class Conclusion:
                 ),
             )
         report = CheckReport(task.url, CheckOutcome.DISALLOWED, rule=refusal.rule, problem=str(refusal), next_try=at)
-        # No request was made for the page: an `again` has not had its try (T60).
+        # No request was made, so an instruction to try again is not used up (T60).
         return self._result(report, (at, why), alerts=alerts, disallowed=True, keeps_rule=True, host_gate_at=gate_at)
 
     def deferred(
@@ -115,10 +116,10 @@ class Conclusion:
         error: FetchError | None = None,
         gate_at: Instant | None = None,
     ) -> CheckResult:
-        """Tries remain, but not now: a long Retry-After, or our own outage.
+        """Tries remain, but later: after a long Retry-After, or an outage of our own connection.
 
-        error    how our outage showed itself
-        gate_at  until when the host wants to be left alone
+        error    the failure that showed the outage
+        gate_at  the host asked for no requests until then
         """
         shown = (error.kind, error.detail) if error else (attempts[-1].kind, attempts[-1].message) if attempts else None
         report = CheckReport(
@@ -135,7 +136,7 @@ class Conclusion:
         )
 
     def short(self, attempts: Sequence[Attempt], shortage: Shortage, not_before: Instant) -> CheckResult:
-        """This machine was short of something: the page keeps its tries, and is due again soon."""
+        """This machine ran short of a resource: the page keeps its tries, and is due again soon."""
         report = CheckReport(
             self._task.url, CheckOutcome.DEFERRED, next_try=not_before, error=(SHORTAGE, str(shortage))
         )
@@ -145,13 +146,10 @@ class Conclusion:
     def unreachable(
         self, attempts: Sequence[Attempt], error: FetchError, *, gate_at: Instant | None = None
     ) -> CheckResult:
-        """The page could not be received after its tries: the user is asked, unless a rule says what to do (T60).
-
-        gate_at  as `deferred` takes it
-        """
+        """All tries failed: the user is asked, unless a rule says what to do (T60). `gate_at` as in `deferred`."""
         at, why = self._next()
         if not attempts:
-            # It came, but no parser may be given it: that try failed, too.
+            # The page was received, but is too complex to parse: that try failed, too.
             attempts = (Attempt(self._began, error.kind, error.status, error.detail, 0),)
         report = CheckReport(
             self._task.url,
@@ -168,10 +166,10 @@ class Conclusion:
     def received(self, received: ReceivedPage, now: Instant, *, conditional: bool, tried: int) -> CheckResult:
         """Assess a page that was received, compare it with the state before, and decide what follows.
 
-        now          the moment of assessing: what a state is stored under
-        conditional  it was asked for with its validators
+        now          of the assessment: the time that a state is stored with
+        conditional  the request carried the page's validators
         tried        sets of requests that failed before
-        Raises FetchRefused: too-complex, or the status of what is neither the page nor a suspect.
+        Raises FetchRefused: too-complex, or the status of an answer that is neither the page nor a suspect.
         """
         task = self._task
         assessment = assess_received(task, received, self._policy)
@@ -206,12 +204,12 @@ class Conclusion:
             disallowed=False,
             recovery=recovery,
             render_owed=owed,
-            # It is about the stored state: an answer that is not stored, such as a suspect, does not change it.
+            # The flag describes the stored state, which an answer that is not stored (a suspect) does not change.
             not_html=task.not_html if judged.state is None and task.state is not None else not assessment.is_html,
             robots=_directives_of(task, assessment, judged),
             keeps_rule=waits_for_major and not is_major,
             suspected=is_suspect,
-            # A 304 brings nothing that could be read.
+            # A 304 has no body to learn from.
             learnt=LearntContents(known)
             if received.not_modified
             else learn(self._occasion, received, assessment, judged, known, now),
@@ -228,7 +226,7 @@ class Conclusion:
             problems.append(f"moved permanently to {received.moved_to}")
         if back is not None:
             problems.append(f"the clock was set back by {show_span(back)}: no time has passed until it catches up")
-        # By their places, as in `_result`.
+        # Positional, as in `_result`.
         return CheckReport(
             self._task.url,
             judged.outcome,
@@ -276,14 +274,14 @@ class Conclusion:
         )
 
     def _next_without_request(self) -> tuple[Instant, str]:
-        """When a page is due that no request was made for: an `again` still stands, as soon as it may be (T21, T60)."""
+        """Tell when a page without a request is due: an instruction to try again stays in force (T21, T60)."""
         instruction = self._task.instruction
         if instruction is None or instruction.kind != "again":
             return self._next()
         return max(self._gap_ends_at(), instruction.at or 0), "held: again as soon as it may be"
 
     def _gap_ends_at(self) -> Instant:
-        """When requests may be made for the page again (T21)."""
+        """Return the earliest time for the page's next request (T21)."""
         last = self._task.last_set_at
         if last is None or last > self._began:
             return self._began
@@ -314,7 +312,7 @@ class Conclusion:
     ) -> CheckResult:
         task, instruction = self._task, self._task.instruction
         noindex, nofollow = robots or (task.noindex, task.nofollow)
-        # By their places: of more than fifteen names Python makes a dict first, which takes six times as long.
+        # Positional: for more than fifteen keywords Python builds a dict first, which takes six times as long.
         return CheckResult(
             task.page_id,
             task.host_id,
@@ -333,7 +331,7 @@ class Conclusion:
             received,
             recovery,
             render_owed,
-            # A check that did not come so far leaves these as they were: each is told once.
+            # A check that did not get this far leaves these flags alone, because each is told once.
             task.disallowed if disallowed is None else disallowed,
             task.not_html if not_html is None else not_html,
             noindex,
@@ -352,15 +350,13 @@ class Conclusion:
 
 
 def _is_spent(instruction: Instruction | None, *, received: bool) -> bool:
-    """Tell whether a rule has done its work: `again` at any occasion that was not put off, others when a page came."""
+    """Tell whether an instruction is used up: `again` by any check that was not put off, others by a page."""
     return instruction is not None and (instruction.kind == "again" or received)
 
 
 def _directives_of(task: PageTask, assessment: Assessment, judged: Judgement) -> tuple[bool, bool]:
-    """Say whether the page wants its text out of indexes and its links not followed (LM-45, LM-46).
-
-    What an answer says that is not kept is not kept either: the next one is compared with the one before it.
-    """
+    """Return (noindex, nofollow) of the stored state (LM-45, LM-46)."""
+    # Directives are kept with the state that they came with: an answer that is not stored does not change them.
     said = assessment.directives
     if said is None or judged.outcome in (CheckOutcome.TOO_SOON, CheckOutcome.SUSPECT):
         return task.noindex, task.nofollow
@@ -368,11 +364,11 @@ def _directives_of(task: PageTask, assessment: Assessment, judged: Judgement) ->
 
 
 def clock_back(task: PageTask, now: Instant) -> timedelta | None:
-    """By how many whole seconds the clock stands before the page's last storing; None where it does not."""
+    """Return how far, in whole seconds, the clock is behind the page's last storing; None if it is not."""
     back_s = (task.state.last_at - now) // 1_000_000 if task.state is not None else 0
     return timedelta(seconds=back_s) if back_s > 0 else None
 
 
 def cause_of(error: FetchError) -> str:
-    """What questions are gathered by: the kind of failure, and for a status which one."""
+    """Name the cause that questions are gathered by: the kind of failure, with the status if that is the kind."""
     return f"{error.kind} {error.status}" if error.kind == "status" and error.status is not None else str(error.kind)

@@ -30,23 +30,25 @@ if TYPE_CHECKING:
     from tocsin.spec.robots.directives import Directives
 
 
-# A base of eight kilobytes could make a thousand short links long.
+# A base URL of eight kilobytes could make a thousand short links long.
 _MOST_CHARACTERS = 2**20
-# No link type that anybody registered is nearly as long; a page may write what it likes.
+# No registered link type is nearly as long.
 _LONGEST_REL = 256
 _EPOCH_S = 62_167_219_200
 """1970-01-01 in seconds since the year 0."""
+_MOST_COMPARED = 2**18
+"""Characters compared, without the common beginning and end of both texts: an excerpt shows far fewer."""
 
 
 def find_copies(
     watched: str, final_url: str, body: bytes, content_type: str | None, headers: Sequence[tuple[str, str]]
 ) -> tuple[CopyLink, ...]:
-    """Read which copies a page names that was received whole: of the pages it links to, and of itself (MS-13).
+    """Read which copies a page names, of itself and of pages that it links to (MS-13).
 
-    watched    the URL that the page is watched by; what is a copy of the page itself is a copy of this one
+    watched    URL that the page is watched by; copies of the page itself are recorded for this one
     final_url  its URL after redirects
     headers    of the answer, names in lower case
-    At most 1,000 copies and a million characters of URLs. A page that no parser may be given names none.
+    Returns at most 1,000 copies with a million characters of URLs, and none for a page that is too complex to parse.
     """
     links, sniffing = values_of(headers, "link"), values_of(headers, "x-content-type-options")
     if not links and not may_name_copies(body):
@@ -67,35 +69,28 @@ def find_copies(
 
 
 def made_at(datetime: str | None) -> Instant | None:
-    """Give the instant of a copy's date, by which copies are ordered; a date alone is its first moment, UTC."""
+    """Return the instant of a copy's date, which copies are sorted by; a date alone is its first moment, UTC."""
     interval = parse_token(datetime) if datetime is not None else None
     return (interval.start.seconds - _EPOCH_S) * 1_000_000 if interval is not None else None
 
 
 def values_of(headers: Iterable[tuple[str, str]], name: str) -> tuple[str, ...]:
-    """Give the values of all headers of this (lower-case) name, in order."""
+    """Return the values of all headers of this (lower-case) name, in order."""
     return tuple([value for key, value in headers if key == name])
 
 
-_MOST_COMPARED = 2**18
-"""Letters, of what is left when both texts' common beginning and end are taken off: an excerpt shows far less."""
-
-
 def may_keep(said: Directives | None) -> bool:
-    """Say whether a page lets copies of its text be kept (LM-45); one that was not read is as it was before."""
+    """Tell whether a page allows copies of its text (LM-45); None, of an unread body, forbids nothing new."""
     return said is None or (said.index and said.archive)
 
 
 def to_keep(said: Directives | None, snapshot: Snapshot | None) -> Snapshot | None:
-    """Say what is to be kept of a page's text; where the page wants no copy kept, those that were go, too."""
+    """Return the text to keep; `NO_COPY`, which deletes the texts kept so far, where the page forbids copies."""
     return snapshot if may_keep(said) else NO_COPY
 
 
 def difference_data(before: bytes, latest: bytes) -> JsonObject | None:
-    """Show what differs between two texts as an event does; None where they are the same to people.
-
-    Both packed. Raises DamagedText.
-    """
+    """Show the difference of two packed texts as an event does; None if people see none. Raises DamagedText."""
     was, now, is_cut = narrow(unpack_text(before), unpack_text(latest), _MOST_COMPARED)
     shown = excerpt(compare_texts(was, now, by="words"))
     if is_cut:
@@ -111,13 +106,13 @@ def find_items(
     said: Directives | None,
     at: Instant,
 ) -> PageItems:
-    """Read a page's microdata, ready to be kept; `NO_ITEMS` where the page wants no copy kept (LM-45).
+    """Read a page's microdata, ready to be kept; `NO_ITEMS` where the page forbids copies (LM-45).
 
     final_url  its URL after redirects
     headers    of the answer, names in lower case
-    said       what the page says to robots
+    said       its directives to robots
     at         when it was received
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     if not may_keep(said):
         return NO_ITEMS
@@ -129,7 +124,7 @@ def find_items(
 
 
 def items_read_of(items: PageItems | None, assessment: Assessment) -> PageItems | None:
-    """Say which bytes a page's items were read of, by the digest that its row has for them."""
+    """Add the digest of the body that the items were read from, as the page's row has it."""
     if items is None or not items.packed:
         return items
     return msgspec.structs.replace(items, body=assessment.digest.encode())
@@ -144,7 +139,7 @@ def difference_of_items(before: PageItems, latest: PageItems) -> JsonObject | No
 
 
 class LearntContents(Struct, frozen=True, gc=False):
-    """What a check learnt beside the state, as `CheckResult` has it."""
+    """What a check learnt beside the state, as in `CheckResult`."""
 
     known: PageKnowledge | None = None
     snapshot: Snapshot | None = None
@@ -163,13 +158,13 @@ def learn(
 ) -> LearntContents:
     """Gather what a check learnt of a page that it received anew.
 
-    known  what is known of it now beside its state
+    known  of its signals, after this check
     now    when it was received
     """
     listing = None if judged.outcome is CheckOutcome.SUSPECT else assessment.listing
     copies = _copies_of(occasion.task, received, judged)
     if assessment.directives is None:
-        # Its bytes are as they were. What was kept of them goes all the same, where the user lets none be kept.
+        # Equal bytes are not read again. But items kept earlier go, where the user no longer wants them kept.
         return LearntContents(known, None, listing, copies, None if occasion.keeps.items else NO_ITEMS)
     items = _items_of(occasion, received, assessment, judged, now)
     return LearntContents(known, _text_of(assessment, judged), listing, copies, items)
@@ -182,9 +177,9 @@ def _text_of(assessment: Assessment, judged: Judgement) -> Snapshot | None:
 
 
 def _copies_of(task: PageTask, received: ReceivedPage, judged: Judgement) -> tuple[CopyLink, ...] | None:
-    """Read which copies a page names; its renderings do it anew, the other checks need not.
+    """Read which copies a page names, at its first check and whenever older readers or other settings read it last.
 
-    Read whole is a page at its first check, and where it was last read by older readers, or asked for otherwise.
+    Renderings read them, too; other checks need not.
     """
     if judged.outcome is CheckOutcome.SUSPECT:
         return None
@@ -202,18 +197,15 @@ def _copies_of(task: PageTask, received: ReceivedPage, judged: Judgement) -> tup
 def _items_of(
     occasion: Occasion, received: ReceivedPage, assessment: Assessment, judged: Judgement, now: Instant
 ) -> PageItems | None:
-    """Read a page's microdata at its first check, for its renderings to compare with.
-
-    Later checks leave it alone, unless the page or the user wants no copy kept any more: what was kept goes.
-    """
+    """Read a page's microdata at its first check, so that its renderings can compare; later checks only delete it."""
     task, said = occasion.task, assessment.directives
     if judged.outcome in (CheckOutcome.TOO_SOON, CheckOutcome.SUSPECT):
         return None
     is_first = judged.outcome is CheckOutcome.FIRST
     if not occasion.keeps.items or (said is not None and not may_keep(said)):
-        # Also where it said so before: a rendering may have been told otherwise since.
+        # Deleted each time: a rendering in between may have been allowed to keep some.
         return None if is_first else NO_ITEMS
-    # A page may have come with states from elsewhere, and with nothing else.
+    # A page that was imported with its states has never been received.
     is_first = is_first or (task.state is not None and task.last_set_at is None)
     if not is_first:
         return None

@@ -1,6 +1,6 @@
 """The alerts, as CloudEvents: what receivers are promised, key by key.
 
-Every key is always present, null where nothing is known; an event is at most 256 KiB (see `event_size`).
+Every key is always present, null where nothing is known; an event is at most 256 KiB.
 """
 
 from __future__ import annotations
@@ -38,10 +38,14 @@ if TYPE_CHECKING:
 
 
 INSTRUCTIONS = ("again", "never", "until-major")
-"""What T60 lets the user answer; our own ones besides stand in the documentation."""
+"""The answers of T60; further ones are in docs/alert-receivers.md."""
 
 MAX_EVENT_BYTES = 256 * 2**10
 _MOST_OF_COPIES = MAX_EVENT_BYTES // 2
+# Receivers find the page and its states by these keys, so no digest may replace their values.
+_KEPT = frozenset({"id", "url", "final_url", "sample", "stored", "received", "command", "field", "digest"})
+_SHORTEST_REPLACED = 128
+_encode = msgspec.json.encode
 
 
 def page_data(page_id: int, url: str, group: str, text: str | None) -> JsonObject:
@@ -50,7 +54,7 @@ def page_data(page_id: int, url: str, group: str, text: str | None) -> JsonObjec
 
 
 def fields_data(fields: FieldValues) -> JsonObject:
-    """Show the twelve fields of a state by name."""
+    """Show the fields of a state by name."""
     return dict(zip(FIELDS, fields, strict=True))
 
 
@@ -76,13 +80,13 @@ def changed_data(
     thresholds: Thresholds,
     ruling: OverallVerdict | None = None,
 ) -> JsonObject:
-    """Put a verdict into the words of its event; what a rendering finds is filled in later, and so is the difference.
+    """Make the data of `tocsin.page.changed.v1`, and of `unchanged` and `too-soon`.
 
-    before     the state compared with; its `last_at` is when it was stored
-    latest     the values judged, stored at `stored_at`
+    before     the state compared with, stored at its `last_at`
+    latest     the judged values, stored at `stored_at`
     elapsed_s  whole seconds between the two storings
-    ruling     what the comparison and the signals came to; the comparison alone where it is left out
-    Returns the data of `tocsin.page.changed.v1`, and of `unchanged` and `too-soon`.
+    ruling     the verdict of fields and signals; by default that of the comparison alone
+    The rendering and the difference are filled in later.
     """
     ruling = ruling or combine_verdict(comparison)
     return {
@@ -112,7 +116,7 @@ def changed_data(
 def rendered_data(
     comparison: Comparison, *, before: FieldValues, latest: FieldValues, stored_at: Instant
 ) -> JsonObject:
-    """Show the state that a rendering stored, where it was not the one judged."""
+    """Show the state that a rendering stored, if it is not the one judged."""
     return {
         "outcome": str(comparison.outcome),
         "reason": str(comparison.reason) if comparison.reason is not None else None,
@@ -145,9 +149,9 @@ def rendering_data(row: RenderingRow) -> JsonObject:
 class EventWriter:
     """Writes the alerts of one instance.
 
-    source      the instance's name, the `source` of its events
-    chance      where their ids come from
-    public_url  under which people reach its pages; empty: events name none
+    source      name of the instance, the `source` of its events
+    chance      of their ids
+    public_url  of the web pages, for links; empty without any
     """
 
     def __init__(self, source: str, chance: Chance, *, public_url: str = "") -> None:
@@ -161,11 +165,10 @@ class EventWriter:
         rendered: JsonObject | None = None,
         items: JsonObject | None = None,
     ) -> AlertDraft:
-        """Tell of a verdict and of the rendering that answers it; one verdict, one alert.
+        """Tell of a verdict and its rendering: one verdict, one alert, with the time of the verdict.
 
-        rendered  as `rendered_data` shows it, where the rendering stored another state than the one judged
-        items     how the page's items differ from those of its rendering before; None where they do not
-        The event's time is the verdict's.
+        rendered  data of `rendered_data`, if the rendering stored another state than the one judged
+        items     difference to the items of the rendering before; None without any
         """
         found: JsonObject = {
             "rendering": rendering_data(rendering),
@@ -176,11 +179,11 @@ class EventWriter:
         return self._draft(events.CHANGED, page, verdict.at, verdict.data | found)
 
     def unchanged_event(self, page: PageTask, data: JsonObject, at: Instant) -> AlertDraft:
-        """Report that nothing changed, where asked for (T42); `data` is what `changed_data` gave."""
+        """Report that nothing changed, if asked for (T42); `data` comes from `changed_data`."""
         return self._draft(events.UNCHANGED, page, at, data | {"links": self._links(page)})
 
     def too_soon_event(self, page: PageTask, data: JsonObject, at: Instant) -> AlertDraft:
-        """Report that the time has not come, where asked for (T43); `data` is what `changed_data` gave."""
+        """Report that the page's refresh is not over, if asked for (T43); `data` comes from `changed_data`."""
         return self._draft(events.TOO_SOON, page, at, data | {"links": self._links(page)})
 
     def disallowed_event(
@@ -188,7 +191,7 @@ class EventWriter:
     ) -> AlertDraft:
         """Tell, once, that robots.txt forbids the page.
 
-        rule  the line that forbids it; None or empty where the file could not be had
+        rule  the line that forbids it; None or empty if the file could not be received
         """
         data = {
             "page": page_data(page.page_id, page.url, page.group, page.text),
@@ -199,9 +202,9 @@ class EventWriter:
         return self._draft(events.DISALLOWED, page, at, data)
 
     def suspect_event(self, page: PageTask, at: Instant, *, evidence: str, content_type: str | None) -> AlertDraft:
-        """Tell, once, that what the page was is there no longer, so that nothing was compared.
+        """Tell, once, that something else replaced the page, so that nothing was compared.
 
-        evidence  what was received instead, in words
+        evidence  what was received instead, for people
         """
         data = {
             "page": page_data(page.page_id, page.url, page.group, page.text),
@@ -224,9 +227,9 @@ class EventWriter:
     ) -> AlertDraft:
         """Tell that the page was received again.
 
-        question_id  the question that it leaves; None where the user had answered it before
-        rendering    the one that was owed, given now; of kind "copy" where the user chose a copy
-        That the question is over for all its pages is only known when this is written: the store says it in the event.
+        question_id  the question that it leaves; None if the user answered it before
+        rendering    the owed one; of kind "copy" if the user chose a copy
+        Whether the question is over for all its pages is known when the event is stored: the store fills it in.
         """
         question = {"id": str(question_id), "ended": True} if question_id is not None else None
         data = {
@@ -282,7 +285,7 @@ class EventWriter:
         return self._finish(events.OUTAGE_ENDED, "outage", None, ended_at, data)
 
     def test_event(self, channel: str, at: Instant) -> AlertDraft:
-        """Try a channel; this event is never stored."""
+        """Test a channel; this event is never stored."""
         data = {"channel": channel, "message": "This is a test: alerts of this instance reach you."}
         return self._finish(events.TEST, f"channel:{channel}", None, at, data)
 
@@ -316,7 +319,7 @@ def _error_data(question: QuestionRow) -> JsonObject:
 
 
 def _copies_data(copies: tuple[KnownCopy, ...]) -> list[JsonObject]:
-    """Show the copies that are offered, as many of the newest as leave room for the rest of the event."""
+    """Show the newest of the offered copies, as many as leave room for the rest of the event."""
     shown: list[JsonObject] = []
     left = _MOST_OF_COPIES
     for copy in copies:
@@ -332,19 +335,11 @@ def _time_or_none(at: Instant | None) -> str | None:
     return to_rfc3339(at) if at is not None else None
 
 
-# What a receiver finds the page and the states by; no digest could stand for it.
-_KEPT = frozenset({"id", "url", "final_url", "sample", "stored", "received", "command", "field", "digest"})
-_SHORTEST_REPLACED = 128
-
-_encode = msgspec.json.encode
-
-
 def fit_event(event: JsonObject) -> JsonObject:
-    """Return the event, at most 256 KiB as JSON in UTF-8: longest first, values become digest and length.
+    """Return the event with its longest values replaced until it fits into 256 KiB of JSON in UTF-8.
 
     A text or a list of texts becomes `{"digest": "sha256:...", "length": n}`, both of the text in UTF-8 or of the
-    list as compact JSON. Ids, URLs and times stay. The same event always gives the same result; the one given is
-    never changed.
+    list as compact JSON. Ids, URLs and times stay. The result is deterministic; the argument is not changed.
     """
     excess = len(_encode(event)) - MAX_EVENT_BYTES
     if excess <= 0:
@@ -372,7 +367,7 @@ def _places(value: Any, path: tuple[str, ...]) -> Iterator[tuple[int, tuple[str,
 
 
 def _shorten(data: Any, path: tuple[str, ...]) -> int:
-    """Replace the value there; returns the size of what stands for it."""
+    """Replace the value there; returns the size of the replacement."""
     for key in path[:-1]:
         data = data[int(key)] if isinstance(data, list) else data[key]
     last: Any = int(path[-1]) if isinstance(data, list) else path[-1]

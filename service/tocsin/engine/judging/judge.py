@@ -1,4 +1,4 @@
-"""What an answer comes to: the page's state, how it compares, and what is stored and told of that. Pure."""
+"""Judge an answer: compare the page's state, and decide what is stored and told. Pure."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ _OUTCOMES: Final = {outcome: CheckOutcome(outcome.value) for outcome in Outcome}
 
 
 class Occasion(Struct, frozen=True, gc=False):
-    """One check of one page: what was asked, under which settings, and when it began.
+    """One check of one page, with the settings in force.
 
-    keeps  what of pages' contents is kept
+    keeps  which contents of pages may be kept
     """
 
     task: PageTask
@@ -58,11 +58,12 @@ class Occasion(Struct, frozen=True, gc=False):
 
 
 class Judgement(Struct, frozen=True):
-    """What an answer came to: nothing of it is set where nothing is stored.
+    """The judgement of an answer.
 
-    comparison  by the specification; None where nothing was compared
-    ruling      what is told of it; None as well
-    followed    what follows from its signals
+    comparison  by the specification; None if nothing was compared
+    state       to be stored; None if nothing is stored
+    ruling      the verdict of fields and signals together; None if nothing was compared
+    followed    the result of weighing the signals
     """
 
     outcome: CheckOutcome
@@ -75,9 +76,9 @@ class Judgement(Struct, frozen=True):
 
 
 def assess_received(task: PageTask, received: ReceivedPage, policy: PageSettings) -> Assessment:
-    """Assess an answer; a 304 stands for the state that its validators belong to (T45 still applies to it).
+    """Assess an answer; a 304 confirms the state that its validators belong to (T45 still applies).
 
-    Raises FetchRefused: too-complex for a page that no parser may be given, status for a 202 that is no suspect.
+    Raises FetchRefused: too-complex for a page that is too complex to parse, status for a 202 that is no suspect.
     """
     if received.not_modified and task.state is not None:
         return Assessment(PageState(task.state.fields), is_from_html(task), None, task.body_digest or "")
@@ -108,9 +109,9 @@ def assess_received(task: PageTask, received: ReceivedPage, policy: PageSettings
 def judge(
     occasion: Occasion, received: ReceivedPage, assessment: Assessment, now: Instant, alerts: EventWriter
 ) -> Judgement:
-    """Compare what was received with the state before, and decide what is stored and told (T40 to T47).
+    """Compare an answer with the stored state, and decide what is stored and told (T40 to T47).
 
-    now  the moment of assessing: what a state is stored under
+    now  of the assessment: the time that a state is stored with
     """
     if _is_plainly_unchanged(occasion, assessment, now):
         state = _new_state(occasion.task, received, assessment, now)
@@ -124,7 +125,7 @@ def _judge_closely(
     task, policy = occasion.task, occasion.policy
     latest, before = assessment.state, task.state
     if before is not None and (evidence := evidence_against(assessment, task, policy)) is not None:
-        # Held at each check until the page is back; told at the first one only, even if what is there changes its kind.
+        # Checks hold the state until the page is back; only the first one alerts, even if another kind replaces it.
         content_type = received.response.header("content-type")
         told = (
             () if task.suspected else (alerts.suspect_event(task, now, evidence=evidence, content_type=content_type),)
@@ -137,7 +138,7 @@ def _judge_closely(
     stored_at = max(now, before.last_at) if before is not None else now
     comparison = decide(before, latest, stored_at, policy)
     followed = NO_SIGNALS
-    # Most pages speak for themselves: nothing was read beside, now or before.
+    # Most pages declare topper fields: their signals are not read, now or before.
     has_signals = assessment.readings is not None or task.beside is not None
     if has_signals and comparison.outcome is not Outcome.TOO_SOON:
         followed = _follow(occasion, assessment, stored_at)
@@ -146,11 +147,11 @@ def _judge_closely(
     state = _new_state(task, received, assessment, stored_at)
     if comparison.outcome is Outcome.FIRST or before is None:
         return Judgement(outcome, comparison, state, ruling=ruling, followed=followed)
-    # Most checks find nothing new, and few are asked to say so: then nobody reads these words.
+    # Most checks find nothing new, and few pages ask for a report of that: their event data would not be used.
     is_silent = outcome in _REPORTED_ON_REQUEST and outcome not in policy.report
     data = {} if is_silent else _data_of(occasion, before, latest, stored_at, comparison, ruling)
     if comparison.outcome is Outcome.TOO_SOON:
-        # The record is not kept: the next comparison is again with the state before it.
+        # T43: the record is not kept; the next comparison is with the state before it.
         told = () if is_silent else (alerts.too_soon_event(task, data, stored_at),)
         return Judgement(outcome, comparison, alerts=told, ruling=ruling)
     if ruling.outcome not in _TOLD:
@@ -170,7 +171,7 @@ def _judge_closely(
 
 
 def evidence_against(assessment: Assessment, task: PageTask, policy: PageSettings) -> str | None:
-    """Say by what an answer shows that it is not the page; None where nothing does, or the user takes it as it is."""
+    """Return the evidence that an answer is not the watched page; None without any, or if the user accepts suspects."""
     if policy.suspects == "accept":
         return None
     if assessment.suspicion is not None:
@@ -179,7 +180,7 @@ def evidence_against(assessment: Assessment, task: PageTask, policy: PageSetting
 
 
 def is_from_html(task: PageTask) -> bool:
-    """Tell whether the stored state was read from HTML or XHTML; then an answer of another kind is not the page."""
+    """Tell whether the stored state was read from HTML; an answer of another kind is then not the page."""
     state = task.state
     return state is not None and was_html(
         state.fields, not_html=task.not_html, is_received=task.last_set_at is not None
@@ -187,11 +188,11 @@ def is_from_html(task: PageTask) -> bool:
 
 
 def was_html(fields: FieldValues, *, not_html: bool, is_received: bool) -> bool:
-    """Tell whether a stored state was read from HTML or XHTML, by its page's flag and by what says more than that.
+    """Tell whether a stored state was read from HTML or XHTML.
 
-    Only HTML can declare fields. Of an empty state that was imported, and never checked, nobody knows.
-    is_received  the page was received since it is watched
+    is_received  the page was received since it was added; the flag of an imported state says nothing
     """
+    # Only HTML can declare fields.
     return fields != EMPTY.values or (is_received and not not_html)
 
 
@@ -230,7 +231,7 @@ def _data_of(
 
 
 def _is_plainly_unchanged(occasion: Occasion, assessment: Assessment, now: Instant) -> bool:
-    """Tell whether a comparison would find nothing (T42, T45), and nobody wants its words: so it is nearly always."""
+    """Tell quickly whether the comparison is bound to find nothing (T42, T45), as for nearly every check."""
     task, policy = occasion.task, occasion.policy
     before = task.state
     return (
@@ -254,7 +255,7 @@ def _is_awareness_due(occasion: Occasion, outcome: Outcome) -> bool:
 
 
 def _new_state(task: PageTask, received: ReceivedPage, assessment: Assessment, stored_at: Instant) -> NewState:
-    """The storing of a state; its validators are the answer's, or those that a 304 confirmed."""
+    """Make the state to store; its validators are the answer's, or those that a 304 confirmed."""
     before, digest = task.state, assessment.digest or None
     equal = before is not None and before.fields == assessment.state.values
     if received.not_modified:

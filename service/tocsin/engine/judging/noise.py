@@ -1,7 +1,6 @@
-"""What changes from check to check is learnt as noise, and muted; what has become quiet is heard again. Pure.
+"""Noise: places of a page that change from check to check are muted, and unmuted when they stay quiet. Pure.
 
-Learnt is only from what may be noise at all: signals, and the places that a content names (short blocks, figures, boxes
-that rotate).
+Only signals and the places that a content names (short blocks, figures, rotating boxes) can become noise.
 """
 
 from __future__ import annotations
@@ -20,29 +19,29 @@ if TYPE_CHECKING:
     from tocsin.model import Instant, SignalContext
 
 MUTED_AT: Final = 3
-"""So many checks in a row must find it changed; the first two are told, if they are more than noise."""
+"""Checks in a row with a change until a place is muted; the first two changes are still told."""
 HEARD_AT: Final = 5
-"""After so many readings in a row without a change, a muted place is heard again."""
+"""Readings in a row without a change until a place is unmuted."""
 HEARD_AFTER_US: Final = 30 * 86_400_000_000
-"""After so long without a change, too: a page that is not read, because its bytes are the same, is quiet."""
+"""Time without a change until a place is unmuted, too: a page with equal bytes is not read, and quiet."""
 HOST_MUTES_AT: Final = 5
-"""What is muted on so many pages of a host is muted on all of them."""
+"""Pages of a host on which a place is muted until it is muted on all of them."""
 MOST: Final = 64
-"""Places that are remembered of one page; the longest quiet ones are forgotten first."""
+"""Places remembered for one page; those quiet for longest are forgotten first."""
 
 _POSITIVE: Final = 2**63 - 1
 _SIGNAL: Final = "signal "
 
 
 def signal_place(name: str) -> Place:
-    """Give the place that a signal is learnt by."""
+    """Return the place that stands for a signal."""
     return Place(xxh3_64_intdigest(f"{_SIGNAL}{name}".encode()) & _POSITIVE, f"{_SIGNAL}{name}")
 
 
 def muted_keys(beside: SignalContext | None, now: Instant | None = None) -> frozenset[int]:
-    """Give the keys of all that is muted for a page: its own, and its host's, but for what the user wants to hear.
+    """Return the keys muted for a page: its own and its host's, without those that the user wants to hear.
 
-    now  what has not changed for long by then is heard; None: whatever its age
+    now  unmutes what was quiet for long by then; None unmutes nothing
     """
     if beside is None:
         return frozenset()
@@ -52,18 +51,18 @@ def muted_keys(beside: SignalContext | None, now: Instant | None = None) -> froz
 
 
 def muted_signals(names: Iterable[str], keys: Collection[int]) -> frozenset[str]:
-    """Give the signals among these that are muted."""
+    """Return the muted ones among these signals."""
     return frozenset(name for name in names if signal_place(name).key in keys) if keys else frozenset()
 
 
 def learn(
     noise: tuple[PageNoise, ...], differing: Iterable[Place], now: Instant, checked_before: Instant | None = None
 ) -> tuple[PageNoise, ...]:
-    """Learn from one reading of a page that could be compared with the one before.
+    """Learn from a reading that was compared with the one before.
 
     noise           learnt so far
-    differing       the places that differ from the reading before, muted ones too
-    checked_before  the check before this one: where its bytes were the same it was not read, and found all quiet
+    differing       places that differ, muted ones included
+    checked_before  time of the check before this one; it counts as quiet where it did not read the page
     """
     here = {place.key: place for place in differing}
     learnt = [
@@ -76,13 +75,13 @@ def learn(
 
 
 def _go_on(known: PageNoise, place: Place | None, now: Instant, checked_before: Instant | None) -> PageNoise | None:
-    """Go on with what is known of a place; None: it is forgotten."""
+    """Update a known place; None if it is forgotten."""
     if place is None:
         quiet = known.quiet + 1
         if known.since is None or quiet >= HEARD_AT or _is_long_quiet(known, now):
             return None
         return msgspec.structs.replace(known, quiet=quiet)
-    # What is gone has no words of its own: those that stood there are kept.
+    # A place whose content is gone has no text of its own: the earlier words keep naming it.
     what = known.what if place.what.endswith(GONE) else place.what
     is_in_a_row = checked_before is None or known.at >= checked_before
     if not is_in_a_row and (known.since is None or _is_long_quiet(known, now)):

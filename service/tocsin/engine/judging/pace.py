@@ -1,26 +1,26 @@
 """How often a page changes, as its checks, its dates and its server say. Pure.
 
-Changes are taken to come as a Poisson process. Its rate is estimated as in J. Cho and H. Garcia-Molina, "Estimating
+Changes are modelled as a Poisson process. Its rate is estimated as in J. Cho and H. Garcia-Molina, "Estimating
 frequency of change", ACM Transactions on Internet Technology 3(3), 2003:
 
-- Of a change that came somewhere between two checks, only that it came is known. For checks at equal intervals the
-  paper's estimator with reduced bias is -log((n - X + 0.5) / (n + 0.5)) an interval, with n checks and X changes found.
-  For checks at any times the most likely rate r is the one where the sum of t / (exp(r t) - 1), over the intervals t
-  that ended with a change, is the time of the others. Here the mean of these t stands for each, so that a few numbers
-  for a page are enough, and half of it is added to that time: with equal intervals this is the estimator above.
-- Where the page declares when it changed last, the paper counts one change, and the time since then as quiet (its
-  estimator from last-modified dates). Both kinds of change stand in one likelihood.
+- Of a change between two checks, only its occurrence is known. For checks at equal intervals the paper's estimator with
+  reduced bias is -log((n - X + 0.5) / (n + 0.5)) per interval, with n checks and X changes found. For checks at any
+  times the most likely rate r is the one where the sum of t / (exp(r t) - 1), over the intervals t that ended with a
+  change, equals the time of the others. Here the mean of these t replaces each of them, so that a few numbers per page
+  are enough, and half of it is added to that time: with equal intervals this is the estimator above.
+- Where the page declares the time of its last change, the paper counts one change, and the time since then as quiet
+  (its estimator from last-modified dates). One likelihood holds both kinds of change.
 
-It is weighed with what the user expects: that a page nobody knows changes once in `every`, as if half a change had been
-seen. So no rate is ever zero or infinite, which is what the paper corrects its estimators for where checks are few.
+The prior is the user's expectation: an unknown page changes once in `every`, with the weight of half a change. So no
+rate is zero or infinite, which is what the paper corrects its estimators for when checks are few.
 
-From rate to interval: asking in proportion to the rate is worse for freshness than asking all alike (the same authors,
-"Effective page refresh policies for Web crawlers", ACM Transactions on Database Systems 28(4), 2003), and what is best
-for freshness gives up the pages that change most. Who watches wants something else: to hear of a change soon. A change
-waits half an interval on average; with rates r, and intervals i that cost so many requests in all, the sum of r i / 2
-is least where i goes with 1 / sqrt(r) (K. C. Sia, J. Cho, H.-K. Cho, "Efficient monitoring algorithm for fast news
-alerts", IEEE Transactions on Knowledge and Data Engineering 19(7), 2007). `every` gives the scale: a page that changes
-once in `every` is checked once in `every`; one that changes four times as often, twice as often.
+From rate to interval: checking in proportion to the rate is worse for freshness than equal intervals (the same authors,
+"Effective page refresh policies for Web crawlers", ACM Transactions on Database Systems 28(4), 2003), and the optimum
+for freshness gives up the pages that change most. Watchers want to hear of changes soon. A change waits half an
+interval on average; for rates r and a fixed number of requests, the sum of r i / 2 over the intervals i is least for i
+proportional to 1 / sqrt(r) (K. C. Sia, J. Cho, H.-K. Cho, "Efficient monitoring algorithm for fast news alerts", IEEE
+Transactions on Knowledge and Data Engineering 19(7), 2007). `every` is the scale: a page that changes once in `every`
+is checked once in `every`; one that changes four times as often, twice as often.
 """
 
 from __future__ import annotations
@@ -51,21 +51,38 @@ if TYPE_CHECKING:
 _SECOND: Final = 1_000_000
 HALF_LIFE_CHECKS: Final = 20
 HALF_LIFE_S: Final = 60 * 86_400.0
-"""After so many checks or seconds, whichever come first, evidence counts half: a page that falls asleep is noticed."""
+"""Checks or seconds, whichever come first, after which evidence counts half: pages can calm down."""
 PRIOR_CHANGES: Final = 0.5
-"""Weight of what the user expects, in changes."""
+"""Weight of the user's expectation, in changes."""
 LOOK_BACK: Final = 4
-"""At its first check a page's own date speaks for so many of its intervals at most."""
+"""Intervals that a page's own date counts for at its first check, at most."""
 FINEST_AGE: Final = 1 / 8
-"""Of an interval: no declared date counts as nearer. Pages that declare the moment of each answer would get no end."""
+"""Least age of a declared date, as a share of an interval: pages may declare the moment of each answer."""
 _TRACE: Final = 1e-3
-"""Fewer changes than this are none: what fades for years must not end in numbers too small to divide by."""
+"""Fewer changes count as none: evidence that fades for years must not become too small to divide by."""
 _SATURATED: Final = 500.0
-"""Where so many changes are expected in an interval, that one was found says nothing."""
+"""Changes expected in an interval from which on finding one is no information."""
 _ENOUGH: Final = 1e-2
-"""The last step relative to the rate; the error left is its square."""
+"""Size of the last step relative to the rate; the remaining error is its square."""
 _MOST_STEPS: Final = 30
 _UNKNOWN: Final = ChangePace()
+_CHANGES: Final = frozenset({CheckOutcome.MINOR, CheckOutcome.MAJOR})
+_MODIFIED: Final = ("dc.modified", "dcterms.modified", "article:modified_time")
+_NO_DATES: Final = frozenset({"json-ld.version", "header.etag"})
+_BY_TRUST: Final = tuple(
+    tuple(name for name, its_source in SOURCES.items() if its_source == source and name not in _NO_DATES)
+    for source in ("author", "list", "server")
+)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_LONGEST_REMEMBERED: Final = 64
+_NEVER_READ: Final = PageKnowledge("", {})
+LONGEST_S: Final = 10 * 365 * 86_400
+"""What is longer counts as this; the caller clamps to far less."""
+_MOST_CHARS: Final = 4096
+_MOST_DIGITS: Final = 12
+_STALE: Final = frozenset({"no-cache", "no-store"})
+_LIFETIMES: Final = frozenset({"max-age", "s-maxage"})
 
 
 def note(
@@ -77,14 +94,13 @@ def note(
     declared_at: Instant | None,
     every_s: float,
 ) -> ChangePace | None:
-    """Add what a check found; a check that says nothing adds nothing.
+    """Add the evidence of a check.
 
-    since        the check before that received the page; None: this is the first, and only its date can say something,
-                 as if it had been checked `LOOK_BACK` intervals before
-    changed      it is another page than at that check
-    declared_at  when the page itself says it changed last; a date that is to come, or that did not move when the page
-                 changed, says nothing
-    every_s      how often the page is checked while nobody knows it
+    since        time of the previous check that received the page; None for the first one, of which only a declared
+                 date counts, as if the page had been checked `LOOK_BACK` intervals before
+    changed      the page differs from that check's
+    declared_at  the page's own date of its last change; ignored if in the future or not moved by the change
+    every_s      interval of a page of unknown pace
     """
     if since is None:
         if declared_at is None or declared_at > now:
@@ -92,7 +108,7 @@ def note(
         since = now - round(LOOK_BACK * every_s * _SECOND)
         changed = declared_at > since
     span_s = (now - since) / _SECOND
-    if span_s <= 0:  # the clock was set back
+    if span_s <= 0:  # The clock was set back.
         return pace
     before = _UNKNOWN if pace is None else pace
     left = 0.5 ** max(1 / HALF_LIFE_CHECKS, span_s / HALF_LIFE_S)
@@ -114,7 +130,7 @@ def note(
 
 
 def rate_of(pace: ChangePace | None, every_s: float) -> float:
-    """Estimate how many changes a second a page sees; once in `every_s` where nothing is known of it."""
+    """Estimate the changes of a page per second; one in `every_s` for an unknown page."""
     known = _UNKNOWN if pace is None else pace
     dated, quiet_s = known.dated + PRIOR_CHANGES, known.quiet_s + PRIOR_CHANGES * every_s
     if known.found < _TRACE or known.found_s <= 0:
@@ -122,8 +138,8 @@ def rate_of(pace: ChangePace | None, every_s: float) -> float:
     found_s = known.found_s
     mean_s = found_s / known.found
     quiet_s += mean_s / 2
-    # Each kind of change alone makes less than both together: from below, the steps of Newton's method for
-    # found_s / (exp(r mean_s) - 1) + dated / r = quiet_s lead up to its one solution and never beyond.
+    # The rate by either kind of change alone is a lower bound: from there Newton's method for
+    # found_s / (exp(r mean_s) - 1) + dated / r = quiet_s rises to its one solution and never beyond.
     found = max(dated / quiet_s, log1p(found_s / quiet_s) / mean_s)
     for _ in range(_MOST_STEPS):
         if found * mean_s > _SATURATED:
@@ -138,43 +154,30 @@ def rate_of(pace: ChangePace | None, every_s: float) -> float:
 
 
 def interval_s(rate: float, every_s: float) -> float:
-    """Tell how many seconds should lie between two checks of a page that changes so often, before any bounds."""
+    """Return the seconds between two checks of a page with this rate of changes, before any bounds."""
     return sqrt(every_s / rate)
 
 
 # What a check adds to what is known of a page's pace, where the user asks for adaptive checking; pure.
 
 
-_CHANGES: Final = frozenset({CheckOutcome.MINOR, CheckOutcome.MAJOR})
-_MODIFIED: Final = ("dc.modified", "dcterms.modified", "article:modified_time")
-_NO_DATES: Final = frozenset({"json-ld.version", "header.etag"})
-_BY_TRUST: Final = tuple(
-    tuple(name for name, its_source in SOURCES.items() if its_source == source and name not in _NO_DATES)
-    for source in ("author", "list", "server")
-)
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
-_LONGEST_REMEMBERED: Final = 64
-_NEVER_READ: Final = PageKnowledge("", {})
-
-
 def is_paced(policy: PageSettings) -> bool:
-    """Say whether a page's interval follows from its changes: a cron expression knows no interval."""
+    """Tell whether a page's interval follows its changes; a cron expression has no interval."""
     return policy.adaptive and not policy.cron
 
 
 def pace_of(task: PageTask) -> ChangePace | None:
-    """Give what earlier checks found."""
+    """Return the pace that earlier checks found."""
     known = task.beside.known if task.beside is not None else None
     return known.pace if known is not None else None
 
 
 def with_pace(occasion: Occasion, judged: Judgement, latest: PageState) -> PageKnowledge | None:
-    """Give what is known of a page after a check, its pace included; None where that is as before.
+    """Return what is known of a page after a check, with its pace; None if unchanged.
 
-    latest  what was read of its twelve fields
-    A check whose answer is not kept (too soon, a suspect) says nothing: the next one has the same state before it.
+    latest  the state just read
     """
+    # An answer that is not kept (too soon, a suspect) is no evidence: the next check has the same state before it.
     task, policy = occasion.task, occasion.policy
     known = judged.followed.known
     if judged.state is None or not is_paced(policy):
@@ -193,17 +196,17 @@ def with_pace(occasion: Occasion, judged: Judgement, latest: PageState) -> PageK
 
 
 def _is_changed(judged: Judgement) -> bool:
-    """Say whether something of the page changed: that an equal state is told again after a long time (T45) is none."""
+    """Tell whether something of the page changed; an equal state told again after a long time (T45) did not."""
     if judged.outcome not in _CHANGES:
         return False
     return bool(judged.comparison and judged.comparison.changed) or bool(judged.ruling and judged.ruling.speaking)
 
 
 def find_declared(state: PageState, values: Mapping[str, str], now: Instant) -> Instant | None:
-    """Find when a page was changed last, as it says itself; else as lists say that name it, else as its server does.
+    """Return the declared time of a page's last change: its own, else that of lists, else its server's.
 
     values  of its signals, by name
-    Of several dates the latest counts that is not to come.
+    Of several dates the latest one that is not in the future counts.
     """
     own = [text for field in _MODIFIED if (text := state[field]) is not None]
     for field in TOPPER_FIELDS:
@@ -221,7 +224,7 @@ def _latest(texts: Iterable[str], now: Instant) -> Instant | None:
 
 
 def _instant_of(text: str) -> Instant | None:
-    """Read a date, in UTC where it names no zone; None for any other text."""
+    """Read a date, in UTC unless it names a zone; None for any other text."""
     value = to_value(text)
     if value is None or value[4:5] != "-":
         return None
@@ -232,30 +235,20 @@ def _instant_of(text: str) -> Instant | None:
     return ((read if read.tzinfo is not None else read.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
 
 
-# A page's dates are mostly those of its last check; no date is longer.
+# Most dates of a page are those of its last check.
 _remembered = lru_cache(maxsize=16_384)(_instant_of)
 
 
 # What a server's headers say of how long an answer stays true; pure.
 
 
-LONGEST_S: Final = 10 * 365 * 86_400
-"""What is longer counts as this; the caller clamps to far less."""
-_MOST_CHARS: Final = 4096
-_MOST_DIGITS: Final = 12
-_STALE: Final = frozenset({"no-cache", "no-store"})
-_LIFETIMES: Final = frozenset({"max-age", "s-maxage"})
-
-
 def fresh_for(headers: Iterable[tuple[str, str]]) -> int | None:
-    """Tell for how many more seconds a server wants its answer to be taken as it is; None where it says nothing.
+    """Return for how many more seconds a server declares its answer fresh; None if it does not.
 
     headers  of an answer, 304s included; names in lower case
-    Of a lifetime for browsers and one for caches on the way the shorter one counts, and so it is with whatever is said
-    twice: nobody is kept from a check by a doubt. `immutable` says something of the time within a lifetime only
-    (RFC 8246), and none by itself.
-    Source  RFC 9111, 4.2.1 to 4.2.3, 5.1 to 5.3.
+    Source  RFC 9111, 4.2.1 to 4.2.3, 5.1 to 5.3. `immutable` gives no lifetime of its own (RFC 8246).
     """
+    # Of contradicting or repeated values the shortest counts: doubt must not delay a check.
     control: list[str] = []
     ages: list[str] = []
     expires: list[str] = []
@@ -277,7 +270,7 @@ def _lifetime_of(control: Sequence[str], expires: Sequence[str], dates: Sequence
         if name in _STALE:
             return 0
         if name in _LIFETIMES:
-            # A lifetime that cannot be read means none, which is what caches are told to make of it.
+            # RFC 9111, 4.2.1: caches are encouraged to consider an invalid lifetime stale.
             lifetimes.append(_seconds(value) or 0)
     if lifetimes:
         return min(lifetimes)
@@ -289,9 +282,9 @@ def _lifetime_of(control: Sequence[str], expires: Sequence[str], dates: Sequence
 
 
 def _directives(text: str) -> Iterator[tuple[str, str]]:
-    """Split Cache-Control into names in lower case and values without their quotes; no comma within quotes splits."""
+    """Split Cache-Control into names in lower case and values without quotes; a comma within quotes does not split."""
     if len(text) > _MOST_CHARS:
-        yield "no-cache", ""  # nobody sends so many directives to be understood
+        yield "no-cache", ""  # Such a header is an attack or a fault.
         return
     for part in _parts(text):
         name, _, value = part.partition("=")

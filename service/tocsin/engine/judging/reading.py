@@ -1,4 +1,4 @@
-"""What is read of an answer beside its twelve fields: signals, whether it is the page at all, what it lists. Pure."""
+"""What is read of an answer beside the twelve fields: signals, suspicion, and dates of listed pages. Pure."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _MARKUP: Final = re.compile(rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?+[\x00\t\n\r ]*+<|\x1f\x8b")
 _START_BYTES: Final = 1024
-# What the URL standard writes as it is read: most of those that lists hold, in a tenth of the time.
+# URLs that the standard serialises unchanged, as most in lists are: recognised in a tenth of the time of parsing.
 _CANONICAL: Final = re.compile(
     r"https?://(?=[^/]{1,200}/)(?:[a-z0-9]++(?:-[a-z0-9]++)*+\.)++[a-z]{2,}+(?:/(?!\.)[A-Za-z0-9_~.-]*+)++"
     r"(?:\?[A-Za-z0-9_~.=&/-]*+)?+"
@@ -47,15 +47,19 @@ _CANONICAL: Final = re.compile(
 _LONGEST_CANONICAL: Final = 2000
 _LONGEST_DATE: Final = 100
 _MOST_LETTERS: Final = 16_000_000
-"""Of a sitemap's addresses in all: a fifth of a MiB, compressed, may hold fifty."""
+"""Characters of all URLs of a sitemap: a fifth of a MiB, compressed, can expand to fifty MiB."""
+_UNREADABLE: Final = "unreadable"
+_MOSTLY: Final = 0.5
+GONE: Final = ContentChange(is_change=True, share=1.0, blocks=1, removed=1)
+"""The content disappeared."""
 
 
 class Lists(NamedTuple):
-    """What a feed or sitemap holds.
+    """The entries of a feed or sitemap.
 
-    listing  what it says of pages
-    texts    its entries as people read them, each as one text: what its content is
-    problem  why reading ended before the end, in words for its reader
+    listing  dates of pages
+    texts    its entries as people read them: its content
+    problem  why reading stopped early
     """
 
     listing: Listing
@@ -64,14 +68,13 @@ class Lists(NamedTuple):
 
 
 def read_lists(body: bytes, content_type: str | None, url: str, final_url: str) -> Lists | None:
-    """Read what a feed, a sitemap or an index of sitemaps holds; None for anything else. Never raises.
+    """Read a feed, a sitemap or an index of sitemaps; None for anything else. Never raises.
 
     url        as watched
-    final_url  that answered: what a feed writes relatively, stands there
-    A feed may speak of any page. A sitemap speaks of the host that it was asked of, or that answered; what it says of
-    others is not heeded (sitemaps.org, "Sitemap file location"). Where something is listed twice, the first counts.
-    At most 50,000 entries are read of either. Dates are written as signals are (`instants.to_value`); what has none is
-    left out of the listing.
+    final_url  that answered: the base of a feed's relative URLs
+    A feed may list any page; a sitemap only pages of the requested or the answering host (sitemaps.org, "Sitemap file
+    location"). Of duplicates the first entry counts. At most 50,000 entries are read. Dates have the form of signals
+    (`instants.to_value`); entries without one are not in the listing.
     """
     feed = read_feed(body, content_type, final_url)
     if feed is not None:
@@ -91,13 +94,13 @@ def read_lists(body: bytes, content_type: str | None, url: str, final_url: str) 
 
 
 def _bounded(places: list[Location]) -> list[Location]:
-    """Leave out what is beyond so many letters, as a URL is written: each of others than ASCII takes up to nine."""
+    """Drop entries beyond the bound on characters, as written in a URL: one that is not ASCII takes up to nine."""
     letters = accumulate(len(place.url) * (1 if place.url.isascii() else 9) for place in places)
     return [place for place, length in zip(places, letters, strict=True) if length <= _MOST_LETTERS]
 
 
 def _texts_of(feed: Feed) -> tuple[str, ...]:
-    """Give what people read of each entry; its address where there is nothing to read."""
+    """Return the text of each entry, or its URL if it has none."""
     texts = (" ".join(filter(None, (entry.title, entry.text))) or entry.url for entry in feed.entries)
     return tuple([text for text in texts if text])
 
@@ -118,7 +121,7 @@ def _listing(
 
 
 def _watched(written: str) -> str | None:
-    """Give a URL as it is watched; None for what cannot be."""
+    """Return a URL as it is watched; None if it cannot be."""
     if len(written) <= _LONGEST_CANONICAL and _CANONICAL.fullmatch(written):
         return written
     try:
@@ -130,20 +133,16 @@ def _watched(written: str) -> str | None:
 if TYPE_CHECKING:
     Headers: TypeAlias = tuple[tuple[str, str], ...]
 
-_UNREADABLE: Final = "unreadable"
-_MOSTLY: Final = 0.5
-GONE: Final = ContentChange(is_change=True, share=1.0, blocks=1, removed=1)
-"""Where there was content, there is none."""
-
 
 class ReadingContext(Struct, frozen=True, gc=False):
-    """What is wanted of a page beside its twelve fields.
+    """What to read of a page beside its twelve fields, and what to compare it with.
 
-    url       as watched
-    status    of the answer
-    asked_as  names the settings that shaped the request (`policies.asked_as`): what another one brought is another page
-    at        when it was asked for: what was muted long ago is heard again; None: whatever its age
-    own_ignore  `ignore` is a setting of the page itself
+    beside      known of the page so far
+    url         as watched
+    status      of the answer
+    asked_as    names the settings that shaped the request (see `policies.asked_as`)
+    at          time of the request, which unmutes noise that was quiet for long; None keeps all noise muted
+    own_ignore  the setting `ignore` belongs to the page itself
     """
 
     policy: PageSettings
@@ -158,11 +157,11 @@ class ReadingContext(Struct, frozen=True, gc=False):
 class PageReading(NamedTuple):
     """What was read of an answer.
 
-    readings   None where it was not read for signals
-    change     how the content differs from the one before; None where they were not compared
-    suspicion  what else it seems to be than the page, and by what that shows
-    listing    what it, a feed or sitemap, says of other pages
-    problem    in words for the page's reader
+    readings   of its signals; None if they were not read
+    change     of its content; None if it was not compared
+    suspicion  kind of page that replaced the watched one, with the evidence
+    listing    dates of other pages that a feed or sitemap gives
+    problem    for people
     """
 
     readings: Readings | None = None
@@ -186,10 +185,11 @@ def read_page_wholly(
     before: FieldValues | None,
     latest: PageState,
 ) -> PageReading:
-    """Read a page whole, where that is needed.
+    """Read a page's signals and content, if they are wanted or needed to recognise a suspect.
 
-    found          what `find_kind` says of it
-    before, latest its twelve fields; None where nothing was stored
+    found   result of `find_kind`
+    before  the stored fields, None if nothing is stored
+    latest  the state just read
     """
     is_other = before is not None and before != latest.values
     is_read = is_read_for_signals(wanted.policy, latest.values)
@@ -198,7 +198,7 @@ def read_page_wholly(
     try:
         whole = parse_whole(body, content_type, found=found)
     except TooComplex as exc:
-        # It is not tried again and again: nothing was ever read where there is no name of who read it.
+        # Readings under a name of their own say that the page was tried, so that it is not parsed at every check.
         readings = Readings(_UNREADABLE, {}) if is_read and is_never_read(wanted.beside) else None
         return PageReading(readings, problem=f"too complex to be read whole: {exc}")
     if whole is None:
@@ -208,7 +208,7 @@ def read_page_wholly(
         asked, text = asked_of(wanted.policy, own_ignore=wanted.own_ignore), _text_known(wanted)
         readings = _as_asked(wanted, read_signals(whole, headers, _listed(wanted), asked, final_url, text=text))
         change = SAME if text and readings.text == text else _compare(wanted, readings)
-    # A text that is mostly the one before is the page, whatever it looks like: some are about logins, or are one.
+    # A text that is mostly the one before is the page, however it looks: some watched pages are login forms.
     is_unlike = is_other if change is None else _is_mostly_new(change) or _is_emptied(wanted, readings)
     is_doubtful = before is None or is_unlike or wanted.status == ACCEPTED
     suspicion = _suspicion(whole, body, wanted, headers, final_url) if is_doubtful else None
@@ -219,14 +219,14 @@ def read_page_wholly(
 def read_other_kind(
     body: bytes, content_type: str | None, headers: Headers, final_url: str, *, wanted: ReadingContext
 ) -> PageReading:
-    """Read what is no page: its bytes or entries are its content, and it may list other pages."""
+    """Read an answer that is not HTML: its bytes or entries are its content, and it may list other pages."""
     lists = read_lists(body, content_type, wanted.url, final_url)
     listing, problem = (None, None) if lists is None else (lists.listing, _of_lists(lists))
     if not wants_signals(wanted.policy):
         return PageReading(listing=listing, problem=problem)
     readings = _as_asked(wanted, read_other(body, headers, _listed(wanted), asked_of(wanted.policy)))
     if lists is not None:
-        # A list is written anew all the time, and says when: its content is what it lists.
+        # Lists are regenerated all the time, with a new date in their bytes: only their entries are content.
         readings = msgspec.structs.replace(readings, content=content_of_entries(lists.texts))
     return PageReading(readings, _compare(wanted, readings), listing=listing, problem=problem)
 
@@ -238,7 +238,7 @@ def _of_lists(lists: Lists) -> str:
 
 
 def read_text(body: bytes, content_type: str | None, policy: PageSettings, *, nosniff: bool) -> str:
-    """Read what people read of a page; "" where nobody can."""
+    """Read the text of a page that people see; "" if it cannot be read."""
     try:
         whole = parse_whole(body, content_type, nosniff=nosniff)
         return read_content(whole, policy.look_at, policy.ignore).text if whole is not None else ""
@@ -247,7 +247,7 @@ def read_text(body: bytes, content_type: str | None, policy: PageSettings, *, no
 
 
 def asked_of(policy: PageSettings, *, own_ignore: bool = False) -> Asked:
-    """Give what the user says of where a page's content is."""
+    """Return the user's selectors of a page's content."""
     return Asked(policy.look_at, policy.ignore, own_ignore)
 
 
@@ -256,14 +256,14 @@ def _listed(wanted: ReadingContext) -> dict[str, str]:
 
 
 def _as_asked(wanted: ReadingContext, readings: Readings) -> Readings:
-    """Name what was read by the request, too."""
+    """Add the shape of the request to the name of the readers."""
     if not wanted.asked_as:
         return readings
     return msgspec.structs.replace(readings, read_as=f"{readings.read_as}{wanted.asked_as}")
 
 
 def _text_known(wanted: ReadingContext) -> int:
-    """Give the digest of the text that is known, where its content could be compared with today's."""
+    """Return the digest of the known text if it was read in today's way, else 0."""
     known = wanted.beside.known if wanted.beside is not None else None
     if known is None or known.content is None or not known.text:
         return 0
@@ -271,7 +271,7 @@ def _text_known(wanted: ReadingContext) -> int:
 
 
 def _compare(wanted: ReadingContext, readings: Readings) -> ContentChange | None:
-    """Compare the content with the one before, as far as both were read alike."""
+    """Compare the content with the one before, if both were read in the same way."""
     beside = wanted.beside
     before = beside.known if beside is not None else None
     if before is None or before.read_as != readings.read_as or before.content is None:
@@ -293,7 +293,7 @@ def _is_mostly_new(change: ContentChange | None) -> bool:
 
 
 def _is_emptied(wanted: ReadingContext, readings: Readings | None) -> bool:
-    """Say whether a page has no text now and had some before; comparing finds nothing new on an empty page."""
+    """Tell whether a page lost all of its text, which a comparison of blocks does not show."""
     if readings is None or readings.content is None or readings.content.text:
         return False
     known = wanted.beside.known if wanted.beside is not None else None
@@ -301,7 +301,7 @@ def _is_emptied(wanted: ReadingContext, readings: Readings | None) -> bool:
 
 
 def _lost_some(before: FieldValues | None, latest: PageState) -> bool:
-    """Say whether a field is gone: what stands in a page's place declares none of its own."""
+    """Tell whether a field is gone, as on a page that replaced the watched one."""
     if before is None or None not in latest.values:
         return False
     return None in [new for old, new in zip(before, latest.values, strict=True) if old is not None]

@@ -1,4 +1,4 @@
-"""What follows from a page's signals: what they come to, what is known of the page now, what is kept of it. Pure."""
+"""Weighing a page's signals, and joining them with the specification's verdict. Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NOTHING: Final = SignalContext()
 _TOPPER: Final = itemgetter(*(FIELDS.index(field) for field in TOPPER_FIELDS))
 _NO_TOPPER: Final = (None,) * len(TOPPER_FIELDS)
 BACK: Final = "S8"
-"""The page goes back and forth between versions that were told."""
+"""Rule for a page that alternates between versions that were told."""
 _MOST_VERSIONS: Final = 8
 _STRENGTH: Final[dict[Says, int]] = {"nothing": 0, "minor": 1, "major": 2}
 _DATED: Final = ("dc.modified", "dcterms.modified", "article:modified_time", "page-version")
@@ -42,16 +42,27 @@ _NAMES: Final = (*SOURCES, CONTENT)
 _LISTED: Final = tuple(name for name, source in SOURCES.items() if source == "list")
 _SERVED: Final = frozenset(name for name, source in SOURCES.items() if source == "server")
 _DECLARED: Final = tuple(name for name in SOURCES if name not in _SERVED)
+SAME: Final = ContentChange(is_change=False)
+_WHY: Final = {
+    "T40": "nothing was stored before",
+    "T42": "the twelve fields are equal",
+    "T43": "the page's own refresh is not over",
+    "T44": "topper-major changed",
+    "T09": "a new minor date is a major one, too",
+    "T45": "the twelve fields are equal, for as long as the durational threshold",
+    "T46": "there are as many minor changes as the threshold",
+    "T47": "other fields changed",
+}
 
 
 class SignalsResult(NamedTuple):
-    """What follows from the signals of one check.
+    """The result of weighing the signals of one check.
 
-    weighed   what they come to; None where there was nothing to compare them with
-    change    how the content differs; None where it was not compared
-    known     of the page now; None: as before
-    snapshot  of its text, where it is another one than before, and may be kept
-    storm_key names the change where only the content speaks; None where others do, too
+    weighed    None if there was nothing to compare
+    change     of the content; None if it was not compared
+    known      of the page from now on; None if unchanged
+    snapshot   of a new text that may be kept
+    storm_key  names a change of the content alone, which pages of a host may share; None for any other
     """
 
     weighed: Weighed | None = None
@@ -62,36 +73,32 @@ class SignalsResult(NamedTuple):
 
 
 NO_SIGNALS: Final = SignalsResult()
-SAME: Final = ContentChange(is_change=False)
 
 
 def wants_signals(policy: PageSettings) -> bool:
-    """Say whether any signals of a page are heeded; where it is for the page to ask for awareness, none are."""
+    """Tell whether signals of a page count; they do not in a mode in which the page itself asks for awareness."""
     return policy.signals != "none" and policy.mode == "on"
 
 
 def is_read_for_signals(policy: PageSettings, fields: FieldValues) -> bool:
-    """Say whether a page of these twelve fields is read for its signals: where a page speaks for itself, it is heard.
-
-    So it is unless the user wants all of them.
-    """
-    # As `wants_signals` and `PageState.is_subject` say it: every page comes through here.
+    """Tell whether a page with these twelve fields is read for signals: one with topper fields only by `all`."""
+    # The same as `wants_signals` and `PageState.is_subject`, in place: this runs for every check.
     signals = policy.signals
     return signals != "none" and policy.mode == "on" and (signals == "all" or _TOPPER(fields) == _NO_TOPPER)
 
 
 def is_never_read(beside: SignalContext | None) -> bool:
-    """Say whether no signals of a page were ever read."""
+    """Tell whether no signals of a page were ever read."""
     return beside is None or beside.known is None or not beside.known.read_as
 
 
 def must_be_read(policy: PageSettings, beside: SignalContext | None, fields: FieldValues) -> bool:
-    """Say whether a page has to be read for its signals, though nobody knows that it has changed."""
+    """Tell whether a page must be read for its signals even if its bytes did not change."""
     return is_read_for_signals(policy, fields) and is_never_read(beside)
 
 
 def has_news(task: PageTask, policy: PageSettings) -> bool:
-    """Say whether lists that name the page say something else of it than before."""
+    """Tell whether lists give another date of the page than before."""
     beside = task.beside
     if beside is None or beside.known is None or not beside.listed or is_never_read(beside):
         return False
@@ -111,12 +118,12 @@ def weigh_signals(
     *,
     may_keep: bool,
 ) -> SignalsResult:
-    """Weigh what was read of a page's signals, and say what is known of it now.
+    """Weigh a page's signals, and update what is known of it.
 
-    state     its twelve fields
-    readings  None where its bytes were not read: lists that name it may still speak
-    change    how its content differs; None where it was not compared
-    may_keep  its text may be kept
+    state     just read
+    readings  None if the body was not read; lists may still give a new date
+    change    of the content; None if it was not compared
+    may_keep  the text may be kept
     """
     beside = task.beside or NOTHING
     before = beside.known
@@ -124,7 +131,7 @@ def weigh_signals(
         if before is None or not has_news(task, policy):
             return NO_SIGNALS
         readings = Readings(before.read_as, before.values | _listed(beside))
-        # The same bytes: its content is the one before, for all that lists say.
+        # Equal bytes have equal content.
         change = SAME if before.content is not None else None
     if before is None or before.read_as != readings.read_as:
         return _begin(readings, before, now, may_keep=may_keep)
@@ -182,14 +189,14 @@ def _listed(beside: SignalContext) -> dict[str, str]:
 
 
 def _begin(readings: Readings, before: PageKnowledge | None, now: Instant, *, may_keep: bool) -> SignalsResult:
-    """Begin anew with what was read: there is nothing that it could be compared with."""
+    """Start from these readings: there are none that they can be compared with."""
     content = readings.content
     known = PageKnowledge(
         readings.read_as,
         readings.values,
         content.fingerprint if content is not None else None,
         before.noise if before is not None else (),
-        # The version is named when there is another one: most pages never need it.
+        # A version is named when the next one comes; most pages never need it.
         pace=before.pace if before is not None else None,
         text=readings.text,
     )
@@ -199,9 +206,9 @@ def _begin(readings: Readings, before: PageKnowledge | None, now: Instant, *, ma
 def _turn(
     before: PageKnowledge, content: bytes | None, values: dict[str, str], muted: frozenset[int]
 ) -> tuple[tuple[int, ...], int]:
-    """Put the version of today behind those before, and count how often in a row it was one of them."""
+    """Append today's version, and count how often in a row the page returned to an earlier one."""
     version = _version(content, values, muted)
-    # What has been muted since it was written is no part of what the version before is known by.
+    # Noise muted since then must not distinguish the versions, so the latest one is named again.
     latest = _version(before.content, before.values, muted)
     if version == latest:
         return before.versions, before.flaps
@@ -213,7 +220,7 @@ def _turn(
 
 
 def _version(content: bytes | None, values: dict[str, str], muted: frozenset[int]) -> int:
-    """Name a version of a page by its content and by what is declared of it, but for what is muted."""
+    """Name a version of a page by its content and declared signals, without muted ones."""
     digest = xxh3_64(content_digest(content, muted).to_bytes(8, "big") if content is not None else b"")
     for name in _DECLARED:
         if name in values and signal_place(name).key not in muted:
@@ -222,7 +229,7 @@ def _version(content: bytes | None, values: dict[str, str], muted: frozenset[int
 
 
 def _hear_flapping(weighed: Weighed, flaps: int) -> Weighed:
-    """Hear that the page is back to a version that was told: that is told once, then only counted."""
+    """Mark signals of a page that returned to an earlier version: told once, then only counted."""
     heard = tuple([_back(each, flaps) for each in weighed.heard])
     loudest = max(heard, key=lambda each: _STRENGTH[each.says], default=None)
     if loudest is None or loudest.says == "nothing":
@@ -242,7 +249,7 @@ def _back(heard: Heard, flaps: int) -> Heard:
 def _learn(
     before: PageKnowledge, values: dict[str, str], change: ContentChange | None, now: Instant, last: Instant | None
 ) -> tuple[PageNoise, ...]:
-    """Learn what differs as noise may; a signal that changes along with the content is none."""
+    """Learn noise from the differences; a signal that changes with the content is not noise."""
     if change is None:
         return before.noise
     places = change.places
@@ -260,23 +267,11 @@ def _snapshot(content: Content | None, now: Instant) -> Snapshot | None:
     return Snapshot(*pack_text(content.text), at=now) if content is not None and content.text else None
 
 
-_WHY: Final = {
-    "T40": "nothing was stored before",
-    "T42": "the twelve fields are equal",
-    "T43": "the page's own refresh is not over",
-    "T44": "topper-major changed",
-    "T09": "a new minor date is a major one, too",
-    "T45": "the twelve fields are equal, for as long as the durational threshold",
-    "T46": "there are as many minor changes as the threshold",
-    "T47": "other fields changed",
-}
-
-
 class OverallVerdict(Struct, frozen=True):
-    """What is told of a page.
+    """The verdict of the twelve fields and the signals together.
 
-    reason  as the specification has it; None where signals alone decided
-    rule    the requirement that decided, or the rule of the signals
+    reason  by the specification; None if signals alone decided
+    rule    the requirement or the rule of signals that decided
     heard   the signals that differ
     """
 
@@ -288,23 +283,23 @@ class OverallVerdict(Struct, frozen=True):
 
     @property
     def speaking(self) -> tuple[str, ...]:
-        """The signals that have changed in a way that says something, by name."""
+        """The names of the signals that count as a change."""
         return tuple([each.signal for each in self.heard if each.says != "nothing"])
 
 
 def combine_verdict(
     comparison: Comparison, weighed: Weighed | None = None, content: ContentChange | None = None
 ) -> OverallVerdict:
-    """Let the specification's verdict stand; where it found nothing new, the signals decide.
+    """Join the specification's verdict with the signals, which decide only where it found nothing new.
 
-    weighed  what the signals come to; None where they were not compared
-    content  how the content differs; None where it was not compared
+    weighed  the signals; None if they were not compared
+    content  its change; None if it was not compared
     """
     outcome, reason = comparison.outcome, comparison.reason.value if comparison.reason is not None else None
     heard = weighed.heard if weighed is not None else ()
     if outcome is Outcome.UNCHANGED and weighed is not None and weighed.rule is not None:
         return OverallVerdict(Outcome(weighed.says), None, weighed.rule, weighed.basis, heard)
-    # Nothing declared has changed where time alone decides, so that nothing contradicts it.
+    # Where time alone decides (T45), no declared field changed that the content could contradict.
     is_declared = outcome in (Outcome.MAJOR, Outcome.MINOR) and comparison.changed
     return OverallVerdict(
         outcome, reason, comparison.rule, basis_of_declared(content) if is_declared else DECLARED, heard
@@ -312,7 +307,7 @@ def combine_verdict(
 
 
 def signals_data(ruling: OverallVerdict) -> list[JsonObject]:
-    """Show the signals that differ."""
+    """Show the signals that differ, as events do."""
     return [
         {
             "signal": each.signal,
@@ -326,7 +321,7 @@ def signals_data(ruling: OverallVerdict) -> list[JsonObject]:
 
 
 def trace_data(comparison: Comparison, ruling: OverallVerdict) -> list[JsonObject]:
-    """Show how a verdict came about: the specification's rule first, then what each signal said."""
+    """Show how a verdict came about: the specification's rule, then each signal."""
     why = _WHY.get(comparison.rule, comparison.rule)
     if comparison.rule == "T47":
         why = f"{why}: {', '.join(comparison.changed)}"

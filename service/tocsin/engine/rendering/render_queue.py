@@ -27,6 +27,14 @@ if TYPE_CHECKING:
     from tocsin.model import Claim, Instant, JsonObject, RenderCommit, Rendered, RenderJob, WaitingPage
     from tocsin.ports import Chance, Clock, Renderer, RenderStore, Telemetry
     from tocsin.settings import PageSettings, RenderSettings
+Result = TypeVar("Result")
+POLL_S = 1.0
+_MOST_ENDED = 10_000
+_STORE_RETRY_S = 2.0
+_OUTAGE_PAUSE_S = 60.0
+_SHORTAGE_PAUSE_S = 15.0
+_HELD_PAUSE_S = 600.0
+"""When a page whose settings cannot be used is looked at again: its user may have mended them."""
 
 
 class RenderGate:
@@ -81,17 +89,6 @@ class RenderOrder:
 
 def _age(page: WaitingPage) -> tuple[int, int]:
     return page.since, page.page_id
-
-
-Result = TypeVar("Result")
-
-POLL_S = 1.0
-_MOST_ENDED = 10_000
-_STORE_RETRY_S = 2.0
-_OUTAGE_PAUSE_S = 60.0
-_SHORTAGE_PAUSE_S = 15.0
-_HELD_PAUSE_S = 600.0
-"""When a page whose settings cannot be used is looked at again: its user may have mended them."""
 
 
 class RenderQueue:

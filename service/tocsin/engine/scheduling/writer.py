@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 RETRY_S = 2.0
 NAP_S = 0.02
+LOOK_S = 2.0
 
 
 class ResultWriter:
@@ -127,9 +128,6 @@ class ResultWriter:
         for result in batch:
             self.not_modified += result.report.not_modified
             self.saved_bytes += result.report.saved_bytes
-
-
-LOOK_S = 2.0
 
 
 class ListedDates:

@@ -45,6 +45,9 @@ BUSY = frozenset({429, 503})
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5"
 Headers: TypeAlias = tuple[tuple[str, str], ...]
 _PLAIN_HEADERS: Headers = (("Accept", ACCEPT),)
+ReceiveResult: TypeAlias = ReceivedPage | CheckResult | FetchRefused
+"""What a set of requests brings: the page; or, where another fetcher received it, what it came to, or that it cannot
+be read."""
 
 
 class HandoffRequired(TocsinError):
@@ -322,11 +325,6 @@ def _credentials(request: PageRequest) -> str | None:
     if auth.lower().startswith("bearer "):
         return _as_bytes(auth)
     return "Basic " + base64.b64encode(auth.encode()).decode() if auth else None
-
-
-ReceiveResult: TypeAlias = ReceivedPage | CheckResult | FetchRefused
-"""What a set of requests brings: the page; or, where another fetcher received it, what it came to, or that it cannot
-be read."""
 
 
 class RequestSets:

@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from tocsin.model import Instant, JsonObject, PageTask, Validators
     from tocsin.ports import Clock, Session, Telemetry
     from tocsin.settings import FetchSettings, PageSettings
+_NO_TIME: Instant = 2**62
+OUTAGE_PAUSE_US = 60_000_000
+SHORTAGE_PAUSE_US = 5_000_000
 
 
 def contained(page_id: int | None, url: str, telemetry: Telemetry) -> Containment:
@@ -84,11 +87,6 @@ class Containment:
         values = {"page_id": self._page_id, "url": self._url, "error": what, "where": frames}
         self._telemetry.emit(Happening("page.crashed", "error", values))
         raise FetchRefused(self._url, FailureKind.CRASHED, f"a fault of ours, please report it: {what}") from exc
-
-
-_NO_TIME: Instant = 2**62
-OUTAGE_PAUSE_US = 60_000_000
-SHORTAGE_PAUSE_US = 5_000_000
 
 
 class Handoff(Protocol):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tocsin.model import CheckReport, JsonObject
 
-_GRID: Final = ("every ", ", at its own time")
+_GRID: Final = ("every ", " (jittered)")
 PACED: Final = ("^", "adaptive:")
 """How the reasons of adaptive pages begin, as they are kept."""
 _PACED: Final = re.compile(
