@@ -58,7 +58,7 @@ async def work(stream: int, tag: int) -> None:
             clock=clock,
             chance=chance,
             telemetry=desk,
-            peers=desk,
+            handoff=desk,
             hop_elsewhere=desk.hop,
             is_ours=lambda host: owner_of(host, start.count) == start.index,
             mark=mark,

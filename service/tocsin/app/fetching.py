@@ -100,7 +100,7 @@ def put_together(
     clock: Clock,
     chance: Chance,
     telemetry: Telemetry,
-    peers: Handoff | None = None,
+    handoff: Handoff | None = None,
     hop_elsewhere: Callable[[HopRequest], Awaitable[HopResponse]] | None = None,
     is_ours: Callable[[str], bool] = lambda _host: True,
     mark: Callable[[int], None] = lambda _page_id: None,
@@ -136,7 +136,7 @@ def put_together(
         fetch,
         clock,
         telemetry,
-        peers=peers,
+        handoff=handoff,
         mark=mark,
         loop_time=shared,
     )

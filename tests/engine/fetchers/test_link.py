@@ -94,7 +94,7 @@ async def linked(
         running.cancel()
 
 
-def leg() -> CheckHandoff:
+def handoff() -> CheckHandoff:
     return CheckHandoff(RequestProgress(URL, START, (URL,)), task(page_id=PAGE), None, START, 0, fresh=False)
 
 
@@ -114,7 +114,7 @@ async def test_what_waits_is_sent_when_the_process_is_ready() -> None:
 async def test_T62_a_page_that_is_withdrawn_before_the_process_is_there_is_so_when_it_is() -> None:
     process = Scripted()
     async with linked(process) as link, asyncio.TaskGroup() as group:
-        asking = group.create_task(link.ask(leg()))
+        asking = group.create_task(link.ask(handoff()))
         await settle()
         link.withdraw({PAGE})
         await settle()
@@ -123,13 +123,13 @@ async def test_T62_a_page_that_is_withdrawn_before_the_process_is_there_is_so_wh
         await settle()
         asking.cancel()
 
-    assert process.sent == [Ask(1, leg()), Withdraw([PAGE])]
+    assert process.sent == [Ask(1, handoff()), Withdraw([PAGE])]
 
 
 async def test_T62_a_withdrawal_ends_with_what_it_was_about() -> None:
     process = Scripted()
     async with linked(process) as link, asyncio.TaskGroup() as group:
-        asking = group.create_task(link.ask(leg()))
+        asking = group.create_task(link.ask(handoff()))
         await settle()
         link.withdraw({PAGE})
         asking.cancel()
@@ -175,13 +175,13 @@ async def test_questions_are_sent_before_the_pages_that_wait_with_them() -> None
     process = Scripted()
     async with linked(process) as link, asyncio.TaskGroup() as group:
         link.begin([task(page_id=1)])
-        asking = group.create_task(link.ask(leg()))
+        asking = group.create_task(link.ask(handoff()))
         await settle()
         process.says.put_nowait([Ready()])
         await settle()
         asking.cancel()
 
-    assert process.sent[1:] == [Ask(1, leg()), Begin([task(page_id=1)])]
+    assert process.sent[1:] == [Ask(1, handoff()), Begin([task(page_id=1)])]
 
 
 async def test_a_fetcher_that_is_late_is_given_fewer_pages_until_it_is_not() -> None:

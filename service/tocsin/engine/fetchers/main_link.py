@@ -161,9 +161,9 @@ class MainLink:
                 watched.add(page_id)
         return watched
 
-    async def carry_on(self, leg: CheckHandoff) -> RequestProgress | CheckResult | FetchRefused:
+    async def hand_off(self, handoff: CheckHandoff) -> RequestProgress | CheckResult | FetchRefused:
         """Let a check go on at the host of another fetcher; see `visit.Peers`."""
-        answer = await self._questions.ask(leg)
+        answer = await self._questions.ask(handoff)
         if isinstance(answer, Failed):
             error = error_of(answer)
             assert isinstance(error, FetchRefused)  # noqa: S101 - only these are final

@@ -213,15 +213,15 @@ class FetcherPool:
         """Have the page received and processed by whoever serves its host; see `ports.Renderer`."""
         if self._suspects.is_set_aside(job.page_id):
             raise _crash(job.task.url)
-        leg = RenderHandoff(job)
+        handoff = RenderHandoff(job)
         url = job.copy_url or job.task.url
         while True:
-            answer = await self._link_of(host_and_origin(url)[0]).ask(leg)
+            answer = await self._link_of(host_and_origin(url)[0]).ask(handoff)
             match answer:
                 case RenderedPage():
                     return answer.rendered
                 case RequestProgress():
-                    leg, url = RenderHandoff(job, answer), answer.url
+                    handoff, url = RenderHandoff(job, answer), answer.url
                 case Failed():
                     raise error_of(answer)
                 case _:

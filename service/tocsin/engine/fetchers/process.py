@@ -144,7 +144,7 @@ class FetcherRuntime:
     async def _answer_to(self, question: Question) -> Answer:
         match question:
             case CheckHandoff():
-                return await self._carry_on(question)
+                return await self._hand_off(question)
             case RenderHandoff():
                 with contained(question.job.page_id, question.job.task.url, self._desk):
                     rendered = await self._renderer.render(question.job, question.so_far)
@@ -175,12 +175,12 @@ class FetcherRuntime:
         finally:
             self._mark(0)
 
-    async def _carry_on(self, leg: CheckHandoff) -> Checked | Failed:
-        if leg.fresh:
+    async def _hand_off(self, handoff: CheckHandoff) -> Checked | Failed:
+        if handoff.fresh:
             async with self._fetcher.fresh() as session:
-                came = await self._visitor.carry_on(leg, session)
+                came = await self._visitor.hand_off(handoff, session)
         else:
-            came = await self._visitor.carry_on(leg, self._fetcher.shared())
+            came = await self._visitor.hand_off(handoff, self._fetcher.shared())
         if isinstance(came, FetchRefused):
             return failed_of(came, final=True)
         return Checked([CheckEnds(came)])

@@ -1,4 +1,4 @@
-"""The gates of all hosts: whatever asks a host for something takes its turn here, first come, first served."""
+"""When requests to a host may start: its gate, its line, and the politeness that it is owed."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ if TYPE_CHECKING:
 
 NEVER_S = float("-inf")
 LONGEST_CRAWL_DELAY_S = 30.0
-"""A site that asks for more is asked this seldom."""
+"""The longest crawl delay that is obeyed."""
 _FEWEST_TO_SWEEP = 1024
 
 
 class Politeness(Struct, frozen=True, gc=False):
-    """What one host is owed.
+    """The politeness that one host is owed.
 
-    concurrency        requests at one time
+    concurrency        parallel requests
     delay_s            from the start of one request to the start of the next
-    retry_after_max_s  the longest that the host can keep us away
-    robots             whether its robots.txt is obeyed
-    has_own_delay      the user set the delay for this very host: its robots.txt does not lengthen it
+    retry_after_max_s  longest Retry-After that is obeyed
+    has_own_delay      the user set the delay for this very host, so its robots.txt does not lengthen it
     """
 
     concurrency: int
@@ -37,10 +36,9 @@ class Politeness(Struct, frozen=True, gc=False):
 
 
 def politeness_of(settings: HostSettings, host: str) -> Politeness:
-    """Resolve what a host is owed: the most specific rule that matches it, else the settings for every host.
+    """Return the politeness by the most specific matching rule; what it leaves out is as for every host.
 
-    A pattern is a host, or `*.` and a domain, which matches every host below that domain, or `*`. Only the most
-    specific matching rule counts; what it leaves out is inherited from the settings for every host.
+    A pattern is a host, or `*.` and a domain, which matches every host below that domain, or `*`.
     """
     rule = settings.rules.get(host.lower())
     if rule is None:
@@ -55,7 +53,7 @@ def politeness_of(settings: HostSettings, host: str) -> Politeness:
 
 
 def is_match(pattern: str, host: str) -> bool:
-    """Say whether a rule's pattern covers a host; letter case and a final dot play no role."""
+    """Tell whether a rule's pattern matches a host; case and a final dot are ignored."""
     pattern, host = pattern.lower().rstrip("."), host.lower().rstrip(".")
     if pattern == "*":
         return True
@@ -65,14 +63,25 @@ def is_match(pattern: str, host: str) -> bool:
 
 
 class HostGate:
-    """The state of one host: who is inside, and when the next may go in.
+    """The state of one host: its requests under way, those that wait, and when the next one may start.
 
     Times are monotonic seconds.
-    asked_s        when somebody else may last have asked it
-    crawl_delay_s  the most that a robots.txt of it asks for, 0 for nothing; None: none was asked yet
+    asked_s        time of the last request that a predecessor of this process may have made
+    crawl_delay_s  longest crawl delay of its origins, 0 for none; None before any robots.txt was read
+    line           waiting requests; only the first one waits for time or a free place, the others wait for it
     """
 
-    __slots__ = ("_asked_s", "_crawl_delays_s", "busy", "crawl_delay_s", "held_until_s", "next_at_s", "politeness")
+    __slots__ = (
+        "_asked_s",
+        "_crawl_delays_s",
+        "busy",
+        "crawl_delay_s",
+        "freed",
+        "held_until_s",
+        "line",
+        "next_at_s",
+        "politeness",
+    )
 
     def __init__(self, politeness: Politeness, asked_s: float = NEVER_S) -> None:
         self.politeness, self._asked_s = politeness, asked_s
@@ -81,10 +90,12 @@ class HostGate:
         self.busy = 0
         self.next_at_s = asked_s + self.delay_s
         self.held_until_s = NEVER_S
+        self.line: deque[asyncio.Future[None]] = deque()
+        self.freed: asyncio.Future[None] | None = None
 
     @property
     def delay_s(self) -> float:
-        """The delay in force: the settings', or the site's own wish where that is longer, within reason."""
+        """The delay in force: that of the settings, or a longer crawl delay within its limit."""
         own_s = self.politeness.delay_s
         if self.politeness.has_own_delay:
             return own_s
@@ -93,7 +104,7 @@ class HostGate:
     def slow_down(self, origin: str, crawl_delay_s: float | None) -> None:
         """Take over what an origin's robots.txt asks for; each port and scheme has its own, the host is one."""
         if not crawl_delay_s and self.crawl_delay_s == 0.0:
-            return  # as nearly always: nobody at this host ever asked for anything
+            return  # The usual case: no origin of this host asks for a delay.
         if crawl_delay_s:
             self._crawl_delays_s[origin] = crawl_delay_s
         else:
@@ -102,69 +113,57 @@ class HostGate:
         self.next_at_s = max(self.next_at_s, self._asked_s + self.delay_s)
 
     def next_turn(self, now_s: float) -> float | None:
-        """Give the seconds until a request may start, 0 for at once; None: not before one inside has ended."""
+        """Return the seconds until a request may start; None if one under way has to end first."""
         if self.busy >= self.politeness.concurrency:
             return None
         return max(self.next_at_s - now_s, self.held_until_s - now_s, 0.0)
 
     def begin(self, now_s: float) -> None:
-        """Let one in; the delay runs from here."""
+        """Start a request; the delay runs from here."""
         self.busy += 1
         self.next_at_s = now_s + self.delay_s
 
     def end(self) -> None:
-        """Let one out."""
+        """End a request."""
         self.busy -= 1
 
     def hold(self, until_s: float, now_s: float) -> None:
-        """Keep everybody out until then, at most as long as the settings allow; a hold never shortens another."""
+        """Start no request until then, within the limit of the settings; a hold never shortens another."""
         longest = now_s + self.politeness.retry_after_max_s
         self.held_until_s = max(self.held_until_s, min(until_s, longest))
 
     def is_idle(self, now_s: float) -> bool:
-        """Say whether nothing would be lost by forgetting this host."""
+        """Tell whether this host can be forgotten without loss."""
         return self.busy == 0 and self.next_at_s <= now_s and self.held_until_s <= now_s
 
 
-class Host(HostGate):
-    """A gate and the line before it; only the first in line waits for time or for a place, the others for it."""
-
-    __slots__ = ("freed", "line")
-
-    def __init__(self, politeness: Politeness, asked_s: float = NEVER_S) -> None:
-        super().__init__(politeness, asked_s)
-        self.line: deque[asyncio.Future[None]] = deque()
-        self.freed: asyncio.Future[None] | None = None
-
-
 class Gates:
-    """Lets requests through to their hosts, fairly and politely.
+    """The gates of all hosts: every request takes its turn here, first come, first served.
 
-    Hosts that nobody waits for and that need not be waited for are forgotten, so memory is bounded by the hosts in use.
-    asked_s  when (monotonic) somebody whose place this takes may last have asked any of them: delays count from there
+    asked_s  monotonic time until which a predecessor of this process may have made requests; delays run from there
+    Idle gates are forgotten, so memory is bounded by the hosts in use.
     """
 
     def __init__(self, settings: HostSettings, clock: Clock, *, asked_s: float | None = None) -> None:
         self._settings, self._usual = settings, politeness_of(settings, "")
         self._clock = clock
         self._asked_s = NEVER_S if asked_s is None else asked_s
-        self._hosts: dict[str, Host] = {}
+        self._hosts: dict[str, HostGate] = {}
         self._sweep_at = _FEWEST_TO_SWEEP
 
     def hold(self, host: str, until_s: float) -> None:
-        """Leave a host alone until this monotonic time, at most its `retry_after_max` from now."""
+        """Make no request to a host until this monotonic time, at most its `retry_after_max` from now."""
         self._host(host).hold(until_s, self._clock.monotonic())
 
     def slow_down(self, host: str, origin: str, crawl_delay_s: float | None) -> None:
-        """Take over what the robots.txt of a host's origin asks to be left between requests, None for nothing.
+        """Obey the crawl delay of an origin of a host, up to `LONGEST_CRAWL_DELAY_S`; None for none.
 
-        The longest of its origins holds from the next request on, between one start and the next; see
-        `LONGEST_CRAWL_DELAY_S`.
+        The longest one of its origins counts, from the next request on.
         """
         self._host(host).slow_down(origin, crawl_delay_s)
 
     def wait_s(self, host: str) -> float:
-        """Tell how long the next turn would take at least, in seconds, counting those who wait already."""
+        """Return the least seconds until the turn of a new request, behind those that wait."""
         gate = self._hosts.get(host)
         if gate is None:
             return 0.0
@@ -173,37 +172,35 @@ class Gates:
         return until - now + len(gate.line) * gate.delay_s
 
     def held_s(self, host: str) -> float:
-        """Tell how long the host asked to be left alone from now, in seconds."""
+        """Return for how many more seconds a host asked for no requests."""
         gate = self._hosts.get(host)
         return max(gate.held_until_s - self._clock.monotonic(), 0.0) if gate else 0.0
 
     def held(self) -> dict[str, float]:
-        """Until which monotonic time hosts asked to be left alone, those that still do."""
+        """Return the monotonic times until which hosts asked for no requests."""
         now = self._clock.monotonic()
         return {host: gate.held_until_s for host, gate in self._hosts.items() if gate.held_until_s > now}
 
     def politeness(self, host: str) -> Politeness:
-        """What the settings say for this host."""
+        """Return the politeness of a host by the settings."""
         gate = self._hosts.get(host)
         return gate.politeness if gate else self._politeness_of(host)
 
     def at_once(self, host: str, within_s: float, most: int) -> int:
-        """Tell how many may come to this host together, so that the last one's turn comes within this time.
-
-        At least one, which then finds out how long the site wants to be left between requests.
-        """
-        gate = self._hosts.get(host) or Host(self._politeness_of(host))
+        """Return how many requests of a host, at least 1, get their turn within this time."""
+        # The first request finds out the crawl delay of the site: until then there is only one.
+        gate = self._hosts.get(host) or HostGate(self._politeness_of(host))
         politeness = gate.politeness
         if gate.delay_s and gate.crawl_delay_s is None and politeness.robots == "obey" and not politeness.has_own_delay:
             return 1
         return _fitting(gate, within_s, most)
 
     def most_at_once(self, within_s: float, most: int) -> int:
-        """Tell how many that can be at any host without a rule of its own, once its site was asked what it wants."""
+        """Return `at_once` for a host without a rule of its own and with a known crawl delay."""
         return _fitting(HostGate(self._usual), within_s, most)
 
     def configure(self, settings: HostSettings) -> None:
-        """Go on with other settings; who waits already waits by them, too."""
+        """Apply other settings, also to requests that wait already."""
         self._settings, self._usual = settings, politeness_of(settings, "")
         for host, gate in self._hosts.items():
             gate.politeness = self._politeness_of(host)
@@ -212,15 +209,15 @@ class Gates:
     def __len__(self) -> int:
         return len(self._hosts)
 
-    def enter_at_once(self, host: str) -> Host | None:
-        """Take a turn if there is one now; `leave` must follow."""
+    def enter_at_once(self, host: str) -> HostGate | None:
+        """Take a turn if the gate is free; `leave` must follow."""
         gate, now = self._host(host), self._clock.monotonic()
         if gate.line or gate.next_turn(now) != 0.0:
             return None
         gate.begin(now)
         return gate
 
-    async def enter(self, host: str) -> Host:
+    async def enter(self, host: str) -> HostGate:
         """Wait for a turn and take it; `leave` must follow."""
         entered = self.enter_at_once(host)
         if entered is not None:
@@ -230,12 +227,12 @@ class Gates:
         gate.begin(self._clock.monotonic())
         return gate
 
-    def leave(self, gate: Host) -> None:
-        """Give the place up."""
+    def leave(self, gate: HostGate) -> None:
+        """End a turn."""
         gate.end()
         _wake(gate)
 
-    async def _stand_in_line(self, gate: Host) -> None:
+    async def _stand_in_line(self, gate: HostGate) -> None:
         place = asyncio.get_running_loop().create_future()
         gate.line.append(place)
         try:
@@ -251,25 +248,25 @@ class Gates:
             was_first = gate.line[0] is place
             gate.line.remove(place)
             if was_first and gate.line and not gate.line[0].done():
-                # No await lies between this and `begin`, so the next one sees this one inside.
+                # There is no await between this and `begin`, so the next waiter finds this request counted.
                 gate.line[0].set_result(None)
 
-    def _host(self, host: str) -> Host:
+    def _host(self, host: str) -> HostGate:
         gate = self._hosts.get(host)
         if gate is None:
             if len(self._hosts) >= self._sweep_at:
                 self._forget_idle()
-            gate = self._hosts[host] = Host(self._politeness_of(host), self._asked_s)
+            gate = self._hosts[host] = HostGate(self._politeness_of(host), self._asked_s)
         return gate
 
     def _politeness_of(self, host: str) -> Politeness:
-        # Without rules every host is owed the same: hosts come and go by the thousand.
+        # Hosts come and go by the thousand: without rules they share one value.
         return politeness_of(self._settings, host) if self._settings.rules else self._usual
 
     def _forget_idle(self) -> None:
         now = self._clock.monotonic()
         self._hosts = {host: gate for host, gate in self._hosts.items() if gate.line or not gate.is_idle(now)}
-        # The next sweep waits until as many have come again, so that each host pays for one look.
+        # The next sweep is due when the number has doubled, so that its cost per new host is constant.
         self._sweep_at = max(_FEWEST_TO_SWEEP, 2 * len(self._hosts))
 
 
@@ -278,11 +275,11 @@ def _fitting(gate: HostGate, within_s: float, most: int) -> int:
     if not gate.delay_s:
         return max(most, 2 * concurrency)
     within = min(int(within_s / gate.delay_s), most)
-    # Where the pause is long, more than one would only stand in line.
+    # With a long delay, further requests would only wait in line.
     return max(concurrency, within) if within else 1
 
 
-def _wake(gate: Host) -> None:
+def _wake(gate: HostGate) -> None:
     if gate.freed is not None and not gate.freed.done():
         gate.freed.set_result(None)
         gate.freed = None

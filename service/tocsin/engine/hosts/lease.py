@@ -1,4 +1,4 @@
-"""The engine's right to its shards, kept alive while it works."""
+"""The engine's claim of its shards, renewed while it works."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
     from tocsin.ports import Clock, Telemetry, WorkStore
 
 LOOK_S = 0.25
-"""How often the files of the store are looked at: what is written after one of them is gone is lost."""
+"""How often the store's files are checked: writes to a deleted file are lost."""
 
 
 class CommitHealth:
-    """Whether the store takes what the engine has to write: the lease, results, renderings."""
+    """Whether the store accepts writes of the engine: the lease, results, renderings."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._failing: dict[str, tuple[float, str]] = {}
 
     def failed(self, part: str, error: StoreError) -> None:
-        """Note that something of this part could not be written, and is tried again."""
+        """Note a failed write of this part, which is tried again."""
         since_s, _ = self._failing.get(part, (self._clock.monotonic(), ""))
         self._failing[part] = since_s, error.why
 
     def succeeded(self, part: str) -> None:
-        """Note that something of this part was written."""
+        """Note a successful write of this part."""
         if self._failing:
             self._failing.pop(part, None)
 
     def unwritten(self) -> tuple[float, str]:
-        """Tell how many seconds ago the first write failed that was not made good since, and why; (0, "") if none."""
+        """Return the seconds since the first write that still fails, and the reason; (0, "") if none does."""
         if not self._failing:
             return 0.0, ""
         since_s, why = min(self._failing.values())
@@ -44,10 +44,10 @@ class CommitHealth:
 
 
 class Lease:
-    """Holds the claim in force; a claim that another holder took is claimed anew as soon as that one's lease ends.
+    """Holds the claim; if another holder takes it, it is claimed again as soon as that lease ends.
 
-    holder   another name for each process: two of one name would take the claim from each other in turn
-    commits  whether what is done under it can be written
+    holder   unique per process: two of one name would take the claim from each other in turn
+    commits  whether writes under the claim succeed
     """
 
     def __init__(self, store: WorkStore, holder: str, length: timedelta, clock: Clock, telemetry: Telemetry) -> None:
@@ -58,18 +58,18 @@ class Lease:
 
     @property
     def claim(self) -> Claim:
-        """The claim in force; `take` comes first."""
+        """The claim in force; call `take` first."""
         if self._claim is None:
             raise StaleClaim("no claim was taken yet")
         return self._claim
 
     @property
     def is_held(self) -> bool:
-        """Whether a claim was taken, and nobody has taken it away since."""
+        """Whether a claim was taken and is still held."""
         return self._claim is not None
 
     async def take(self) -> None:
-        """Claim all shards, waiting for another holder's lease to end."""
+        """Claim all shards, after waiting for another holder's lease to end."""
         told = False
         while True:
             self._claim = await self._store.claim(range(SHARDS), self._clock.now(), self._length, self._holder)
@@ -81,7 +81,7 @@ class Lease:
             await self._clock.sleep(self._length.total_seconds() / 5)
 
     async def keep(self) -> None:
-        """Lengthen the lease at a third of its length, and look at the store's files meanwhile, until cancelled.
+        """Renew the lease at a third of its length, and check the store's files in between, until cancelled.
 
         Raises StoreLost: an engine whose store was removed or replaced has to end.
         """

@@ -1,4 +1,4 @@
-"""How many requests are under way together, and how many pages are in hand: of an engine, or of one fetcher."""
+"""Bounds of one process: requests under way, and pages in hand."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from collections import deque
 from typing import Final
 
 PAGES_A_REQUEST: Final = 4
-"""Pages in hand for each request that may be under way: most of them wait for their hosts' turns."""
+"""Pages in hand per request slot: most of them wait for their turn at a host."""
 FEWEST_PAGES: Final = 32
-"""The least number of pages that a late fetcher is given."""
+"""Least number of pages that a late process has in hand."""
 LATE_S: Final = 0.5
-"""Work that is ready may wait for so long."""
+"""Longest acceptable wait of work that is ready."""
 
 
 class RequestSlots:
-    """Bounds the requests under way; who finds no room waits, what is urgent before all else, else first come first.
+    """A semaphore for requests with two priorities; a free slot costs no more than a subtraction.
 
-    most  so many at one time
-    free  so many more may begin now
-    A semaphore that costs nothing but a subtraction where there is room, as there nearly always is.
+    most  number of slots
+    free  slots that are free
     """
 
     __slots__ = ("_urgent", "_usual", "free", "most")
@@ -31,20 +30,20 @@ class RequestSlots:
 
     @property
     def taken(self) -> int:
-        """How many are under way."""
+        """Slots that are taken."""
         return self.most - self.free
 
     def take_at_once(self) -> bool:
-        """Take a place if there is one; `give_back` must follow."""
+        """Take a slot if one is free; `give_back` must follow."""
         if self.free:
             self.free -= 1
             return True
         return False
 
     async def take(self, *, urgent: bool = False) -> None:
-        """Wait for a place and take it; `give_back` must follow.
+        """Wait for a slot and take it; `give_back` must follow.
 
-        urgent  as of a rendering: there are few of them, and an alert waits for each
+        urgent  goes first, as renderings do: they are few, and each has an alert waiting
         """
         if self.take_at_once():
             return
@@ -54,12 +53,12 @@ class RequestSlots:
             await place
         except asyncio.CancelledError:
             if not place.cancelled():
-                # It was handed over, and nobody is there any more to take it.
+                # The slot was handed over just before the cancellation.
                 self.give_back()
             raise
 
     def give_back(self) -> None:
-        """Hand a place over to who has waited longest, of what is urgent first, or leave it free."""
+        """Hand the slot to the first waiter, urgent ones first, or free it."""
         while waiting := self._urgent or self._usual:
             place = waiting.popleft()
             if not place.done():
@@ -69,13 +68,14 @@ class RequestSlots:
 
 
 class PageAllowance:
-    """How many pages a process may have in hand: fewer where it is late, since each of them waits for the others.
+    """Limit of the pages that a process has in hand; it shrinks while its loop is late.
 
-    most   pages where it is not late
+    most   the limit of a process that is not late
     pages  the current limit
-    Where the processor has less time than there is work, more pages in hand bring no more checks: they only keep
-    renderings, and everything else in the same loop, waiting.
     """
+
+    # A process short of CPU makes no more checks by having more pages in hand: these only delay its renderings and
+    # everything else in the same loop.
 
     __slots__ = ("_fewest", "_most", "pages")
 
@@ -84,9 +84,9 @@ class PageAllowance:
         self._fewest = min(most, FEWEST_PAGES)
 
     def adapt(self, lag_s: float, in_hand: int) -> None:
-        """Take in how long ready work waited of late; called once a second.
+        """Adapt the limit to the latest lag; called once a second.
 
-        in_hand  pages that it has
+        in_hand  pages that the process has
         """
         if lag_s > LATE_S:
             fewer = int(min(self.pages, in_hand) * max(LATE_S / lag_s, 0.5))

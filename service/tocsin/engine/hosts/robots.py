@@ -1,4 +1,4 @@
-"""What the robots.txt of each origin says, kept for a day (RFC 9309, 2.3 and 2.4)."""
+"""robots.txt of each origin: requested, judged by its status, and cached for a day (RFC 9309, 2.3 and 2.4)."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ UNAVAILABLE = Ruling(allowed=False, rule="robots.txt could not be read: the serv
 
 
 class RobotsAnswer(Struct, frozen=True):
-    """What a robots.txt answered, as it is kept.
+    """The answer of a robots.txt, as it is stored.
 
-    said           rules: the text holds; nothing: everything is allowed; error: nothing is, and it is asked again soon
-    text           decoded; where `said` is error, that of `before`
-    hop_url        where the validators come from, behind the redirects
-    renewed        how many conditional requests in a row have found it unchanged
-    before         where `said` is error: what was said before the errors began, if anything was
-    failing_since  when they began
+    said           rules: `text` counts; nothing: everything is allowed; error: nothing is, until the next request
+    text           decoded; during errors, that of `before`
+    hop_url        URL that gave the validators, after redirects
+    renewed        conditional requests in a row that found it unchanged
+    before         during errors: `said` before they began
+    failing_since  when the errors began
     """
 
     asked_at: Instant
@@ -70,20 +70,20 @@ class RobotsAnswer(Struct, frozen=True):
 
 
 class RobotsRequests:
-    """Makes the requests of one robots.txt after the other.
+    """Requests robots.txt files.
 
     get      makes one request without redirection
-    total_s  the deadline of one file with all its redirects
+    total_s  deadline of one file with all its redirects
     """
 
     def __init__(self, get: Callable[[HopRequest], Awaitable[HopResponse]], clock: Clock, *, total_s: float) -> None:
         self._get, self._clock, self._total_s = get, clock, total_s
 
     async def ask(self, origin: str, earlier: RobotsAnswer | None, proxy: str | None = None) -> RobotsAnswer:
-        """Ask an origin for its robots.txt, on condition that it is not the earlier one any more.
+        """Request an origin's robots.txt, on condition that it differs from the earlier one.
 
-        proxy  through which it is asked for, None for none
-        Raises FetchFailed or FetchRefused where nothing was answered.
+        proxy  of the request, None for none
+        Raises FetchFailed or FetchRefused without an answer.
         """
         url, spent_s = f"{origin}/robots.txt", 0.0
         asked: set[str] = set()
@@ -98,8 +98,8 @@ class RobotsRequests:
                 url = watch_url(resolve(url, answer.location or "") or "").url
             except BadUrl:
                 return self._nothing()
-        # Source: RFC 9309, 2.3.1.2: after five redirects a robots.txt may be taken as unavailable. A circle has no end,
-        # and a redirect without `Location` leads to itself.
+        # RFC 9309, 2.3.1.2: after five redirects a robots.txt may be taken as unavailable. So is a circle, and a
+        # redirect without `Location`, which leads to itself.
         return self._nothing()
 
     def _request(
@@ -127,7 +127,7 @@ class RobotsRequests:
             return self._nothing()
         if policy is Policy.DISALLOW_ALL:
             return _failed(earlier, now)
-        detail = f"robots.txt answered {answer.status}, which was not asked for"
+        detail = f"robots.txt answered {answer.status} without being asked for it"
         raise FetchFailed(answer.url, FailureKind.PROTOCOL, detail, status=answer.status)
 
     def _nothing(self) -> RobotsAnswer:
@@ -135,7 +135,7 @@ class RobotsRequests:
 
 
 def _conditions(earlier: RobotsAnswer | None, url: str) -> tuple[tuple[str, str], ...]:
-    """The validators of the answer that came from this very URL, but for an unconditional request now and then."""
+    """Return the validators that this very URL gave; none for an unconditional request now and then."""
     if earlier is None or earlier.hop_url != url or earlier.renewed >= UNCONDITIONAL_EVERY:
         return ()
     known = (("If-None-Match", earlier.etag), ("If-Modified-Since", earlier.last_modified))
@@ -156,7 +156,7 @@ def _renewed(earlier: RobotsAnswer, answer: HopResponse, now: Instant) -> Robots
 
 
 def _failed(earlier: RobotsAnswer | None, now: Instant) -> RobotsAnswer:
-    """Keep what was said before: it is worth asking whether it is still so, and it counts again after a long time."""
+    """Keep the answer from before the errors: its validators serve again, and after a long time its rules do."""
     if earlier is None:
         return RobotsAnswer(now, "error", failing_since=now)
     if earlier.said == "error":
@@ -165,20 +165,21 @@ def _failed(earlier: RobotsAnswer | None, now: Instant) -> RobotsAnswer:
 
 
 class RobotsStore(Protocol):
-    """Where answers outlive the process; `ports.WorkStore` is one."""
+    """Keeps answers over restarts; `ports.WorkStore` implements it."""
 
     async def load_robots(self, origin: str) -> str | None:
-        """What was kept for this origin."""
+        """Return what was kept for this origin."""
 
     async def save_robots(self, origin: str, kept: str) -> None:
         """Keep this for the origin."""
 
 
 class _CachedRobots(Struct):
-    """An answer in memory: its rules as read, no longer its text; `size` is about what they take.
+    """An answer in memory: its parsed rules instead of its text.
 
-    rules     those for us; None where there are none
-    sitemaps  the addresses that it names, as written
+    rules     for our agent; None if there are none
+    size      estimated bytes of the rules
+    sitemaps  URLs that it names, as written
     """
 
     answer: RobotsAnswer
@@ -187,26 +188,26 @@ class _CachedRobots(Struct):
     sitemaps: tuple[str, ...] = ()
 
     def is_fresh(self, now: Instant) -> bool:
-        """Say whether the answer still holds; one from the future does not (a clock was set back)."""
+        """Tell whether the answer still counts; one from the future does not (the clock was set back)."""
         kept_us = ASKED_AGAIN_US if self.answer.said == "error" else KEPT_US
         return 0 <= now - self.answer.asked_at < kept_us
 
     def is_lost(self, now: Instant) -> bool:
-        """Say whether nothing may be asked for, because the server has had errors for not so long a time.
+        """Tell whether every URL is forbidden because of recent errors.
 
-        Source  RFC 9309, 2.3.1.4: after 30 days what was known before holds again, or that there is nothing.
+        Source  RFC 9309, 2.3.1.4: after 30 days the rules from before the errors count again, or none do.
         """
         since = self.answer.failing_since
         return self.answer.said == "error" and (since is None or now - since < MOURNED_US)
 
 
 class RobotsCache:
-    """Answers whether a URL may be asked for, fetching each origin's robots.txt at most once a day.
+    """Tells whether a URL may be requested; fetches each origin's robots.txt at most once a day.
 
-    get      makes one request without redirection, at the host's gate, its address judged
+    get      makes one request without redirection, at the host's gate, with the address policy applied
     store    keeps answers over restarts; None keeps them in memory only
-    total_s  the deadline of one robots.txt with all its redirects
-    Memory holds the origins asked for last: at most `MOST_ORIGINS`, and rules that take about `MOST_TEXT` octets.
+    total_s  deadline of one robots.txt with all its redirects
+    An LRU cache of at most `MOST_ORIGINS` origins and about `MOST_TEXT` bytes of rules.
     """
 
     def __init__(
@@ -227,11 +228,11 @@ class RobotsCache:
         self._asking: dict[str, asyncio.Future[None]] = {}
 
     async def ruling(self, url: str) -> Ruling:
-        """Say whether this URL, serialised as the URL standard says, may be asked for; raises as `look` does."""
+        """Tell whether this URL (serialised by the URL standard) may be requested; raises as `look` does."""
         return (await self.look(url))[0]
 
     def known(self, url: str, origin: str) -> tuple[Ruling, float | None] | None:
-        """Say what `look` would say, where that needs no request; None where it may."""
+        """Return the result of `look` if the cache has it; None if a request is needed."""
         known, now = self._known.get(origin), self._clock.now()
         if known is None or not known.is_fresh(now):
             return None
@@ -239,10 +240,10 @@ class RobotsCache:
         return self._rule(known, url, now)
 
     async def look(self, url: str, proxy: str | None = None) -> tuple[Ruling, float | None]:
-        """Say whether this URL may be asked for, and how many seconds its site wants between requests.
+        """Return whether this URL may be requested, and the crawl delay of its site in seconds.
 
-        proxy  through which the page is asked for, and so is its robots.txt, should nobody have asked before
-        Raises FetchFailed or FetchRefused of robots.txt's own request where that failed: it is the page's own failure.
+        proxy  of the page, used for its robots.txt, too
+        Raises FetchFailed or FetchRefused of the request for robots.txt, which count as the page's own failure.
         """
         known = await self._of(host_and_origin(url)[1], proxy)
         return self._rule(known, url, self._clock.now())
@@ -255,7 +256,7 @@ class RobotsCache:
         return known.rules.allows(url) if known.rules else ALLOWED, delay_s
 
     async def sitemaps(self, url: str, proxy: str | None = None) -> tuple[str, ...] | None:
-        """The sitemaps that this URL's robots.txt names; None while it cannot be read; raises as `look` does."""
+        """Return the sitemaps that this URL's robots.txt names; None while it has errors; raises as `look` does."""
         known = await self._of(host_and_origin(url)[1], proxy)
         return None if known.is_lost(self._clock.now()) else known.sitemaps
 
@@ -265,8 +266,8 @@ class RobotsCache:
             if known is not None and known.is_fresh(self._clock.now()):
                 self._known.move_to_end(origin)
                 return known
-            # One at a time asks an origin. Who waited looks again: the asker may have failed or been cancelled,
-            # and then the next one asks on its own account.
+            # One task at a time requests an origin's file. The others look again afterwards: if it failed or was
+            # cancelled, the next one makes the request itself.
             asking = self._asking.get(origin)
             if asking is None:
                 return await self._ask(origin, proxy)
@@ -287,12 +288,12 @@ class RobotsCache:
     async def _ask_again(
         self, origin: str, proxy: str | None, kept: RobotsAnswer | None, earlier: _CachedRobots | None
     ) -> _CachedRobots:
-        """Fetch the file; what was known before serves where it says that nothing changed."""
+        """Request the file; an unchanged one confirms the earlier answer."""
         before = kept or (earlier.answer if earlier is not None else None)
         answer = await self._requests.ask(origin, before, proxy)
         is_same = before is not None and (answer.said == "error" or answer.renewed > before.renewed)
         if is_same and kept is None and earlier is not None:
-            # Only memory has the rules, and no longer as a text: there is nothing to be saved.
+            # Only memory has the rules, no longer as text, so nothing can be stored.
             return replace(earlier, answer=answer)
         await self._save(origin, answer)
         return self._read(answer)
@@ -316,7 +317,7 @@ class RobotsCache:
     async def _load(self, origin: str) -> RobotsAnswer | None:
         text = None
         if self._store is not None:
-            # What a store that cannot be read or written would have remembered is asked for again: it is only a memory.
+            # The store is only a cache here: if it fails, the file is requested again.
             with suppress(StoreError):
                 text = await self._store.load_robots(origin)
         if text is None:

@@ -1,4 +1,4 @@
-"""While this machine is short of files, memory, ports or buffers: checking pauses, and it is told once."""
+"""Checking pauses while this machine is short of files, memory, ports or buffers."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ if TYPE_CHECKING:
     from tocsin.ports import Clock, Telemetry
 
 MET = "shortage.met"
-"""What a part of the engine emits that was put off by a shortage, with its text as `error`."""
+"""The happening that reports work postponed by a shortage, with the text as `error`."""
 FIRST_PAUSE_S = 1.0
 LONGEST_PAUSE_S = 30.0
 QUIET_S = 60.0
-"""A shortage has ended when pages are received again, and nothing was put off for this long."""
+"""A shortage is over when pages are received again and nothing was postponed for this long."""
 
 
 class ShortageWatch:
-    """Learns of shortages from results and happenings; pauses checking for a growing time, and tells of it once.
+    """Pauses checking for a growing time during a shortage, and logs its begin and end.
 
-    Implements `ports.Telemetry`, to hear of what is emitted.
-
-    since    when the shortage began that lasts; None where there is none
-    error    what it is, and the mend
-    put_off  how many checks, renderings and deliveries were put off by shortages since the start
+    Implements `ports.Telemetry`, to receive reports of shortages.
+    since    begin of the current shortage; None without one
+    error    the shortage and its mend
+    put_off  checks, renderings and deliveries postponed by shortages since the start
     """
 
     def __init__(self, clock: Clock, telemetry: Telemetry) -> None:
@@ -42,12 +41,12 @@ class ShortageWatch:
         self._is_working = False
 
     def emit(self, happening: Happening) -> None:
-        """Take note of a shortage that a part of the engine has met."""
+        """Take note of a shortage that a part of the engine reports."""
         if happening.name == MET:
             self.met(str(happening.values["error"]))
 
     def committed(self, results: Sequence[CheckResult]) -> None:
-        """Take note of checks that a shortage put off, and of those that show that it is over."""
+        """Take note of checks postponed by a shortage, and of those that show its end."""
         for result in results:
             error = result.report.error
             if error is not None and error[0] == SHORTAGE:
@@ -68,14 +67,14 @@ class ShortageWatch:
             self._until_s = now_s + self._pause_s
             self._telemetry.emit(Happening("shortage.began", "error", {"error": error}))
         elif now_s >= self._until_s:
-            # Where pages are received in between, one page may take all the memory: it must not hold up the others.
+            # If pages are received in between, one single page may take all the memory: it must not stop the others.
             self._pause_s = FIRST_PAUSE_S if self._is_working else min(2 * self._pause_s, LONGEST_PAUSE_S)
             self._until_s = now_s + self._pause_s
             self._is_working = False
 
     @property
     def is_pausing(self) -> bool:
-        """Whether no further page is to be asked for now."""
+        """Whether no further page is requested now."""
         return self.since is not None and self._clock.monotonic() < self._until_s
 
     def _end(self) -> None:

@@ -1,4 +1,4 @@
-"""What follows from a rendering: alerts, the state that it found, and what is pruned, as one value. Pure."""
+"""Everything that follows from a rendering: alerts, the state it found, and pruning, as one value. Pure."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ COPY = "copy"
 
 
 class RenderedState(NamedTuple):
-    """What the state that a rendering found came to.
+    """What becomes of the state that a rendering found.
 
-    same      it is the state that was judged
+    same      it equals the judged state
     state     to be stored, or None
-    rendered  as the alert shows it, where another state than the one judged is stored
-    known     what is known of the page now beside its state; None: as before
-    snapshot  of its text, where it is another one than before, and may be kept
+    rendered  the state as the alert shows it, if it differs from the judged one
+    known     of the page beside its state; None if unchanged
+    snapshot  of a new text that may be kept
     """
 
     same: bool
@@ -59,11 +59,11 @@ class RenderedState(NamedTuple):
 
 
 class RenderedAssessment(NamedTuple):
-    """What a rendering received, as it was read.
+    """The answer of a rendering, assessed.
 
-    text   of a page that is not read for signals, and so has none of its checks; None where it may not be kept
-    items  of the page, to be kept; None where it was not read for them, or something else stands in its place
-    is_page  nothing shows that something else stands in the page's place
+    text     of a page that checks do not read for signals; None if it may not be kept
+    items    to be kept; None if they were not read, or the answer is a suspect
+    is_page  the answer is no suspect
     """
 
     assessment: Assessment
@@ -75,18 +75,15 @@ class RenderedAssessment(NamedTuple):
 class Awareness:
     """Concludes the renderings of one instance.
 
-    kind         the renderer's
-    keeps_texts  pages' texts are kept, to show differences
+    kind         of the renderer
+    keeps_texts  texts of pages are kept, to show differences
     """
 
     def __init__(self, alerts: EventWriter, kind: str, *, keeps_texts: bool = True) -> None:
         self._alerts, self._kind, self._keeps_texts = alerts, kind, keeps_texts
 
     def look(self, job: RenderJob, rendered: Rendered, policy: PageSettings, now: Instant) -> RenderedAssessment:
-        """Read what a rendering received.
-
-        Raises FetchRefused (too-complex) for a page that no parser may be given.
-        """
+        """Assess the answer of a rendering. Raises FetchRefused (too-complex)."""
         task, shape = job.task, asked_as(policy, job.task.secrets)
         is_text_wanted = self._keeps_texts and takes_text(task, policy)
         assessment = assess(
@@ -94,7 +91,7 @@ class Awareness:
             rendered.body,
             rendered.content_type,
             task.state,
-            # Whether its text may be kept is not known of a page that is not read.
+            # Only a page that is read says whether its text may be kept, so an equal body is read again.
             None if is_text_wanted else task.body_digest,
             headers=rendered.headers,
             asked_as=shape,
@@ -128,12 +125,12 @@ class Awareness:
         looked: RenderedAssessment | None = None,
         changes: JsonObject | None = None,
     ) -> RenderCommit:
-        """Conclude a rendering that received the page: every verdict it is owed for has its alert now (T57, T70).
+        """Conclude a rendering that received the page: each of its verdicts has its alert now (T57, T70).
 
-        now      the moment of assessing: what a state is stored under
-        looked   what `look` gave, if somebody asked before
-        changes  how the page's items differ from those kept before, as the event shows it
-        Raises FetchRefused (too-complex) for a page that no parser may be given.
+        now      of the assessment: the time that a state is stored with
+        looked   result of `look`, if it was called before
+        changes  of the page's items, as the event shows them
+        Raises FetchRefused (too-complex).
         """
         if job.copy_url is not None:
             return self._copied(job, rendered, now)
@@ -143,7 +140,7 @@ class Awareness:
         row = self._row(rendered, self._kind, same_state=found.same)
         alerts = self._alerts_of(job, row, found.rendered, changes)
         if job.owed:
-            # What the rendering stored is told once: by the last verdict's alert, if there is one.
+            # The state and items of the rendering are told once: by the last verdict's alert, if there is one.
             told = (None, None) if job.verdicts else (found.rendered, changes)
             alerts.append(
                 self._alerts.recovered_event(task, task.question_id, now, row, rendered=told[0], items=told[1])
@@ -168,35 +165,31 @@ class Awareness:
         )
 
     def failed(self, job: RenderJob, attempts: Sequence[Attempt], error: FetchError) -> RenderCommit:
-        """Conclude a rendering without the page: the alerts say so, nothing is pruned, and it stays owed (T60).
+        """Conclude a rendering that failed: the alerts say so, nothing is pruned, and it stays owed (T60).
 
-        attempts  every set of requests that was made, this one's failure the last
+        attempts  every set of requests that was made, the last one included
         """
-        # A chosen copy fails for reasons of its own, and is a question of its own.
+        # A failing copy gathers in a question of its own.
         cause = cause_of(error) if job.copy_url is None else f"{COPY} {cause_of(error)}"
         failure = Failure(cause, tuple(attempts), "rendering")
         return self._withheld(job, attempts[0].at, (error.kind, error.status, error.detail), failure)
 
     def disallowed(self, job: RenderJob, now: Instant, why: str) -> RenderCommit:
-        """Conclude a rendering that robots.txt forbids, so that it stays owed.
-
-        The page's own check tells of it. Of a copy nobody else would tell: whoever chose it is asked again.
-        """
+        """Conclude a rendering that robots.txt forbids, so that it stays owed."""
+        # The page's own check tells of it. For a copy there is no such check, so the user is asked again.
         failure = Failure("disallowed", (), "rendering", silent=True)
         if job.copy_url is not None:
             failure = Failure(f"{COPY} disallowed", (Attempt(now, "disallowed", None, why, 0),), "rendering")
         return self._withheld(job, now, ("disallowed", None, why), failure)
 
     def declined(self, job: RenderJob, now: Instant) -> RenderCommit:
-        """Conclude a rendering of a page that was turned off meanwhile: no request is made for it (T62).
-
-        It is a failure that nobody is asked about, so that what is owed waits for a check that receives the page.
-        """
+        """Conclude the rendering of a page that was turned off meanwhile, without a request (T62)."""
+        # A silent failure: the rendering stays owed until a check receives the page.
         why = ("skipped", None, "the page was turned off before it was rendered")
         return self._withheld(job, now, why, Failure("off", (), "rendering", silent=True))
 
     def _copied(self, job: RenderJob, rendered: Rendered, now: Instant) -> RenderCommit:
-        """A copy elsewhere is no state of the page: it is told of, and nothing is stored or pruned."""
+        """Conclude the rendering of a copy: it is told, but is no state of the page, so nothing is stored or pruned."""
         task = job.task
         row = self._row(rendered, COPY, same_state=None)
         return RenderCommit(
@@ -243,7 +236,7 @@ class Awareness:
     def _alerts_of(
         self, job: RenderJob, row: RenderingRow, rendered: JsonObject | None, items: JsonObject | None = None
     ) -> list[AlertDraft]:
-        """One alert for each verdict; what the rendering stored follows on the last one, so that the chain holds."""
+        """Write an alert for each verdict; the last one also tells what the rendering stored."""
         last = len(job.verdicts) - 1
         return [
             self._alerts.changed_event(job.task, verdict, row, *((rendered, items) if place == last else ()))
@@ -267,7 +260,7 @@ class Awareness:
 
 
 def takes_text(task: PageTask, policy: PageSettings) -> bool:
-    """Say whether a page's text is taken at its renderings: its checks do not read it, for it speaks for itself."""
+    """Tell whether a page's text is read at its renderings, since its checks do not read it."""
     return wants_signals(policy) and task.state is not None and not is_read_for_signals(policy, task.state.fields)
 
 
@@ -298,7 +291,7 @@ def _find(
     if (
         (task.last_set_at is not None and rendered.started_at - task.last_set_at <= gap_us)
         or not is_stored(Mode(policy.mode), answer_subject=latest.is_subject, latest_subject=was_subject)
-        # The next check tells of what became something else; it is not silently compared here.
+        # The next check tells of a suspect; here it must not be compared silently.
         or not looked.is_page
     ):
         return RenderedState(same, None, None)
@@ -315,7 +308,7 @@ def _find(
             task, policy, latest, assessment.readings, assessment.change, stored_at, may_keep=keeps
         )
     if same and followed.known is not None and (followed.weighed is None or followed.weighed.rule is not None):
-        # Nobody was told of this content: the next check finds it, and must not be answered that nothing is new.
+        # This content was not told: without validators and digest, the next check reads it and tells.
         return RenderedState(same, NewState(stored_at, latest.values, same, None, None, rendered.wire_bytes), None)
     state = NewState(stored_at, latest.values, same, validators, assessment.digest or None, rendered.wire_bytes)
     if same or before is None:

@@ -34,18 +34,17 @@ _STORE_RETRY_S = 2.0
 _OUTAGE_PAUSE_S = 60.0
 _SHORTAGE_PAUSE_S = 15.0
 _HELD_PAUSE_S = 600.0
-"""When a page whose settings cannot be used is looked at again: its user may have mended them."""
+"""Pause of a page whose settings cannot be used: the user may mend them."""
 
 
 class RenderGate:
-    """Says how many deferred pages may start.
+    """Decides how many waiting pages may start.
 
-    limit      slots: pages rendered at once (T55)
-    resume_at  the capacity at which deferred pages go on, from one to the limit (T56)
+    limit      slots: pages rendered in parallel (T55)
+    resume_at  free slots at which waiting pages resume, from one to the limit (T56)
 
-    While nobody waits the gate is open, and a page that becomes due starts at once if a slot is free. Once somebody
-    has to wait it closes, and deferred pages go on only when `resume_at` slots are free, or as many as there are
-    pages waiting.
+    While no page waits, the gate is open, and a page that becomes due starts at once if a slot is free. As soon as a
+    page has to wait, the gate closes until `resume_at` slots are free, or enough for all waiting pages.
     """
 
     def __init__(self, limit: int, resume_at: int) -> None:
@@ -53,11 +52,11 @@ class RenderGate:
         self.is_open = True
 
     def configure(self, limit: int, resume_at: int) -> None:
-        """Go on with another limit and capacity; where the limit shrank, pages that are busy stay so."""
+        """Apply other limits; pages that hold a slot keep it."""
         self.limit, self.resume_at = limit, min(resume_at, limit)
 
     def admit(self, waiting: int, busy: int) -> int:
-        """Say how many of the waiting pages start now: ask whenever a page became due, and whenever one is done."""
+        """Return how many waiting pages start now; called whenever a page becomes due or is done."""
         free = max(self.limit - busy, 0)
         if not self.is_open and free < min(self.resume_at, waiting):
             return 0
@@ -67,9 +66,9 @@ class RenderGate:
 
 
 class RenderOrder:
-    """Chooses whose turn it is: major before minor, then by verdict, and nobody waits for ever (T55).
+    """Orders waiting pages: major before minor, then by age, without starvation (T55).
 
-    Each batch takes the page that waits longest too. A batch of one cannot do both, so these take turns.
+    Each batch includes the page that waits for longest. Batches of one alternate.
     """
 
     def __init__(self) -> None:
@@ -92,13 +91,13 @@ def _age(page: WaitingPage) -> tuple[int, int]:
 
 
 class RenderQueue:
-    """Lets waiting pages into the slots, and sees each rendering through to its commit.
+    """Admits waiting pages to the slots, and takes each rendering to its commit.
 
-    hold          `finish` waits for a page's next try no longer than this
-    on_committed  is told that alerts may have been written, and when the page's host is due next
-    is_visited    says whether a check has a page in hand: it waits, so that both know the page's latest state
-    Waiting pages are rows; a slot is held by a task in the group given to `run`, from its first request until the
-    rendering is committed, has failed, or pauses before its next try.
+    hold          `finish` waits no longer than this for a page's next try
+    on_committed  called after each commit, which may have written alerts, with the next due time of the page's host
+    is_visited    tells whether a check has a page in hand; its rendering waits, so that both know the latest state
+    Waiting pages are rows. A slot is held by a task in the group given to `run`, from its first request until the
+    rendering is committed or pauses before its next try.
     """
 
     def __init__(
@@ -134,16 +133,16 @@ class RenderQueue:
         self._stopping = self._finishing = False
 
     def has_in_hand(self, page_id: int, since_s: float) -> bool:
-        """Say whether checks are to leave this page alone: it is rendered, or only a check keeps it from that.
+        """Tell whether checks must not take this page: it is being rendered, or a check is all that it waits for.
 
-        since_s  monotonic time at which the check read the page: a rendering that ended later may have stored it anew
+        since_s  monotonic time at which the check read the page; a rendering that ended later may have changed it
         """
         if page_id in self._busy or page_id in self._wanted:
             return True
         return self._ended_s.get(page_id, since_s - 1.0) >= since_s
 
     def on_checked(self) -> None:
-        """Say that checks were committed: a page that one of them had in hand may be free now."""
+        """Note that checks were committed: pages that they had in hand may be free now."""
         if self._wanted:
             self._changed.set()
 
@@ -153,21 +152,21 @@ class RenderQueue:
         return frozenset(self._busy)
 
     def configure(self, settings: RenderSettings) -> None:
-        """Go on with another limit and capacity; pages that hold a slot keep it."""
+        """Apply other limits; pages that hold a slot keep it."""
         self._gate.configure(settings.limit, settings.resume_at)
         self._changed.set()
 
     def wake(self) -> None:
-        """Say that pages may have become due for awareness."""
+        """Note that pages may have become due for awareness."""
         self._changed.set()
 
     def finish(self) -> None:
-        """Let `run` end once nobody waits any more, not even for a further try that is near."""
+        """Let `run` end once no page waits, not even for a try that is near."""
         self._finishing = True
         self._changed.set()
 
     def stop(self) -> None:
-        """Let `run` end now; renderings under way go on in their group."""
+        """Let `run` end now; renderings under way continue in their group."""
         self._stopping = True
         self._changed.set()
 
@@ -188,27 +187,27 @@ class RenderQueue:
             ticker.cancel()
 
     async def _admit(self, group: asyncio.TaskGroup) -> bool:
-        """Start as many waiting pages as may start; returns whether there is nothing to do at all."""
+        """Start waiting pages as far as possible; returns whether there is nothing to do."""
         if self._outage.is_outage():
             return not self._busy
         now, was_busy = self._clock.now(), bool(self._busy)
-        # One more than there are slots is enough to know whether anybody has to wait; those that a stale claim made
-        # waiting again while they are still under way are left out.
+        # One more than the slots tells whether a page has to wait. Pages under way whose claim became stale appear as
+        # waiting again, and are skipped.
         rows = await self._store.waiting_renders(limit=self._gate.limit + 1 + len(self._busy), now=now)
-        # Checks leave a page alone that is only waited for here; else the two could miss each other for ever.
+        # Checks must not take these pages again; otherwise check and rendering could block each other for ever.
         self._wanted = {page.page_id for page in rows if self._is_visited(page.page_id)}
         waiting = [page for page in rows if page.page_id not in self._busy | self._wanted]
         starting = self._order.take(waiting, self._gate.admit(len(waiting), len(self._busy)))
         if starting:
             await self._start(starting, group)
-        # What ended while the store was asked is seen the next time.
+        # Renderings that ended during the query are seen in the next round.
         return not (rows or was_busy or self._busy or self._is_try_near(now))
 
     async def _start(self, page_ids: list[int], group: asyncio.TaskGroup) -> None:
-        # The slots are taken before the claim is waited for, so that no check takes up one of the pages meanwhile.
+        # The slots are taken before the await, so that no check takes one of the pages meanwhile.
         self._busy.update(page_ids)
         left = set(page_ids)
-        # What is rendered under this claim is written under it, or, if it was lost meanwhile, not at all.
+        # The rendering is written under this very claim, or not at all if the claim was lost meanwhile.
         claim = self._lease.claim
         try:
             for job in await self._store.claim_renders(claim, page_ids):
@@ -219,7 +218,7 @@ class RenderQueue:
             self._busy -= left
 
     def _is_try_near(self, now: Instant) -> bool:
-        # Pages whose pause is over are among the waiting, unless somebody removed them.
+        # Pages whose pause is over are among the waiting rows, unless they were removed.
         self._pausing = {page_id: at for page_id, at in self._pausing.items() if at > now}
         return any(at - now <= self._hold_us for at in self._pausing.values())
 
@@ -228,7 +227,7 @@ class RenderQueue:
         try:
             await self._render_once(await self._patiently(lambda: self._comparisons.add_differences(job)), claim)
         except StaleClaim as exc:
-            # Whoever owns the page now gives it its awareness; nothing of ours may be written.
+            # The engine that owns the page now renders it; nothing of ours may be written.
             self._telemetry.emit(
                 Happening("render.lost", "warning", {"page_id": job.page_id, "url": job.task.url, "error": str(exc)})
             )
@@ -252,7 +251,7 @@ class RenderQueue:
                 rendered = await self._renderer.render(job)
                 result = await self._conclude(job, rendered, policy)
         except SettingsError as exc:
-            # Its alert stays owed: the page is not asked for, lest that be as its user never wanted.
+            # No request: without its settings the page could be requested in a way that the user excluded.
             held = {"page_id": job.page_id, "url": job.task.url, "error": str(exc)}
             self._telemetry.emit(Happening("page.held", "warning", held))
             await self._pause(job, claim, job.task.attempts, _HELD_PAUSE_S)
@@ -260,11 +259,11 @@ class RenderQueue:
         except Disallowed as exc:
             result = self._awareness.disallowed(job, began, str(exc))
         except Postponed as exc:
-            # The host is to be left alone, or its line is long: no set was made, so none is spent (T58).
+            # The host asked for a pause, or its line is long: no set was made, so no try is spent (T58).
             await self._pause(job, claim, job.task.attempts, max(exc.not_before - self._clock.now(), 0) / 1_000_000)
             return
         except (Withdrawn, Shortage) as exc:
-            # Whoever removed or paused the page took it out of the queue, too; it only gives its slot back.
+            # Removing or pausing a page took it out of the queue, too: it only gives its slot back.
             pause_for_s = POLL_S
             if isinstance(exc, Shortage):
                 pause_for_s = _SHORTAGE_PAUSE_S
@@ -273,11 +272,11 @@ class RenderQueue:
             return
         except FetchError as exc:
             if exc.kind in OURS and (self._outage.is_outage() or self._outage.in_doubt):
-                # It is our own connection, or may be: no try is spent, and the user is not asked.
+                # Our own connection fails, or may: no try is spent, and no question is asked.
                 await self._pause(job, claim, job.task.attempts, _OUTAGE_PAUSE_S)
                 return
             elapsed_ms = round((self._clock.monotonic() - start) * 1000)
-            # It is the page that is asked about: of a copy is said which one it was.
+            # The question is about the page, so a copy is named.
             detail = exc.detail if job.copy_url is None else f"copy {job.copy_url}: {exc.detail}"
             attempts = (*job.task.attempts, Attempt(began, exc.kind, exc.status, detail, elapsed_ms))
             await self._keep_hold(job)
@@ -291,7 +290,7 @@ class RenderQueue:
         await self._commit(job, claim, result)
 
     async def _conclude(self, job: RenderJob, rendered: Rendered, policy: PageSettings) -> RenderCommit:
-        """Read what was received, and conclude from it."""
+        """Assess the answer, compare its contents, and conclude."""
         now = self._clock.now()
         if job.copy_url is not None:
             return self._awareness.given(job, rendered, policy, now)
@@ -304,7 +303,7 @@ class RenderQueue:
         return self._awareness.given(told, rendered, policy, now, looked, changes)
 
     async def _pause(self, job: RenderJob, claim: Claim, attempts: tuple[Attempt, ...], seconds: float) -> None:
-        """Give the slot up until the next try (T55, T58)."""
+        """Give up the slot until the next try (T55, T58)."""
         not_before = self._clock.now() + round(seconds * 1_000_000)
         await self._patiently(
             lambda: self._store.release_render(claim, job.page_id, not_before=not_before, attempts=attempts)
@@ -312,7 +311,7 @@ class RenderQueue:
         self._pausing[job.page_id] = not_before
 
     async def _keep_hold(self, job: RenderJob) -> None:
-        """Store until when the host wants to be left alone, if it does: a restart must not forget it."""
+        """Store until when the host asked for no requests, if it did: a restart must not forget it."""
         held_s = self._gates.held_s(job.task.host)
         if held_s > 0:
             until = self._clock.now() + round(held_s * 1_000_000)
@@ -331,7 +330,7 @@ class RenderQueue:
         self._on_committed(result.host_id, due_at)
 
     async def _patiently(self, write: Callable[[], Awaitable[Result]]) -> Result:
-        """Do it as soon as the store can: what a rendering came to waits in its slot for a full disk to be mended."""
+        """Repeat until the store works: a rendering waits in its slot until a full disk has room again."""
         while True:
             try:
                 done = await write()

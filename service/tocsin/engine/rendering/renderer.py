@@ -1,4 +1,4 @@
-"""The renderer that needs no browser: receives the page whole, anew, at its host's gate, and processes it (T57)."""
+"""The renderer without a browser: receives the whole page anew, at its host's gate (T57)."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ _STORE_RETRY_US = 2_000_000
 
 
 class WatchedPages(Protocol):
-    """Who knows which pages the user wants to be asked for; `ports.WorkStore` is one."""
+    """Knows which pages the user still watches; `ports.WorkStore` implements it."""
 
     async def still_watched(self, page_ids: Sequence[int]) -> set[int]:
-        """Of these pages, those that are on the list and not paused."""
+        """Return the pages among these that are on the list and not paused."""
 
 
 class HttpRenderer:
-    """Implements ports.Renderer with a set of requests that sends no validators.
+    """Implements ports.Renderer with an unconditional set of requests.
 
-    mark         is told of which page the bytes are worked on, and 0 when that is done
-    keeps_items  the user lets pages' microdata be kept
+    mark         receives the id of the page whose bytes are being read, and 0 afterwards
+    keeps_items  microdata of pages is kept
     loop_time    says when a page may be read
     """
 
@@ -71,7 +71,7 @@ class HttpRenderer:
         policy, secrets = self._policies.of(job.task), job.task.secrets
         url = job.copy_url or job.task.url
         if host_and_origin(url)[1] != host_and_origin(job.task.url)[1]:
-            # What is meant for the page's own origin is never sent to another one, which holds a copy.
+            # Credentials, cookies and the user's headers never go to the origin that holds a copy.
             policy, secrets = msgspec.structs.replace(policy, headers={}, cookies={}, auth=""), None
         wanted = partial(self._is_wanted, job.page_id)
         host = host_and_origin(url)[0]
@@ -110,21 +110,21 @@ class HttpRenderer:
         self, job: RenderJob, received: ReceivedPage, page: WholePage, at: Instant
     ) -> tuple[PageItems | None, str | None]:
         if job.copy_url is not None:
-            # A copy elsewhere is no state of the page.
+            # A copy is no state of the page.
             return None, None
         return _read_items(received, page, at) if self._keeps_items else (NO_ITEMS, None)
 
     async def _is_wanted(self, page_id: int) -> bool:
-        # The slot may have been waited for, and then the host's turn: it is looked up at the last moment.
+        # Asked right before the request: the page may have waited long for its slot and its turn.
         try:
             return page_id in await self._agreement.still_watched([page_id])
         except StoreError as exc:
-            # Without the user's agreement nobody is asked (T62); the store may be mended in a moment.
+            # No request without knowing that the user wants it (T62); the store may work again soon.
             raise Postponed(self._clock.now() + _STORE_RETRY_US, 0) from exc
 
 
 def _read_items(received: ReceivedPage, page: WholePage, at: Instant) -> tuple[PageItems | None, str | None]:
-    """Read the page's microdata here, where its bytes are; says why, where it cannot be read."""
+    """Read the page's microdata in the process that has its bytes; returns the problem if that fails."""
     response = received.response
     metas = [(meta.name, meta.content) for meta in page.metas]
     said = read_directives(metas, values_of(response.headers, "x-robots-tag"), AGENT)

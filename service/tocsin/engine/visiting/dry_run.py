@@ -1,4 +1,4 @@
-"""What a check of a page would see of its signals, and say: looked at without touching any state."""
+"""What a check of a page would find, without storing anything."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ _RECEIVED: Final = 200
 
 
 class PageInForce(Struct, frozen=True):
-    """What holds for a page, and what is known of it.
+    """Settings in force for a page, and what is known of it.
 
-    page     None where it is not watched
-    secrets  its user name and password
+    page     None if it is not watched
     beside   what the last checks found
-    of_host  what changes from check to check on pages of its host
+    of_host  noise on pages of its host
     """
 
     policy: PageSettings
@@ -44,13 +43,13 @@ class PageInForce(Struct, frozen=True):
 
 
 class DryRun(Struct, frozen=True):
-    """What was seen.
+    """What a check would find.
 
-    latest    its twelve fields
-    trace     how the verdict comes about; empty where there is none
-    outcome   of a check now; None where the page is not watched
-    is_read   whether a check now would heed the signals
-    is_new    whether it would begin anew: there is nothing to compare with, or it was read otherwise
+    latest   the twelve fields
+    trace    steps to the verdict; empty without a verdict
+    outcome  None if the page is not watched
+    is_read  signals would count
+    is_new   there is nothing to compare with, or it was read in another way
     """
 
     beheld: PageReading
@@ -68,7 +67,7 @@ class DryRun(Struct, frozen=True):
 
 
 async def find_in_force(store: Store, url: str, base: PageSettings) -> PageInForce:
-    """Find what holds for a page and what is known of it; of one that is not watched, what holds for all.
+    """Return the settings in force for a page and what is known of it; defaults if it is not watched.
 
     Raises BadUrl.
     """
@@ -89,11 +88,11 @@ async def find_in_force(store: Store, url: str, base: PageSettings) -> PageInFor
 def look(
     body: bytes, content_type: str | None, headers: Headers, url: str | None, in_force: PageInForce, now: Instant
 ) -> DryRun:
-    """See a page as a check now would, and say what that would find.
+    """Read a page as a check now would, and judge it.
 
     headers  of the answer, names in lower case
-    url      after redirects; None where it is not known
-    Raises TooComplex for a page that no parser may be given.
+    url      after redirects; None if unknown
+    Raises TooComplex for a page that is too complex to parse.
     """
     policy, page = in_force.policy, in_force.page
     nosniff = is_nosniff([value for name, value in headers if name == "x-content-type-options"])
@@ -109,7 +108,7 @@ def look(
         page.url if page is not None else url,
         _RECEIVED,
         asked_as(policy, page.secrets if page is not None else None),
-        # A person looks at this one page.
+        # A person looks at this very page, so its selectors count as its own.
         own_ignore=True,
     )
     beheld = (
@@ -124,14 +123,14 @@ def look(
 
 
 def _to_be_read(beside: SignalContext | None) -> SignalContext | None:
-    """Let the content be read, and shown, though its text is the one of the last check."""
+    """Forget the digest of the last text, so that the content is read even if it is equal."""
     if beside is None or beside.known is None:
         return beside
     return msgspec.structs.replace(beside, known=msgspec.structs.replace(beside.known, text=0))
 
 
 def _judged(sight: DryRun, in_force: PageInForce, page: PageRow, now: Instant) -> DryRun:
-    """Add what a check now would find."""
+    """Add the verdict of a check."""
     beheld, policy, beside = sight.beheld, in_force.policy, in_force.beside
     known = beside.known if beside is not None else None
     is_read = is_read_for_signals(policy, sight.latest.values)
@@ -160,7 +159,7 @@ def _judged(sight: DryRun, in_force: PageInForce, page: PageRow, now: Instant) -
 
 
 def _evidence_against(sight: DryRun, page: PageRow, policy: PageSettings) -> str | None:
-    """Say by what an answer shows that it is not the page, as `judge.evidence_against` does."""
+    """Return the evidence that an answer is not the page, as `judge.evidence_against` does."""
     if page.fields is None or policy.suspects == "accept":
         return None
     if sight.beheld.suspicion is not None:

@@ -1,4 +1,4 @@
-"""Pages on their way to be visited, by host: one after the other over the connection that stands."""
+"""Per-host queues of pages to be visited; pages reuse the open connection."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 class HostQueues:
-    """Visits pages: of each host one at first, and as many together as its gate lets in while requests have room.
+    """Visits pages of each host one by one, and in parallel as far as its gate and the request slots allow.
 
-    A task for each page would only stand in line at the gate, with a timer of its own; and with all of a host's pages
-    asking at once, each host would get as many connections as its gate allows, for requests that others go before.
-
-    visit      takes a page through; calls what it is given before it waits for anything but the page's own host,
-               so that the host's other pages need not
-    in_flight  who says whether requests have room
+    visit      checks a page; it calls its argument before it waits for anything but the page's own host, so that the
+               host's other pages go on
+    in_flight  slots of requests
     """
+
+    # A task per page would only wait at the gate, with a timer of its own. And all pages of a host at once would open
+    # as many connections as the gate allows, for requests that have to wait for a slot.
 
     def __init__(self, visit: Visit, gates: Gates, in_flight: RequestSlots) -> None:
         self._visit, self._gates, self._in_flight = visit, gates, in_flight
@@ -35,9 +35,9 @@ class HostQueues:
         self._under_way: dict[int, asyncio.Task[None]] = {}
 
     def begin(self, pages: Iterable[PageTask], create: Create) -> None:
-        """Visit these pages, after those of their hosts that have begun before.
+        """Visit these pages, after the queued ones of their hosts.
 
-        create  makes a task that somebody waits for
+        create  makes a task of a group
         """
         for task in pages:
             host = task.host
@@ -49,7 +49,7 @@ class HostQueues:
                 self._call(host, queue)
 
     def drop(self) -> None:
-        """Visit none of the pages that wait here; visits under way go on."""
+        """Drop all queued pages; visits under way go on."""
         for queue in self._queues.values():
             queue.pages.clear()
 
@@ -65,11 +65,11 @@ class HostQueues:
         queue.create(self._work(host, queue))
 
     async def _work(self, host: str, queue: _Queue) -> None:
-        """Visit a host's pages until there are none, or until others do."""
+        """Visit a host's pages until none is left, or until this visit stands aside."""
         turn, under_way, own_task = _Turn(self, host, queue), self._under_way, asyncio.current_task()
         assert own_task is not None  # noqa: S101 - a coroutine that runs is a task's
         pages = queue.pages
-        # By now each host that was begun together with this one has its first visit, which goes before.
+        # By now every host that was begun together with this one has its first visit, which has priority.
         has_room = self._visiting < self._in_flight.most
         while pages and not turn.is_aside:
             task = pages.popleft()
@@ -80,13 +80,13 @@ class HostQueues:
                 await self._visit(task, turn.stand_aside)
             finally:
                 del under_way[task.page_id]
-            # One place is for this one's own next page.
+            # One slot is for this worker's own next page.
             has_room = self._in_flight.free > 1
         if not turn.is_aside:
             self.leave(host, queue)
 
     def leave(self, host: str, queue: _Queue) -> None:
-        """One visits this host no longer; pages that are left are not left alone."""
+        """End one worker of a host; the last one is replaced while pages are queued."""
         queue.visiting -= 1
         self._visiting -= 1
         if queue.visiting:
@@ -98,10 +98,7 @@ class HostQueues:
 
 
 class _Queue:
-    """One host's.
-
-    visiting  so many visit it
-    """
+    """The queue of one host; `visiting` counts its workers."""
 
     __slots__ = ("create", "pages", "visiting")
 
@@ -112,7 +109,7 @@ class _Queue:
 
 
 class _Turn:
-    """One who visits a host."""
+    """One worker of a host."""
 
     __slots__ = ("_host", "_queue", "_queues", "is_aside")
 
@@ -121,7 +118,7 @@ class _Turn:
         self.is_aside = False
 
     def stand_aside(self) -> None:
-        """Let another go on with the host's other pages: this visit waits for something else."""
+        """Let another worker take the host's next pages: this visit waits for something else."""
         if not self.is_aside:
             self.is_aside = True
             self._queues.leave(self._host, self._queue)

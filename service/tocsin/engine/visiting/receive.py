@@ -29,7 +29,7 @@ from tocsin.spec.html.urls import host_and_origin, resolve, watch_url
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping
 
-    from tocsin.engine.hosts.gates import Gates, Host
+    from tocsin.engine.hosts.gates import Gates, HostGate
     from tocsin.engine.hosts.request_slots import RequestSlots
     from tocsin.engine.hosts.robots import RobotsCache
     from tocsin.model import Validators
@@ -46,15 +46,11 @@ ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5"
 Headers: TypeAlias = tuple[tuple[str, str], ...]
 _PLAIN_HEADERS: Headers = (("Accept", ACCEPT),)
 ReceiveResult: TypeAlias = ReceivedPage | CheckResult | FetchRefused
-"""What a set of requests brings: the page; or, where another fetcher received it, what it came to, or that it cannot
-be read."""
+"""The page; or, if another fetcher received it, the result of its check, or why it cannot be read."""
 
 
 class HandoffRequired(TocsinError):
-    """The set goes on at a host that another fetcher serves.
-
-    so_far  what that one goes on with
-    """
+    """The set continues at a host that another fetcher serves, from `so_far`."""
 
     def __init__(self, so_far: RequestProgress) -> None:
         super().__init__(f"{so_far.url}: another fetcher serves this host")
@@ -62,20 +58,20 @@ class HandoffRequired(TocsinError):
 
 
 class PageRequest(Struct, frozen=True):
-    """What is asked for.
+    """A page to be received.
 
     host        of the URL, as gates know it
-    validators  sent only to the hop that gave them; None asks without conditions
+    validators  sent only to the hop that gave them; None makes an unconditional request
     secrets     user name and password of the page, sent only to its own origin
-    private     private addresses may be dialled: a person typed this URL into a one-shot command
+    private     private addresses are allowed: a person typed this URL into a one-shot command
     is_wanted   asked right before each request: the user's agreement can end while the page waits for its turn (T62)
     wanted      the same for pages that are known here: page ids to whether they are wanted, and
     page_id     the page's
     unasked     the pages that no request was made for yet: the first request takes this one out
-    carry_on    asks whoever serves the next host to go on with the set
-    stand_aside  is called before anything but the page's own host is waited for
-    takes_accepted  a 202 is received, too: whoever assesses it says whether something else stands in the page's place
-    is_urgent   it goes before requests that are not, where there are more than may be under way
+    hand_off    continues the set at the fetcher that serves the next host
+    stand_aside  called before waiting for anything but the page's own host
+    takes_accepted  a 202 counts as received; its assessment decides whether it is a suspect
+    is_urgent   goes first when all request slots are taken
     """
 
     url: str
@@ -88,14 +84,14 @@ class PageRequest(Struct, frozen=True):
     wanted: Mapping[int, bool] | None = None
     page_id: int = 0
     unasked: dict[int, Instant] | None = None
-    carry_on: Callable[[RequestProgress], Awaitable[RequestProgress | CheckResult | FetchRefused]] | None = None
+    hand_off: Callable[[RequestProgress], Awaitable[RequestProgress | CheckResult | FetchRefused]] | None = None
     stand_aside: Callable[[], None] | None = None
     takes_accepted: bool = False
     is_urgent: bool = False
 
 
 class TryObserver(Protocol):
-    """Who wants to know what became of each request; `outage.OutageWatch` is one."""
+    """Takes note of the result of each request; `outage.OutageWatch` implements it."""
 
     def note(self, host: str, ok: bool, kind: str | None = None) -> None:  # noqa: FBT001 - what became of it
         """Take note of one try."""
@@ -104,9 +100,9 @@ class TryObserver(Protocol):
 class Receiver:
     """Makes sets of requests.
 
-    in_flight  bounds the requests of the whole engine
-    robots     None obeys nothing: a person typed the URL
-    is_ours    says whether this host is served here
+    in_flight  bounds the requests of this process
+    robots     None ignores robots.txt: a person typed the URL
+    is_ours    tells whether this process serves a host
     """
 
     def __init__(
@@ -127,7 +123,7 @@ class Receiver:
     async def receive(
         self, request: PageRequest, session: Session, so_far: RequestProgress | None = None
     ) -> ReceivedPage:
-        """Make one set of requests, or go on with one.
+        """Make one set of requests, or continue one.
 
         Raises FetchFailed or FetchRefused; Disallowed, Postponed or Withdrawn; Elsewhere.
         """
@@ -176,8 +172,8 @@ class Receiver:
         return await self._hop(request, host_and_origin(request.url)[0], session, None)
 
     async def _hop(self, request: HopRequest, host: str, session: Session, whole: PageRequest | None) -> HopResponse:
-        """Make one request of a set at its host's gate, if the page is wanted by then."""
-        # A gate that is free costs neither a task switch nor a timer.
+        """Make one request of a set at its host's gate, if the page is still wanted by then."""
+        # A free gate costs neither a task switch nor a timer.
         gate = self._gates.enter_at_once(host) or await self._stand_in_line(host)
         try:
             in_flight = self._in_flight
@@ -200,7 +196,7 @@ class Receiver:
         finally:
             self._gates.leave(gate)
         if host != DEMO_HOST:
-            # What lies on this machine says nothing of our connection.
+            # The demo site on loopback is no evidence for our connection.
             self._outage.note(host, ok=True)
         if response.status in BUSY:
             wait = parse_retry_after(response.header("retry-after"), self._clock.now())
@@ -208,8 +204,8 @@ class Receiver:
                 self._gates.hold(host, self._clock.monotonic() + wait.total_seconds())
         return response
 
-    async def _stand_in_line(self, host: str) -> Host:
-        """Wait for a turn at a host's gate; a host that keeps us out for longer than `hold` puts the page off."""
+    async def _stand_in_line(self, host: str) -> HostGate:
+        """Wait for a turn at a host's gate; raises Postponed if that takes longer than `hold`."""
         hold_s = self._settings.hold.total_seconds()
         if (held_s := self._gates.held_s(host)) > hold_s:
             raise Postponed(self._clock.now() + round(held_s * 1_000_000), 0)
@@ -224,14 +220,14 @@ class Receiver:
         if self._gates.politeness(host).robots == "ignore":
             return
         ruling, delay_s = robots.known(url, origin) or await robots.look(url, proxy)
-        # Each time anew: a gate that nobody stood at is forgotten, and what its site asked for with it.
+        # Repeated for each request: idle gates are forgotten together with their crawl delay.
         self._gates.slow_down(host, origin, delay_s)
         if not ruling.allowed:
             retry_at = self._clock.now() + ASKED_AGAIN_US if ruling is UNAVAILABLE else None
             raise Disallowed(url, ruling.rule, retry_at)
 
     def _hop_request(self, request: PageRequest, url: str, spent_s: float, *, is_own: bool) -> HopRequest:
-        # What is meant for the page's own origin is never sent on to another one.
+        # Credentials, cookies and the user's headers never go to another origin.
         headers = _own_headers(request) if is_own else _PLAIN_HEADERS
         known = request.validators
         if known is not None and known.hop_url == url:
@@ -251,7 +247,7 @@ class Receiver:
             max_body_bytes=self._settings.max_body,
             max_wire_bytes=self._settings.max_wire,
             proxy=request.policy.proxy or None,
-            # A redirect leads into a private network only where the typed URL already was on that very origin.
+            # A redirect reaches a private network only within the origin that the user typed.
             private=request.private and is_own,
         )
 
@@ -260,10 +256,10 @@ class Receiver:
         if target is None:
             raise FetchRefused(url, FailureKind.REDIRECT, "redirected to nowhere", status=response.status)
         try:
-            # Without user info: credentials are given by the user, not by a site.
+            # Without user info: credentials come from the user, not from a site.
             target = watch_url(target).url
         except BadUrl as exc:
-            said = f"redirected to what is not asked for: {exc}"
+            said = f"redirected to a URL that is not requested: {exc}"
             raise FetchRefused(url, FailureKind.REDIRECT, said, status=response.status) from exc
         if host_and_origin(target)[0] == DEMO_HOST != host_and_origin(url)[0]:
             said = "redirected to the demo site, where only its own pages lead"
@@ -282,7 +278,7 @@ class Receiver:
 
 
 def _refuse_what_is_not_the_page(url: str, response: HopResponse, clock: Clock, *, takes_accepted: bool) -> None:
-    """Raise unless the answer is the page (T58: a complete answer that is another thing is final)."""
+    """Raise unless the answer is the page (T58: a complete answer that is not the page is final)."""
     status = response.status
     if status in RECEIVED or (takes_accepted and status == ACCEPTED and response.body):
         if not response.body:
@@ -301,7 +297,7 @@ async def _is_wanted(request: PageRequest) -> bool:
 
 
 def _own_headers(request: PageRequest) -> Headers:
-    """The headers for the page's own origin: the user's go before ours."""
+    """Return the headers for the page's own origin; the user's take precedence."""
     policy = request.policy
     if not (policy.headers or policy.cookies or policy.auth or request.secrets):
         return _PLAIN_HEADERS
@@ -316,7 +312,7 @@ def _own_headers(request: PageRequest) -> Headers:
 
 
 def _as_bytes(value: str) -> str:
-    """What a user wrote, as the wire has it: in UTF-8, a character for each byte."""
+    """Encode a user's text for the wire: UTF-8, one character per byte."""
     return value if value.isascii() else value.encode().decode("latin-1")
 
 
@@ -328,7 +324,7 @@ def _credentials(request: PageRequest) -> str | None:
 
 
 class RequestSets:
-    """Makes a page's set of requests again as T58 and the user say; checks and renderings share it."""
+    """Repeats a page's set of requests as T58 and the user demand."""
 
     def __init__(
         self, receiver: Receiver, fetcher: Fetcher, gates: Gates, settings: FetchSettings, clock: Clock, chance: Chance
@@ -345,14 +341,14 @@ class RequestSets:
         fresh: bool = False,
         retry_all: bool = False,
     ) -> Coroutine[Any, Any, ReceiveResult]:
-        """Receive the page; each failed set is added to `attempts`, which may hold earlier ones.
+        """Receive the page; failed sets are appended to `attempts`, which may hold earlier ones.
 
         further    sets after the first
         fresh      over new connections (T60)
-        retry_all  every failure is tried again: in awareness T58 knows no exception
-        Raises the last FetchFailed or FetchRefused; Disallowed; Postponed where a pause is too long to wait for.
+        retry_all  every failure is tried again
+        Raises the last FetchFailed or FetchRefused; Disallowed; Postponed if a pause is too long to wait for.
         """
-        # Each coroutine between the page and its request is entered again whenever the request goes on.
+        # Not a coroutine itself: each one on the way to the socket is resumed for every event of the request.
         if fresh:
             return self._receive_afresh(request, attempts, further, retry_all)
         return self._receive(request, self._fetcher.shared(), attempts, further, retry_all)
@@ -376,7 +372,7 @@ class RequestSets:
         retry_all: bool,  # noqa: FBT001 - passed on
     ) -> ReceiveResult:
         spent = len(attempts)
-        # Nearly every page comes at the first try: only a failure is worth the machinery of the further ones.
+        # Nearly every page is received at once; only failures pay for the machinery of further tries.
         failures: list[FetchError] = []
         try:
             return await self._once(request, session, attempts)
@@ -398,27 +394,27 @@ class RequestSets:
         raise AssertionError("tenacity ends with a result or an error")
 
     async def _once(self, request: PageRequest, session: Session, attempts: list[Attempt]) -> ReceiveResult:
-        """Make one set of requests; one that failed is added to the attempts."""
+        """Make one set of requests; a failed one is appended to the attempts."""
         began_s = self._clock.monotonic()
         try:
             try:
                 return await self.receiver.receive(request, session)
             except HandoffRequired as exc:
-                return await self._carry_on(request, session, exc)
+                return await self._hand_off(request, session, exc)
         except FetchError as exc:
             elapsed_s = self._clock.monotonic() - began_s
             began = self._clock.now() - round(elapsed_s * 1_000_000)
             attempts.append(Attempt(began, exc.kind, exc.status, exc.detail, round(elapsed_s * 1000)))
             raise
 
-    async def _carry_on(self, request: PageRequest, session: Session, elsewhere: HandoffRequired) -> ReceiveResult:
-        """Go on with a set wherever its redirections lead."""
+    async def _hand_off(self, request: PageRequest, session: Session, elsewhere: HandoffRequired) -> ReceiveResult:
+        """Continue a set at the fetchers that serve the hosts of its redirects."""
         while True:
-            if request.carry_on is None:
+            if request.hand_off is None:
                 raise elsewhere
             if request.stand_aside is not None:
                 request.stand_aside()
-            came = await request.carry_on(elsewhere.so_far)
+            came = await request.hand_off(elsewhere.so_far)
             if not isinstance(came, RequestProgress):
                 return came
             try:

@@ -1,4 +1,4 @@
-"""Which failures are tried again, how often, and after which pause (T57 to T61)."""
+"""Which failures are tried again, how often, and after which pause (T57 to T61). Pure but for the pauses."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _SERVER_ERRORS = range(500, 600)
 
 
 class TryPolicy(Struct, frozen=True, gc=False):
-    """How often one set of requests is made again.
+    """How often one set of requests is repeated.
 
     further            sets after the first (T58)
     retry_refused      complete answers that are not the page are tried again, too
-    hold_s             a longer pause is not waited for: it becomes a row
-    retry_after_max_s  the longest that a server can make us wait
+    hold_s             longest pause that is waited for; a longer one becomes a row
+    retry_after_max_s  longest Retry-After that counts
     """
 
     further: int = 2
@@ -54,7 +54,7 @@ class TryPolicy(Struct, frozen=True, gc=False):
 
 
 def is_retried(error: BaseException, retry_refused: bool = False) -> bool:  # noqa: FBT001, FBT002 - a setting, passed on
-    """Say whether the same set of requests is made again after this failure (T58 and its reading).
+    """Tell whether the set of requests is repeated after this failure (T58).
 
     retry_refused  complete answers that are not the page, and refused ones, are tried again, too
     """
@@ -63,7 +63,7 @@ def is_retried(error: BaseException, retry_refused: bool = False) -> bool:  # no
     if retry_refused or error.kind in _TRIED_AGAIN:
         return True
     if error.kind == FailureKind.TOO_LARGE:
-        # Too large for the moment, beside others; what is too large by itself is refused.
+        # Failed: too large beside other bodies, at this moment. Refused: too large by itself.
         return isinstance(error, FetchFailed)
     if error.kind != FailureKind.STATUS or error.status is None:
         return False
@@ -73,10 +73,10 @@ def is_retried(error: BaseException, retry_refused: bool = False) -> bool:  # no
 def pause_s(
     attempt_number: int, chance: Chance, retry_after: timedelta | None = None, retry_after_max_s: float = 86_400.0
 ) -> float:
-    """Give the seconds between the try of this number (from 1) and the next: about 1, 4, 16 …, at most 5 minutes.
+    """Return the seconds between the try of this number (from 1) and the next: 1, 4, 16 …, at most 5 minutes.
 
-    The jitter takes up to a half away or adds it. Never shorter than the server's Retry-After, which counts for at
-    most `retry_after_max_s`.
+    Jittered by up to one half either way; never shorter than the server's Retry-After, of which at most
+    `retry_after_max_s` counts.
     """
     # The exponent is bounded before the power, so that no number of tries overflows.
     grown = min(FIRST_PAUSE_S * GROWTH ** min(attempt_number - 1, 10), LONGEST_PAUSE_S)
@@ -86,17 +86,16 @@ def pause_s(
 
 
 def parse_retry_after(value: str | None, now: Instant) -> timedelta | None:
-    """Read a Retry-After: seconds, or a date of HTTP; None if it is neither, and zero for the past.
+    """Read a Retry-After: seconds or a date; None if it is neither, zero for the past, at most ten years.
 
     now  for dates
-    A number of any length is read; what lies beyond ten years counts as ten years.
     Source  RFC 9110, 10.2.3.
     """
     text = (value or "").strip(" \t")
     if text.isascii() and text.isdigit():
         digits = text.lstrip("0")
         longest_s = int(LONGEST_RETRY_AFTER.total_seconds())
-        # Longer texts are not converted: int() refuses more than 4,300 digits.
+        # Longer numbers are not converted: int() refuses more than 4,300 digits.
         return timedelta(seconds=min(int(digits or "0"), longest_s)) if len(digits) <= 12 else LONGEST_RETRY_AFTER  # noqa: PLR2004 - a trillion seconds
     at = _read_date(text, datetime.fromtimestamp(now / 1_000_000, UTC))
     if at is None:
@@ -106,7 +105,7 @@ def parse_retry_after(value: str | None, now: Instant) -> timedelta | None:
 
 
 def _read_date(text: str, now: datetime) -> datetime | None:
-    """Read a date of HTTP, or one that is nearly one; None for anything else."""
+    """Read a date of HTTP, or one that is nearly one; None for any other text."""
     if len(text) > _LONGEST_DATE or not text.isascii() or ":" not in text:
         return None
     at = read_http_date(text)
@@ -124,12 +123,12 @@ def _read_date(text: str, now: datetime) -> datetime | None:
 
 
 def tries(policy: TryPolicy, clock: Clock, chance: Chance, *, spent: int = 0) -> AsyncRetrying:
-    """Make one set of requests, and the same again as T58 says.
+    """Iterate over attempts, with their pauses in between (T58).
 
-    Use     `async for attempt in tries(...): with attempt: ...`
-    spent  sets that this occasion has made before (they go on after a pause that became a row)
-    Raises the last failure when none is left, or the first one that is not tried again; Postponed, from that failure,
-    where the pause would be longer than `policy.hold_s`.
+    Use    `async for attempt in tries(...): with attempt: ...`
+    spent  sets that this occasion has made before, where it resumes after a pause that became a row
+    Raises the last failure, or the first that is not tried again; Postponed, from the failure, if the next pause is
+    longer than `policy.hold_s`.
     """
 
     def wait(state: RetryCallState) -> float:

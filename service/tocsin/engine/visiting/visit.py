@@ -1,7 +1,7 @@
-"""ONE PAGE THROUGH: ask, receive, assess, decide; what is to be written comes back as one value.
+"""ONE PAGE THROUGH: receive, assess, decide; everything to be written is returned as one value.
 
-The way of a page: `scheduler` finds it due, `visit` makes a result of it, `writer` commits the result, and where
-awareness is due `renders` and `delivery` take it from there.
+The way of a page: `scheduler` finds it due, `visit` makes its result, `writer` commits the result; where awareness is
+due, `render_queue` and `delivery` continue.
 """
 
 from __future__ import annotations
@@ -54,17 +54,16 @@ SHORTAGE_PAUSE_US = 5_000_000
 
 
 def contained(page_id: int | None, url: str, telemetry: Telemetry) -> Containment:
-    """Turn an error that nobody foresaw into FetchRefused (crashed) of this page, and log where it came from.
+    """Turn an unexpected error into FetchRefused (crashed) of this page, and log its origin.
 
-    page_id  None for what is asked for pages of others
-    What Tocsin raises on purpose, and cancellation, pass through. Where this machine is short of files or memory, that
-    is a `Shortage`, and the page is not to blame.
+    page_id  None for a request on behalf of other pages
+    Errors of Tocsin and cancellation pass through; a shortage of files or memory becomes `Shortage`.
     """
     return Containment(page_id, url, telemetry)
 
 
 class Containment:
-    """Implements `contained`; every page passes through one, and a generator would cost three times as much."""
+    """Implements `contained`; a class, since a generator costs three times as much, for every page."""
 
     __slots__ = ("_page_id", "_telemetry", "_url")
 
@@ -81,7 +80,7 @@ class Containment:
             return
         if (shortage := shortage_of(exc)) is not None:
             raise shortage from exc
-        # A page that trips a parser would otherwise end the service, at every start anew.
+        # One page that trips a parser would otherwise end the service, again after every start.
         what = f"{type(exc).__name__}: {exc}"
         frames = [f"{frame.filename}:{frame.lineno}" for frame in extract_tb(trace)[-3:]]
         values = {"page_id": self._page_id, "url": self._url, "error": what, "where": frames}
@@ -90,21 +89,21 @@ class Containment:
 
 
 class Handoff(Protocol):
-    """Whoever serves the hosts that are not ours."""
+    """Continues checks at hosts that another fetcher serves."""
 
-    async def carry_on(self, leg: CheckHandoff) -> RequestProgress | CheckResult | FetchRefused:
-        """Let a check go on at the host of another fetcher.
+    async def hand_off(self, handoff: CheckHandoff) -> RequestProgress | CheckResult | FetchRefused:
+        """Continue a check at the host of another fetcher.
 
-        Returns what the page came to, or FetchRefused where it cannot be read; or what goes on at yet another host.
+        Returns the result; FetchRefused if the page cannot be read; progress if it continues at yet another host.
         Raises as `Receiver.receive` does.
         """
 
 
 class Visitor:
-    """Takes pages through their checks, one call a page; holds no state of theirs.
+    """Checks pages, one call each.
 
-    peers      who serves the hosts that are not ours; None: all are
-    mark       is told of which page the bytes are worked on, and 0 when that is done
+    handoff    serves the hosts of other fetchers; None if there are none
+    mark       receives the id of the page whose bytes are being read, and 0 afterwards
     loop_time  says when a page may be read
     """
 
@@ -119,46 +118,46 @@ class Visitor:
         clock: Clock,
         telemetry: Telemetry,
         *,
-        peers: Handoff | None = None,
+        handoff: Handoff | None = None,
         mark: Callable[[int], None] = lambda _page_id: None,
         loop_time: LoopTime | None = None,
     ) -> None:
         self._loop_time = loop_time or LoopTime()
         self._tries, self._policies, self._conclusions = tries, policies, conclusions
         self._gates, self._outage, self._settings = gates, outage, settings
-        self._clock, self._telemetry, self._peers, self._mark = clock, telemetry, peers, mark
+        self._clock, self._telemetry, self._handoff, self._mark = clock, telemetry, handoff, mark
         self._wanted: dict[int, bool] = {}
         self._unasked: dict[int, Instant] = {}
-        self._legs: Counter[int] = Counter()
+        self._handed: Counter[int] = Counter()
         self._told_of_clock = False
 
     def expect(self, task: PageTask) -> None:
-        """Say that a visit of this page is about to begin, so that it can be withdrawn from now on."""
+        """Announce a visit, which can be withdrawn from now on."""
         self._wanted.setdefault(task.page_id, True)
         self._unasked[task.page_id] = _NO_TIME if task.due_at is None else task.due_at
 
     def waiting_since(self) -> Instant | None:
-        """Give the earliest due time of the expected pages that no request was made for yet."""
+        """Return the earliest due time of expected pages without a request so far."""
         earliest = min(self._unasked.values(), default=_NO_TIME)
         return None if earliest == _NO_TIME else earliest
 
     def drop(self) -> list[int]:
-        """Give up the expected pages that no request was made for yet, so that none is made; returns their ids."""
+        """Give up the expected pages without a request so far; returns their ids."""
         dropped = list(self._unasked)
         self._unasked.clear()
         self.withdraw(dropped)
         return dropped
 
     def withdraw(self, page_ids: Iterable[int]) -> None:
-        """Make no further request for these pages in the visits under way: they are no longer watched (T62)."""
+        """Make no further request for these pages, which are no longer watched (T62)."""
         for page_id in page_ids:
             if page_id in self._wanted:
                 self._wanted[page_id] = False
 
     async def visit(self, task: PageTask, stand_aside: Callable[[], None] | None = None) -> CheckResult:
-        """Check one page; whatever happens to it becomes a result, never an exception.
+        """Check one page; every failure becomes a result, never an exception.
 
-        stand_aside  called before it waits for anything but its own host
+        stand_aside  called before waiting for anything but the page's own host
         """
         ends = await self.ends(task, stand_aside)
         is_outage = False
@@ -171,7 +170,7 @@ class Visitor:
         return result
 
     async def ends(self, task: PageTask, stand_aside: Callable[[], None] | None = None) -> CheckEnds:
-        """Check one page; whether it is our own connection that fails is left open, and nothing is told yet."""
+        """Check one page, and return its result with the one that counts during an outage; logs nothing."""
         self._wanted.setdefault(task.page_id, True)
         attempts, began = list(task.attempts), self._clock.now()
         in_outage = None
@@ -204,41 +203,38 @@ class Visitor:
             again_at = self._clock.now() + OUTAGE_PAUSE_US
             in_outage = conclude.deferred([], again_at, error=exc) if exc.kind in OURS else None
         finally:
-            # A visit that has ended is not to be withdrawn any more: its page's next one is another occasion.
+            # A withdrawal concerns this visit only, not the next one of the page.
             del self._wanted[task.page_id]
             self._unasked.pop(task.page_id, None)
         if task.state is not None and task.state.last_at > began and not self._told_of_clock:
             self._tell_of_clock(task, began)
         return CheckEnds(result, in_outage)
 
-    async def carry_on(self, leg: CheckHandoff, session: Session) -> CheckResult | FetchRefused:
-        """Go on with a check whose page was redirected here; see `Handoff.carry_on`.
-
-        Raises Elsewhere and SettingsError, too.
-        """
-        task, policy = leg.task, self._policies.of(leg.task)
-        conclude = self._conclusions.of(task, policy, leg.began)
+    async def hand_off(self, handoff: CheckHandoff, session: Session) -> CheckResult | FetchRefused:
+        """Continue a check that was redirected here; see `Handoff.hand_off`. Raises HandoffRequired, SettingsError."""
+        task, policy = handoff.task, self._policies.of(handoff.task)
+        conclude = self._conclusions.of(task, policy, handoff.began)
         self._wanted.setdefault(task.page_id, True)
-        # Whoever asks for it may have died meanwhile, and its successor asks again: there can be two.
-        self._legs[task.page_id] += 1
+        # If the fetcher that asked died, its successor asks again: there can be two.
+        self._handed[task.page_id] += 1
         try:
-            request = self._request(task, policy, leg.conditions)
-            came = await self._tries.receiver.receive(request, session, leg.so_far)
+            request = self._request(task, policy, handoff.conditions)
+            came = await self._tries.receiver.receive(request, session, handoff.so_far)
             try:
                 with contained(task.page_id, task.url, self._telemetry):
                     has_body = not came.not_modified
                     if has_body:
                         await self._loop_time.begin()
-                    return self._conclude(conclude, task, came, leg.conditions, leg.tried, has_body=has_body)
+                    return self._conclude(conclude, task, came, handoff.conditions, handoff.tried, has_body=has_body)
             except FetchRefused as exc:
                 return exc
         finally:
-            self._legs[task.page_id] -= 1
-            if not self._legs[task.page_id]:
-                del self._legs[task.page_id], self._wanted[task.page_id]
+            self._handed[task.page_id] -= 1
+            if not self._handed[task.page_id]:
+                del self._handed[task.page_id], self._wanted[task.page_id]
 
     def _held(self, task: PageTask, why: str) -> CheckResult:
-        """Make no request for a page whose settings cannot be used."""
+        """Conclude without a request: the page's settings cannot be used."""
         policy = self._policies.readable(task)
         conclude = self._conclusions.of(task, policy, self._clock.now())
         return conclude.off() if policy.mode == "off" else conclude.held(why)
@@ -253,7 +249,7 @@ class Visitor:
         *,
         has_body: bool,
     ) -> CheckResult:
-        """Assess a page where its bytes are; where it has any, its turn of the loop's time has begun."""
+        """Assess a page in the process that has its bytes; `has_body` says that a turn of the loop time has begun."""
         self._mark(task.page_id)
         try:
             if isinstance(came, FetchRefused):
@@ -277,8 +273,8 @@ class Visitor:
     ) -> Coroutine[Any, Any, ReceiveResult]:
         instruction = task.instruction
         fresh = instruction is not None and instruction.new_connections
-        carry_on = partial(self._hand_over, task, conditions, began, attempts, fresh) if self._peers else None
-        request = self._request(task, policy, conditions, carry_on, stand_aside)
+        hand_off = partial(self._hand_over, task, conditions, began, attempts, fresh) if self._handoff else None
+        request = self._request(task, policy, conditions, hand_off, stand_aside)
         if instruction is None:
             return self._tries.receive(request, attempts, further=policy.tries)
         # "Any number of times" (T60) knows no answer that would end it, but the page itself.
@@ -291,7 +287,7 @@ class Visitor:
         task: PageTask,
         policy: PageSettings,
         conditions: Validators | None,
-        carry_on: Callable[[RequestProgress], Awaitable[RequestProgress | CheckResult | FetchRefused]] | None = None,
+        hand_off: Callable[[RequestProgress], Awaitable[RequestProgress | CheckResult | FetchRefused]] | None = None,
         stand_aside: Callable[[], None] | None = None,
     ) -> PageRequest:
         return PageRequest(
@@ -303,7 +299,7 @@ class Visitor:
             wanted=self._wanted,
             page_id=task.page_id,
             unasked=self._unasked,
-            carry_on=carry_on,
+            hand_off=hand_off,
             stand_aside=stand_aside,
             takes_accepted=task.state is not None and policy.suspects == "hold",
         )
@@ -317,13 +313,13 @@ class Visitor:
         fresh: bool,  # noqa: FBT001 - bound ahead
         so_far: RequestProgress,
     ) -> RequestProgress | CheckResult | FetchRefused:
-        """Ask whoever serves the next host to go on."""
-        if self._peers is None:
+        """Continue at the fetcher that serves the next host."""
+        if self._handoff is None:
             raise HandoffRequired(so_far)
-        return await self._peers.carry_on(CheckHandoff(so_far, task, conditions, began, len(attempts), fresh))
+        return await self._handoff.hand_off(CheckHandoff(so_far, task, conditions, began, len(attempts), fresh))
 
     def _held_until(self, host: str) -> Instant | None:
-        """When a host that asked to be left alone may be asked again, None if it did not ask; it outlives us."""
+        """Return until when a host asked for no requests, None if it did not; the store keeps it over restarts."""
         held_s = self._gates.held_s(host)
         return self._clock.now() + round(held_s * 1_000_000) if held_s > 0 else None
 
@@ -338,12 +334,12 @@ class Visitor:
 
 
 def chosen(ends: CheckEnds, *, is_outage: bool) -> CheckResult:
-    """Of the two ends that a check can have, take the one that is true by now (T61)."""
+    """Choose the result of a check: the usual one, or that of an outage (T61)."""
     return ends.in_outage if is_outage and ends.in_outage is not None else ends.result
 
 
 async def _settled(outage: OutageWatch) -> bool:
-    """Wait until it is known whether our own connection fails; returns whether it does."""
+    """Wait until a doubt about our own connection is settled; returns whether it fails."""
     answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
     def give(is_outage: bool) -> None:  # noqa: FBT001 - as `hold` gives it
@@ -355,13 +351,13 @@ async def _settled(outage: OutageWatch) -> bool:
 
 
 def put_off(conclude: Conclusion, url: str, now: Instant) -> CheckResult:
-    """Make no request: it is our own connection that fails, and nobody waits here for its return."""
-    error = FetchFailed(url, FailureKind.CONNECT, "our own connection fails; nothing was asked")
+    """Conclude without a request: our own connection fails, and the user waits for an answer."""
+    error = FetchFailed(url, FailureKind.CONNECT, "our own connection fails; no request was made")
     return conclude.deferred([], now + OUTAGE_PAUSE_US, error=error)
 
 
 def tell(result: CheckResult, telemetry: Telemetry) -> None:
-    """Say what is worth a line in the log."""
+    """Log what is worth a line."""
     if result.verdict is not None:
         verdict = result.verdict
         values = _named(result) | {"reason": verdict.reason, "rule": verdict.rule, "basis": verdict.basis}
@@ -388,7 +384,7 @@ def _named(result: CheckResult) -> JsonObject:
 
 
 def is_too_near(task: PageTask, policy: PageSettings, now: int) -> bool:
-    """Say whether the last set that received the page is so near that no request may be made (T21)."""
+    """Tell whether the page was received so recently that no request may be made (T21)."""
     if task.last_set_at is None or not policy.min_gap:
         return False
     return 0 <= now - task.last_set_at <= round(policy.min_gap.total_seconds() * 1_000_000)
