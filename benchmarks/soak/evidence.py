@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from benchmarks.soak import alike
 from benchmarks.soak.receiver import STUBBORN
 from benchmarks.soak.versions import version_in_event, version_of
-from tocsin.adapters.stores.sql.codec import read_fields
+from tocsin.adapters.stores.sql.values import read_fields
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from contextlib import closing
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from tocsin.adapters.stores.sql.packing import url_key
+from tocsin.adapters.stores.sql.values import url_key
 from tocsin.adapters.stores.sqlite.connection import connect, transaction
 from tocsin.adapters.stores.sqlite.migrations import APPLICATION_ID, migrations
 from tocsin.shipped import shipped

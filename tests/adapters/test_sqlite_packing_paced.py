@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.fakes import START
-from tocsin.adapters.stores.sql.packing import pack_why, unpack_why
+from tocsin.adapters.stores.sql.values import pack_why, unpack_why
 from tocsin.engine.judging.cadence import next_check
 from tocsin.model.knowledge import ChangePace
 from tocsin.settings import PageSettings

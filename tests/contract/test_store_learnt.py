@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from tests.contract.desk import DAY, NOW, A, B, C, Desk
-from tocsin.adapters.stores.sql.checking.noting import is_same
+from tocsin.adapters.stores.sql.checking.results import is_same
 from tocsin.engine.judging.noise import HOST_MUTES_AT, muted_keys
 from tocsin.model import PageKnowledge, PageNoise, SignalContext, Snapshot
 

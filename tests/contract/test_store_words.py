@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.desk import NOW, A, B, Desk, new_page
-from tocsin.adapters.stores.sql.pages import word_search
+from tocsin.adapters.stores.sql.pages import words as word_search
 from tocsin.adapters.stores.sql.pages.words import BLOCK_PAGES
 from tocsin.model import BoundedCount, PageQuery
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from msgspec import Struct
 
-from tocsin.adapters.stores.sql.codec import to_json
 from tocsin.adapters.stores.sql.statements import queries
+from tocsin.adapters.stores.sql.values import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

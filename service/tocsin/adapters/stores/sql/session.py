@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tocsin.adapters.stores.sql.statements import Dialect
 
 T = TypeVar("T")
+Row: TypeAlias = tuple[Any, ...]
 
 
 class Cursor(Protocol):

@@ -1,22 +1,26 @@
-"""A copy of a store as it was at one instant, made while others write."""
+"""A copy of a store as it was at one instant, made while others write; and the copy kept before a migration."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sqlite3
 from contextlib import closing
+from glob import escape
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tocsin.adapters.stores.sqlite.connection import connect, snapshot
-from tocsin.adapters.stores.sqlite.faults import translated
+from tocsin.adapters.stores.sqlite.faults import reached, translated
+from tocsin.adapters.stores.sqlite.migrations import migrations
 from tocsin.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from datetime import timedelta
+
 
 _STEP_PAGES = 500
 _REPORT_S = 0.1
@@ -106,3 +110,43 @@ async def run_backup(copy: Backup) -> AsyncIterator[tuple[int, int]]:
     finally:
         copy.give_up()
         await asyncio.wait({running})
+
+
+_ROOM: Final = 1.1
+
+
+def kept_name(path: str, version: int) -> str:
+    """Name the copy of a store of this version: one of an earlier version where a migration was interrupted."""
+    names = [f"{path}.before-{migrations()[-1].number}.v{before}" for before in range(1, version + 1)]
+    return next((name for name in names if Path(name).exists()), names[-1])
+
+
+def keep_before_migration(path: str, version: int, busy: timedelta) -> str | None:
+    """Copy a store that is about to be migrated, once; returns the copy's name, or None where nothing is migrated.
+
+    version  of its schema; 0 for one that is only being made
+    Raises StoreError where there is no room for the copy: then nothing is migrated.
+    """
+    if not 0 < version < migrations()[-1].number:
+        return None
+    with reached(path):
+        _sweep(path)
+        target = kept_name(path, version)
+        if Path(target).exists():
+            return target
+        needed = sum(file.stat().st_size for file in (Path(path), Path(f"{path}-wal")) if file.exists())
+        free = shutil.disk_usage(Path(path).resolve().parent).free
+    if free < needed * _ROOM:
+        raise StoreError(
+            f"{path}: a migration keeps a copy of the store as it was, and {needed / 1e6:,.0f} MB are not free; "
+            "free some space, or back it up elsewhere and run: tocsin store migrate --no-backup"
+        )
+    Backup(path, target, busy).run()
+    return target
+
+
+def _sweep(path: str) -> None:
+    """Remove what a copying left that was killed; under the engine lock there is no other one."""
+    store = Path(path)
+    for left in store.parent.glob(f"{escape(store.name)}.before-*.part*"):
+        left.unlink(missing_ok=True)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 import aiosqlite
 
-from tocsin.adapters.stores.sql.packing import url_key
 from tocsin.adapters.stores.sql.schedule import to_us
 from tocsin.adapters.stores.sql.statements import SQLITE
+from tocsin.adapters.stores.sql.values import url_key
 from tocsin.adapters.stores.sqlite.faults import reached, translated
 from tocsin.configuration.spans import parse_span
 from tocsin.errors import StoreError

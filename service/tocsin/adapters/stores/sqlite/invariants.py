@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tocsin.adapters.stores.sql.codec import read_fields
 from tocsin.adapters.stores.sql.knowledge.knowledge import is_readable
 from tocsin.adapters.stores.sql.knowledge.states import declares
-from tocsin.adapters.stores.sql.packing import row_digest, row_digest_of_bytes
-from tocsin.adapters.stores.sql.pages.word_index import misplaced
+from tocsin.adapters.stores.sql.pages.words import misplaced
 from tocsin.adapters.stores.sql.statements import queries
+from tocsin.adapters.stores.sql.values import read_fields, row_digest, row_digest_of_bytes
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:

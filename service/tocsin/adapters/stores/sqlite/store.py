@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Self
 from tocsin.adapters.stores.sql.claims import end_leases
 from tocsin.adapters.stores.sql.role import Options, latest_revision
 from tocsin.adapters.stores.sql.store import SqlStore
-from tocsin.adapters.stores.sqlite.backup import Backup, run_backup
+from tocsin.adapters.stores.sqlite.backup import Backup, keep_before_migration, kept_name, run_backup
 from tocsin.adapters.stores.sqlite.connection import MAPPED, MAPPED_OF_ENGINE, open_lane, write_ahead
 from tocsin.adapters.stores.sqlite.database import SqliteDatabase
 from tocsin.adapters.stores.sqlite.faults import reached
 from tocsin.adapters.stores.sqlite.invariants import findings, without_digest
-from tocsin.adapters.stores.sqlite.keep import keep_before_migration, kept_name
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations, demand_current, migrations, version_of
 from tocsin.adapters.stores.sqlite.place import (
     EngineLock,

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from tocsin.adapters.stores.sql.attention.questions import SQL, hold_never
-from tocsin.adapters.stores.sql.awareness.renders import forgive, want_render
-from tocsin.adapters.stores.sql.codec import to_json
-from tocsin.adapters.stores.sql.pages.pages import remove
+from tocsin.adapters.stores.sql.attention.failures import SQL, hold_never
+from tocsin.adapters.stores.sql.owed import forgive, want_render
+from tocsin.adapters.stores.sql.pages.edits import remove
 from tocsin.adapters.stores.sql.role import touch_hosts
 from tocsin.adapters.stores.sql.schedule import spread_at, window_us
+from tocsin.adapters.stores.sql.values import to_json
 from tocsin.errors import NotWatched, UsageError
 
 if TYPE_CHECKING:

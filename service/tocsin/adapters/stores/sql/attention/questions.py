@@ -1,113 +1,227 @@
-"""Failures becoming questions, and recoveries ending them, inside a transaction."""
+"""Questions and rules (T60): what the engine asks, and lists for people."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from msgspec import structs
-
-from tocsin.adapters.stores.sql.codec import read_instruction, to_json
+from tocsin.adapters.stores.sql.attention.answers import Answer, AnswerAtWork
+from tocsin.adapters.stores.sql.attention.failures import SQL
+from tocsin.adapters.stores.sql.claims import require
+from tocsin.adapters.stores.sql.cursors import Cursors
+from tocsin.adapters.stores.sql.knowledge.copies import copies_of, copies_of_question
+from tocsin.adapters.stores.sql.owed import publish
+from tocsin.adapters.stores.sql.pages.lists import COUNTED
+from tocsin.adapters.stores.sql.role import LAST, Role, bounded, ids, touch_hosts
+from tocsin.adapters.stores.sql.schedule import spread_at, window_us
 from tocsin.adapters.stores.sql.statements import queries
+from tocsin.adapters.stores.sql.values import read_attempts, read_instruction, read_names, read_object
+from tocsin.errors import UsageError
+from tocsin.model import BoundedCount, QuestionRow, RuleRow, Slice
+from tocsin.ports.keeping import unheard
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tocsin.adapters.stores.sql.session import Session
-    from tocsin.model import AlertDraft, Failure, Instant
-
-SQL = queries("attention")
-
-
-class Departure(NamedTuple):
-    """A page's way out of its question.
-
-    asked  the user was asked
-    ended  it was the last page: the question is over
-    """
-
-    question: int
-    asked: bool
-    ended: bool
+    from tocsin.model import AlertDraft, Claim, Instant, Instruction, KnownCopy
+    from tocsin.ports.keeping import OnStep
 
 
-def told_in(recovery: AlertDraft, left: Departure | None) -> AlertDraft:
-    """Let a `recovered` event, made before, say which question was left, if one was, and whether that ended it."""
-    question = {"id": str(left.question), "ended": left.ended} if left is not None else None
-    data = {**recovery.event["data"], "question": question}
-    return structs.replace(recovery, event={**recovery.event, "data": data})
+OFFERED = 100
+"""At most so many copies of a page are offered."""
+
+_OFFERED_OF_ALL = 1000
+
+LISTS = queries("question_lists")
 
 
-class Questions:
-    """Takes pages into questions and out of them.
+class AttentionRole(Role):
+    """Implements ports.AttentionStore."""
 
-    gather_us  how long a new question gathers failures before anybody is asked
-    """
+    async def questions_to_announce(self, now: Instant) -> list[QuestionRow]:
+        questions = await self._read(lambda db: _questions(db, SQL["to_announce"], {"now": now}))
+        if any(not question.pages for question in questions):
+            await self._write(lambda db: db.execute(SQL["close_empty"], {"now": now}))
+        return [question for question in questions if question.pages]
 
-    def __init__(self, db: Session, gather_us: int) -> None:
-        self._db, self._gather_us = db, gather_us
+    async def announce(self, question_id: int, alert: AlertDraft, now: Instant) -> None:
+        def write(db: Session) -> None:
+            if db.execute(SQL["announce"], {"question": question_id, "now": now}).rowcount:
+                publish(db, [alert])
 
-    def fail(
+        await self._write(write, durable=True)
+
+    async def withdraw_questions(self, claim: Claim, causes: Sequence[str], now: Instant, retry_at: Instant) -> int:
+        def write(db: Session) -> int:
+            require(db, claim)
+            hosts: list[int] = []
+            for (question,) in db.execute(SQL["to_withdraw"], {"causes": ids(causes)}).fetchall():
+                place = {"question": question, "retry_at": retry_at, "now": now}
+                hosts += [row[0] for row in db.execute(SQL["postpone"], place).fetchall()]
+                db.execute(SQL["close"], place)
+            touch_hosts(db, set(hosts))
+            return len(hosts)
+
+        return await self._edit(write)
+
+    async def questions(
+        self, *, closed: bool = False, after_id: int = 0, limit: int | None = None
+    ) -> list[QuestionRow]:
+        place: dict[str, Any] = {"closed": closed, "after": after_id, "limit": -1 if limit is None else limit}
+        return await self._read(lambda db: _questions(db, SQL["questions"], place))
+
+    async def question(self, question_id: int) -> QuestionRow | None:
+        found = await self._read(lambda db: _questions(db, SQL["one_question"], {"question": bounded(question_id)}))
+        return found[0] if found else None
+
+    async def question_pages(self, question_id: int, *, limit: int = 1000) -> list[str]:
+        place = {"question": bounded(question_id), "limit": limit}
+        return [row[1] for row in await self._read(lambda db: db.execute(SQL["pages_of_question"], place).fetchall())]
+
+    async def copies_of(self, url: str) -> list[KnownCopy]:
+        return list(await self._read(lambda db: copies_of(db, url, most=OFFERED)))
+
+    async def question_copies(self, question_id: int) -> list[KnownCopy]:
+        def read(db: Session) -> list[KnownCopy]:
+            row = db.execute(SQL["one_question"], {"question": bounded(question_id)}).fetchone()
+            if row is None:
+                return []
+            first = _to_question(db, row).first_page_id
+            return copies_of_question(db, question_id, first, most=_OFFERED_OF_ALL, most_of_page=OFFERED)
+
+        return await self._read(read)
+
+    async def answer(
         self,
-        page_id: int,
-        host_id: int,
-        failure: Failure,
-        at: Instant,
+        question_id: int,
+        instruction: Instruction,
         *,
-        joined: int | None,
-        pending: str | None = None,
-    ) -> bool:
-        """Take a page that was not received into the question of its host and cause, unless a rule speaks for it.
+        scope: str,
+        url: str | None,
+        now: Instant,
+        on_step: OnStep = unheard,
+    ) -> int:
+        at_work, pages = AnswerAtWork(Answer(question_id, instruction, scope, url, now)), 0
+        pace = self._paces["answer"]
+        while not at_work.is_done:
+            tell = unheard if at_work.is_replacing else on_step
+            done = await self._step(pace, partial(at_work.step, rows=pace.rows), tell)
+            pages += done if tell is on_step else 0
+        return pages
 
-        joined   the question that the page is in so far
-        pending  the verdict whose rendering failed, as JSON
-        Returns whether a rule did.
-        """
-        db = self._db
-        where = {"page": page_id, "host": host_id, "cause": failure.cause}
-        question = None
-        rule = db.execute(SQL["rule_in_force"], where).fetchone()
-        if rule is not None:
-            self._apply(page_id, rule[0], rule[1])
-        elif not failure.silent:
-            question = self._question(where, failure, at, pending)
-            db.execute(SQL["join"], {"page": page_id, "question": question})
-        if joined is not None and joined != question:
-            if question is None:
-                db.execute(SQL["leave"], {"page": page_id})
-            db.execute(SQL["close_if_left"], {"question": joined, "at": at})
-        return rule is not None
+    async def rules(self) -> list[RuleRow]:
+        rows = await self._read(lambda db: db.execute(SQL["rules"]).fetchall())
+        return [to_rule(row) for row in rows]
 
-    def leave(self, page_id: int, question: int, at: Instant) -> Departure:
-        """Take a page that is not unreachable any more out of its question."""
-        db = self._db
-        db.execute(SQL["leave"], {"page": page_id})
-        closed = db.execute(SQL["close_if_left"], {"question": question, "at": at}).rowcount
-        (asked,) = db.execute(SQL["was_announced"], {"question": question}).fetchone()
-        return Departure(question, bool(asked), bool(closed))
+    async def lift_rule(self, rule_id: int, now: Instant, *, on_step: OnStep = unheard) -> int:
+        (size,) = await self._read(lambda db: db.execute(SQL["count_ruled"], {"rule": bounded(rule_id)}).fetchone())
+        window, is_lifted = window_us(size), False
 
-    def _apply(self, page_id: int, rule_id: int, instruction: str) -> None:
-        if read_instruction(instruction).kind == "never":
-            hold_never(self._db, page_id, rule_id)
-        else:
-            self._db.execute(SQL["hold_rule"], {"page": page_id, "rule": rule_id, "instruction": instruction})
+        def lift(db: Session, *, limit: int) -> int:
+            nonlocal is_lifted
+            if db.execute(SQL["is_rule"], {"rule": rule_id}).fetchone() is None:
+                raise UsageError(f"rule {rule_id}: there is none; `tocsin attention list` shows those in force")
+            rows = db.execute(SQL["ruled_pages"], {"rule": rule_id, "limit": limit}).fetchall()
+            due = [{"page": page, "at": spread_at(page, now, window)} for page, _ in rows]
+            db.executemany(SQL["release_page"], due)
+            touch_hosts(db, {host for _, host in rows})
+            if len(rows) < limit:
+                db.execute(SQL["delete_rule"], {"rule": rule_id})
+                is_lifted = True
+            return len(rows)
 
-    def _question(self, where: dict[str, object], failure: Failure, at: Instant, pending: str | None) -> int:
-        db = self._db
-        if found := db.execute(SQL["open_question"], where).fetchone():
-            question: int = found[0]
-            if pending is not None:
-                db.execute(SQL["carry_verdict"], {"question": question, "pending": pending})
-            return question
-        asked = {
-            **where,
-            "at": at,
-            "announce_at": at + self._gather_us,
-            "during": failure.during,
-            "attempts": to_json(failure.attempts),
-            "pending": pending,
-        }
-        opened: int = db.execute(SQL["ask"], asked).fetchone()[0]
-        return opened
+        pages, pace = 0, self._paces["lift"]
+        while not is_lifted:
+            pages += await self._step(pace, partial(lift, limit=pace.rows), on_step)
+        return pages
+
+    async def browse_questions(
+        self, *, closed: bool = False, cursor: str | None = None, limit: int = 50
+    ) -> Slice[QuestionRow]:
+        walk = "ended" if closed else "open"
+        cursors = Cursors(2, "questions", walk)
+        pages, before = cursors.read(cursor) or (LAST, LAST)
+        values = {"pages": pages, "before": before, "limit": limit + 1}
+
+        def read(db: Session) -> Slice[QuestionRow]:
+            found = db.execute(LISTS[walk], values).fetchall()
+            shown = [row[0] for row in found[:limit]]
+            rows = {question.id: question for question in read_questions(db, "these", {"ids": ids(shown)})}
+            goes_on = None
+            if len(found) > limit:
+                question_id, at = found[limit - 1]
+                goes_on = cursors.write((at, question_id))
+            return Slice(tuple(rows[question_id] for question_id in shown), goes_on)
+
+        return await self._view(read)
+
+    async def browse_rules(self, *, cursor: str | None = None, limit: int = 50) -> Slice[RuleRow]:
+        cursors = Cursors(1, "rules")
+        (before,) = cursors.read(cursor) or (LAST,)
+        values = {"before": before, "limit": limit + 1}
+        rows = await self._view(lambda db: db.execute(SQL["latest_rules"], values).fetchall())
+        goes_on = cursors.write((rows[limit - 1][0],)) if len(rows) > limit else None
+        return Slice(tuple(to_rule(row) for row in rows[:limit]), goes_on)
+
+    async def rule(self, rule_id: int) -> RuleRow | None:
+        place = {"rule": bounded(rule_id)}
+        row = await self._view(lambda db: db.execute(SQL["one_rule"], place).fetchone())
+        return to_rule(row) if row is not None else None
+
+    async def tally_questions(self) -> BoundedCount:
+        return await self._tally("count_waiting")
+
+    async def tally_renders(self) -> BoundedCount:
+        return await self._tally("count_renders")
+
+    async def _tally(self, query: str) -> BoundedCount:
+        (number,) = await self._view(lambda db: db.execute(LISTS[query], {"limit": COUNTED + 1}).fetchone())
+        return BoundedCount(min(number, COUNTED), is_exact=number <= COUNTED)
 
 
-def hold_never(db: Session, page_id: int, rule_id: int) -> None:
-    """Check a page no more until the user lifts the rule."""
-    db.execute(SQL["hold_never"], {"page": page_id, "rule": rule_id, "why": f"never (rule {rule_id})"})
+def _questions(db: Session, query: str, place: dict[str, object]) -> list[QuestionRow]:
+    return [_to_question(db, row) for row in db.execute(query, place).fetchall()]
+
+
+def read_questions(db: Session, query: str, place: dict[str, object]) -> list[QuestionRow]:
+    """Read questions by a query of this area."""
+    return _questions(db, SQL[query], place)
+
+
+def to_rule(row: Sequence[Any]) -> RuleRow:
+    """Make a rule of a row of the query `rule_row`."""
+    rule_id, scope, url, host, cause, instruction, created_at = row
+    return RuleRow(rule_id, scope, url, host, cause, read_instruction(instruction), created_at)
+
+
+def _to_question(db: Session, row: Sequence[Any]) -> QuestionRow:
+    (
+        question_id, host_id, host, cause, opened_at, announce_at, announced_at, answered_at, closed_at,
+        instruction, pages, sample, first_page_id, attempts, during, pending, last_received, next_occasion,
+        page_url, page_group, page_text,
+    ) = row  # fmt: skip
+    return QuestionRow(
+        id=question_id,
+        host_id=host_id,
+        host=host,
+        cause=cause,
+        opened_at=opened_at,
+        announce_at=announce_at,
+        announced_at=announced_at,
+        answered_at=answered_at,
+        closed_at=closed_at,
+        instruction=read_instruction(instruction) if instruction else None,
+        pages=pages,
+        sample=read_names(sample),
+        first_page_id=first_page_id,
+        attempts=read_attempts(attempts),
+        during=during,
+        pending_change=read_object(pending) if pending else None,
+        last_received=last_received,
+        next_occasion=next_occasion,
+        page_url=page_url,
+        page_group=page_group,
+        page_text=page_text,
+        copies=() if page_url is None or closed_at is not None else copies_of(db, page_url, most=OFFERED),
+    )

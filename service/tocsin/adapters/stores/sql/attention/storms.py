@@ -1,21 +1,27 @@
-"""Verdicts that pages of a host share becoming a storm, inside a transaction."""
+"""Storms: a change that many pages of a host share, told once."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from tocsin.adapters.stores.sql.awareness.renders import want_render
-from tocsin.adapters.stores.sql.codec import to_json
-from tocsin.adapters.stores.sql.packing import row_digest
-from tocsin.adapters.stores.sql.role import ids
+from tocsin.adapters.stores.sql.owed import publish, want_render
+from tocsin.adapters.stores.sql.role import Role, bounded, ids
 from tocsin.adapters.stores.sql.schedule import to_us
 from tocsin.adapters.stores.sql.statements import queries
+from tocsin.adapters.stores.sql.values import read_names, read_object, row_digest, to_json, to_json_or_null
+from tocsin.errors import UsageError
+from tocsin.model import StormRow, StormVerdict
+from tocsin.ports.keeping import unheard
 
 if TYPE_CHECKING:
-    from tocsin.adapters.stores.sql.checking.noting import Row
-    from tocsin.adapters.stores.sql.session import Session
-    from tocsin.model import CheckResult, Instant, VerdictRow
+    from collections.abc import Sequence
+
+    from tocsin.adapters.stores.sql.session import Row, Session
+    from tocsin.model import AlertDraft, CheckResult, Instant, JsonObject, VerdictRow
+    from tocsin.ports.keeping import OnStep
     from tocsin.settings import SignalSettings
+
 
 SQL = queries("storms")
 
@@ -109,3 +115,88 @@ def _counts_us(result: CheckResult) -> int:
     """Tell how long a change counts: pages of a host that are checked less often meet it later."""
     round_us = result.next_at - result.checked_at if result.next_at is not None else 0
     return max(LEAST_US, _ROUNDS * round_us)
+
+
+class StormRole(Role):
+    """Implements ports.StormStore."""
+
+    async def storms_to_announce(self, now: Instant) -> list[StormRow]:
+        storms = await self._storms("to_announce", {"now": now})
+        empty = [{"storm": storm.id} for storm in storms if not storm.pages]
+        if empty:
+            await self._write(lambda db: db.executemany(SQL["close_empty"], empty))
+        return [storm for storm in storms if storm.pages]
+
+    async def announce_storm(
+        self, storm_id: int, alert: AlertDraft, now: Instant, *, excerpt: JsonObject | None
+    ) -> None:
+        place = {"storm": storm_id, "now": now, "excerpt": to_json_or_null(excerpt)}
+
+        def write(db: Session) -> None:
+            if db.execute(SQL["announce"], place).rowcount:
+                publish(db, [alert])
+
+        await self._write(write, durable=True)
+
+    async def storms(self, *, limit: int, before: int | None = None) -> list[StormRow]:
+        return await self._storms("storms", {"limit": limit, "before": before})
+
+    async def storm(self, storm_id: int) -> StormRow | None:
+        return next(iter(await self._storms("one_storm", {"storm": bounded(storm_id)})), None)
+
+    async def storm_verdicts(self, storm_id: int, *, after: tuple[int, int], limit: int) -> list[StormVerdict]:
+        place = {"storm": storm_id, "page": after[0], "after": after[1], "limit": limit}
+        rows = await self._read(lambda db: db.execute(SQL["verdicts_of"], place).fetchall())
+        return [
+            StormVerdict(verdict_id, page_id, url, at, outcome, alert_id, bool(withheld))
+            for verdict_id, page_id, url, at, outcome, alert_id, withheld in rows
+        ]
+
+    async def count_withheld(self, storm_id: int) -> int:
+        (count,) = await self._read(lambda db: db.execute(SQL["count_withheld"], {"storm": storm_id}).fetchone())
+        return int(count)
+
+    async def release_storm(self, storm_id: int, now: Instant, *, on_step: OnStep = unheard) -> int:
+        after: int | None = 0
+
+        def release(db: Session, *, limit: int) -> int:
+            nonlocal after
+            if not db.execute(SQL["release"], {"storm": storm_id, "now": now}).rowcount:
+                raise UsageError(f"storm {storm_id}: there is none; `tocsin alerts storms` lists them")
+            rows = db.execute(SQL["withheld"], {"storm": storm_id, "after": after, "limit": limit}).fetchall()
+            db.execute(SQL["give_awareness"], {"storm": storm_id, "pages": ids(row[0] for row in rows)})
+            for page_id, since, major in rows:
+                want_render(db, page_id, since=since, major=bool(major))
+            after = rows[-1][0] if len(rows) == limit else None
+            return len(rows)
+
+        pages, pace = 0, self._paces["release"]
+        while after is not None:
+            pages += await self._step(pace, partial(release, limit=pace.rows), on_step)
+        return pages
+
+    async def _storms(self, query: str, place: dict[str, Any]) -> list[StormRow]:
+        rows = await self._read(lambda db: db.execute(SQL[query], place).fetchall())
+        return [_to_storm(row) for row in rows]
+
+
+def _to_storm(row: Sequence[Any]) -> StormRow:
+    (
+        storm_id, host, pages, sample, outcome, basis, excerpt, opened_at, first_at, latest_at,
+        announce_at, announced_at, released_at,
+    ) = row  # fmt: skip
+    return StormRow(
+        id=storm_id,
+        host=host,
+        pages=pages,
+        sample=read_names(sample),
+        outcome=outcome,
+        basis=basis,
+        excerpt=read_object(excerpt) if excerpt else None,
+        opened_at=opened_at,
+        first_at=first_at,
+        latest_at=latest_at,
+        announce_at=announce_at,
+        announced_at=announced_at,
+        released_at=released_at,
+    )

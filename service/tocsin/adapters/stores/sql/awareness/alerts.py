@@ -1,51 +1,63 @@
-"""The outbox's part of the port."""
+"""Alerts and their deliveries: the outbox, and lists for people."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tocsin.adapters.stores.sql.awareness.outbox import SQL, publish
-from tocsin.adapters.stores.sql.codec import read_deliveries, read_object, to_json
-from tocsin.adapters.stores.sql.packing import row_digest_of_bytes
-from tocsin.adapters.stores.sql.role import Role, ids
+from tocsin.adapters.stores.sql.cursors import Cursors
+from tocsin.adapters.stores.sql.owed import ALERTS as SQL
+from tocsin.adapters.stores.sql.owed import publish
+from tocsin.adapters.stores.sql.pages.lists import COUNTED
+from tocsin.adapters.stores.sql.role import LAST, STEP_ROWS, Role, bounded, ids
+from tocsin.adapters.stores.sql.statements import queries
+from tocsin.adapters.stores.sql.values import read_deliveries, read_object, row_digest_of_bytes, to_json
+from tocsin.errors import UsageError
 from tocsin.events import OUTAGE_BEGAN
-from tocsin.model import AlertRow, ChannelState, ChannelTest, DeliveryResult, DueDelivery, SerializedEvent
+from tocsin.model import (
+    AlertRow,
+    BoundedCount,
+    ChannelState,
+    ChannelTest,
+    DeliveryResult,
+    DueDelivery,
+    SerializedEvent,
+    Slice,
+)
 from tocsin.ports.keeping import unheard
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from tocsin.adapters.stores.sql.session import Session
-    from tocsin.model import AlertDraft, Instant
+    from tocsin.model import AlertDraft, AlertQuery, Instant
     from tocsin.ports.keeping import OnStep
+
 
 # Columns of the query `due_deliveries`.
 _DIGEST, _DIGESTED = 9, 10
 
 _FALSIFIED = "a fault of disk or memory changed this alert in the store, so it was not sent; run `tocsin store check`"
 
+LISTS = queries("alert_lists")
+
 
 class AlertRole(Role):
     """Implements ports.AlertStore."""
 
     async def set_channels(self, names: Sequence[str]) -> None:
-        """From now on alerts get a delivery row for each of these."""
         await self._write(lambda db: db.execute(SQL["set_channels"], {"names": to_json(list(dict.fromkeys(names)))}))
 
     async def write_alert(self, alert: AlertDraft) -> None:
-        """Write an alert of its own."""
         await self._write(partial(publish, drafts=[alert]), durable=True)
 
     async def open_outage(self) -> Instant | None:
-        """When the outage that has not ended was told of; None if there is none."""
         row = await self._read(lambda db: db.execute(SQL["last_of_outages"]).fetchone())
         return row[1] if row is not None and row[0] == OUTAGE_BEGAN else None
 
     async def due_deliveries(
         self, channel: str, now: Instant, *, limit: int, under_way: Collection[int] = ()
     ) -> list[DueDelivery]:
-        """What this channel is to be given now: at most the oldest of each page, those due for longest first."""
         place = {"channel": channel, "now": now, "limit": limit, "under_way": ids(under_way)}
         rows, falsified = await self._read(partial(_due, place=place))
         if falsified:
@@ -60,13 +72,11 @@ class AlertRole(Role):
         ]
 
     async def next_delivery_at(self, channel: str) -> Instant | None:
-        """When this channel has something due; None if nothing waits."""
         row = await self._read(lambda db: db.execute(SQL["next_delivery_at"], {"channel": channel}).fetchone())
         at: Instant | None = row[0] if row else None
         return at
 
     async def record_deliveries(self, results: Sequence[DeliveryResult]) -> None:
-        """Write what became of tries."""
         rows = [
             {
                 "alert": result.alert_id,
@@ -83,12 +93,9 @@ class AlertRole(Role):
         await self._write(lambda db: db.executemany(SQL["record"], rows))
 
     async def resume_deliveries(self, channel: str, now: Instant) -> None:
-        """After the clock was set back: what waits for this channel waits no longer than it was to wait before."""
         await self._write(lambda db: db.execute(SQL["resume_deliveries"], {"channel": channel, "now": now}))
 
     async def channel_state(self, channel: str) -> ChannelState:
-        """How this channel stands."""
-
         def read(db: Session) -> ChannelState:
             row = db.execute(SQL["channel"], {"name": channel}).fetchone()
             failures, next_at, disabled, error, failed_at = row or (0, None, 0, None, None)
@@ -98,7 +105,6 @@ class AlertRole(Role):
         return await self._read(read)
 
     async def save_channel_state(self, state: ChannelState) -> None:
-        """Remember a back-off or a disabling over restarts."""
         row = {
             "name": state.name,
             "failures": state.failures,
@@ -110,8 +116,6 @@ class AlertRole(Role):
         await self._write(lambda db: db.execute(SQL["save_channel"], row))
 
     async def ask_for_channel_test(self, channel: str, now: Instant) -> int:
-        """Ask a running engine for a test of this channel; returns its number."""
-
         def write(db: Session) -> int:
             db.execute(SQL["forget_channel_tests"], {"now": now})
             number: int = db.execute(SQL["ask_for_channel_test"], {"channel": channel, "now": now}).fetchone()[0]
@@ -120,7 +124,6 @@ class AlertRole(Role):
         return await self._write(write)
 
     async def take_channel_tests(self, now: Instant, *, limit: int) -> list[tuple[int, str]]:
-        """Begin tests that were asked for: the number and the channel of each."""
         found = await self._read(lambda db: db.execute(SQL["open_channel_tests"], {"limit": limit}).fetchall())
         if not found:
             return []
@@ -136,37 +139,30 @@ class AlertRole(Role):
         return await self._write(write)
 
     async def end_channel_test(self, number: int, now: Instant, fault: tuple[str, str] | None) -> None:
-        """Say how a test ended."""
         blames, error = fault or (None, None)
         place = {"id": number, "now": now, "blames": blames, "error": error}
         await self._write(lambda db: db.execute(SQL["end_channel_test"], place))
 
     async def channel_test(self, number: int) -> ChannelTest | None:
-        """Say how far a test is; None if it is gone."""
         row = await self._read(lambda db: db.execute(SQL["channel_test"], {"id": number}).fetchone())
         return None if row is None else ChannelTest(*row)
 
     async def withdraw_channel_test(self, number: int) -> bool:
-        """Take back a test that no engine has begun; False if one has."""
         return bool(await self._write(lambda db: db.execute(SQL["withdraw_channel_test"], {"id": number}).rowcount))
 
     async def alerts(
         self, *, limit: int, before: int | None = None, dead: bool = False, url: str | None = None
     ) -> list[AlertRow]:
-        """The latest alerts, newest first; `before` is a position."""
         query = SQL["alerts" if url is None else "alerts_of_page"]
         return await self._rows(query, {"limit": limit, "before": before, "dead": dead, "url": url})
 
     async def alert(self, alert_id: str) -> AlertRow | None:
-        """One alert."""
         return next(iter(await self._rows(SQL["alert"], {"id": alert_id})), None)
 
     async def after(self, position: int, *, limit: int) -> list[AlertRow]:
-        """Alerts published after this position."""
         return await self._rows(SQL["after"], {"position": position, "limit": limit})
 
     async def replay(self, alert_id: str, *, channel: str | None, now: Instant) -> int:
-        """Make the deliveries of an alert due again, accepted ones too; returns how many."""
         place = {"id": alert_id, "channel": channel, "now": now}
 
         def write(db: Session) -> int:
@@ -177,8 +173,6 @@ class AlertRole(Role):
         return await self._edit(write)
 
     async def count_dead(self, channel: str | None) -> int:
-        """How many dead letters there are, of this channel or of all."""
-
         def read(db: Session) -> int:
             return sum(
                 db.execute(SQL["count_dead"], {"channel": name}).fetchone()[0] for name in _channels(db, channel)
@@ -187,7 +181,6 @@ class AlertRole(Role):
         return await self._read(read)
 
     async def replay_dead(self, *, channel: str | None, now: Instant, on_step: OnStep = unheard) -> int:
-        """Make dead letters due again, of this channel or of all; returns how many."""
         replayed = 0
         for name in await self._read(lambda db: _channels(db, channel)):
             replayed += await self._replay_dead_of(name, now, on_step)
@@ -207,6 +200,49 @@ class AlertRole(Role):
     async def _rows(self, query: str, place: dict[str, Any]) -> list[AlertRow]:
         rows = await self._read(lambda db: db.execute(query, place).fetchall())
         return [to_alert(row) for row in rows]
+
+    async def browse_alerts(self, query: AlertQuery, *, cursor: str | None = None, limit: int = 50) -> Slice[AlertRow]:
+        walk, values = _walk_of(query)
+        cursors = Cursors(1, "alerts", walk, *values.values())
+        (before,) = cursors.read(cursor) or (LAST,)
+
+        def read(db: Session) -> Slice[AlertRow]:
+            found = db.execute(LISTS[walk], {**values, "before": before, "limit": limit + 1}).fetchall()
+            positions = [row[0] for row in found[:limit]]
+            rows = {row[1]: row for row in db.execute(SQL["at_positions"], {"positions": ids(positions)})}
+            shown = tuple(to_alert(rows[position]) for position in positions)
+            return Slice(shown, cursors.write((positions[-1],)) if len(found) > limit else None)
+
+        return await self._view(read)
+
+    async def tally_alerts(self, query: AlertQuery) -> BoundedCount:
+        walk, values = _walk_of(query)
+        values.update(before=LAST, limit=COUNTED + 1)
+        counting = f"select count(*) from ({LISTS[walk].rstrip().rstrip(';')})"  # noqa: S608 - a walk of ours
+        (number,) = await self._view(lambda db: db.execute(counting, values).fetchone())
+        return BoundedCount(min(number, COUNTED), is_exact=number <= COUNTED)
+
+    async def mark_seen(self, alert_ids: Sequence[str], now: Instant, *, seen: bool) -> int:
+        place = {"ids": ids(alert_ids)}
+        found = await self._view(lambda db: [row[0] for row in db.execute(LISTS["positions"], place)])
+        return await self._mark(found, now if seen else None)
+
+    async def mark_all_seen(self, query: AlertQuery, now: Instant, *, up_to: int) -> int:
+        walk, values = _walk_of(query)
+        marked, before = 0, bounded(up_to + 1)
+        while before:
+            values.update(before=before, limit=STEP_ROWS)
+            found = await self._view(lambda db: db.execute(LISTS[walk], values).fetchall())
+            before = found[-1][0] if len(found) == STEP_ROWS else 0
+            marked += await self._mark([position for position, seen_at in found if seen_at is None], now)
+        return marked
+
+    async def _mark(self, positions: Sequence[int], now: Instant | None) -> int:
+        marked, pace = 0, self._paces["mark"]
+        for step in pace.pieces(positions):
+            work = partial(_mark, place={"positions": ids(step), "now": now})
+            marked += await self._in_turn(pace, len(step), work)
+        return marked
 
 
 def to_alert(row: Sequence[Any]) -> AlertRow:
@@ -234,3 +270,24 @@ def _channels(db: Session, channel: str | None) -> list[str]:
 
 def _replay_these(db: Session, place: dict[str, Any]) -> int:
     return db.execute(SQL["replay_these"], place).rowcount
+
+
+def _mark(db: Session, place: dict[str, Any]) -> int:
+    return db.execute(LISTS["mark"], place).rowcount
+
+
+def _walk_of(query: AlertQuery) -> tuple[str, dict[str, Any]]:
+    """Find the walk that a list of alerts is; raises UsageError for what is not offered."""
+    page = None if query.page_id is None else bounded(query.page_id)
+    alone = {"kind": query.kind, "group": query.group, "page": page, "dead": query.dead or None}
+    given = {name: value for name, value in alone.items() if value is not None}
+    if len(given) + (query.unseen or query.outcome is not None) > 1:
+        raise UsageError(
+            "alerts: `group`, `page_id`, `kind` and `dead` each stand alone, and `unseen` goes with `outcome` only; "
+            "leave one of them out"
+        )
+    for name in given:
+        return f"of_{name}", {} if name == "dead" else given
+    if query.outcome is None:
+        return "of_unseen" if query.unseen else "of_all", {}
+    return "of_unseen_outcome" if query.unseen else "of_outcome", {"outcome": query.outcome}

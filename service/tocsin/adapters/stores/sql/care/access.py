@@ -1,16 +1,16 @@
-"""Tokens, sessions and the audit log; their part of the port."""
+"""Tokens, sessions, the audit log, answers given once, and jobs."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from tocsin.adapters.stores.sql.codec import read_object, to_json
 from tocsin.adapters.stores.sql.cursors import Cursors
 from tocsin.adapters.stores.sql.role import LAST, Role
 from tocsin.adapters.stores.sql.statements import queries
+from tocsin.adapters.stores.sql.values import read_object, to_json, to_json_or_null
 from tocsin.errors import StoreError, UsageError
-from tocsin.model import AuditEntry, Declaration, Scope, SessionRow, Slice, TokenRow
+from tocsin.model import AuditEntry, Declaration, JobRow, Scope, SessionRow, Slice, StoredAnswer, TokenRow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import Instant
 
+
+JOBS = queries("jobs")
 SQL = queries("access")
 _NOW, _LEFT = 1, 2
 """Of `tokens.declared`: the configuration declares it, or no longer does."""
@@ -31,7 +33,6 @@ class AccessRole(Role):
     async def add_token(
         self, name: str, scope: Scope, digest: bytes, now: Instant, *, expires_at: Instant | None = None
     ) -> TokenRow:
-        """Add a token; raises UsageError where one in force has this name."""
         values = {"name": name, "scope": scope.value, "digest": digest, "now": now, "expires_at": expires_at}
 
         def write(db: Session) -> TokenRow:
@@ -43,17 +44,14 @@ class AccessRole(Role):
         return await self._write(write, durable=True)
 
     async def tokens(self) -> list[TokenRow]:
-        """All tokens, revoked ones too, in order of id."""
         rows = await self._view(lambda db: db.execute(SQL["tokens"]).fetchall())
         return [_to_token(row) for row in rows]
 
     async def has_tokens(self) -> bool:
-        """Say whether any token was ever made."""
         (is_any,) = await self._view(lambda db: db.execute(SQL["any_token"]).fetchone())
         return bool(is_any)
 
     async def token_of(self, digest: bytes, now: Instant) -> TokenRow | None:
-        """The token in force with this digest; its use is noted, once a minute at most."""
         values = {"digest": digest, "now": now}
         row = await self._view(lambda db: db.execute(SQL["token_of"], values).fetchone())
         if row is None:
@@ -63,8 +61,6 @@ class AccessRole(Role):
         return token
 
     async def declare_tokens(self, tokens: Sequence[tuple[str, Scope, bytes]], now: Instant) -> Declaration:
-        """Let exactly these tokens be those that the configuration declares; see the port."""
-
         def write(db: Session) -> Declaration:
             wanted = {digest for _, _, digest in tokens}
             revoked = []
@@ -96,8 +92,6 @@ class AccessRole(Role):
         return await self._write(write, durable=True) if tokens or has_declared else Declaration()
 
     async def revoke_token(self, name: str, now: Instant) -> TokenRow:
-        """Revoke a token, past its time or not, and end its sessions. Raises UsageError where none has this name."""
-
         def write(db: Session) -> TokenRow:
             named = {"name": name, "now": now}
             # The names of those in force are unique; the one in force comes first, whichever is the latest.
@@ -114,7 +108,6 @@ class AccessRole(Role):
         return await self._write(write, durable=True)
 
     async def open_session(self, digest: bytes, token_id: int, csrf: str, now: Instant, *, until: Instant) -> None:
-        """Remember a browser that logged in; sessions that are over go."""
         values = {"digest": digest, "token": token_id, "csrf": csrf, "now": now, "until": until}
 
         def write(db: Session) -> None:
@@ -124,7 +117,6 @@ class AccessRole(Role):
         await self._write(write)
 
     async def session_of(self, digest: bytes, now: Instant) -> SessionRow | None:
-        """The session with this digest, as long as it and its token are in force."""
         values = {"digest": digest, "now": now}
         row = await self._view(lambda db: db.execute(SQL["session_of"], values).fetchone())
         if row is None:
@@ -135,11 +127,9 @@ class AccessRole(Role):
         return session
 
     async def close_session(self, digest: bytes) -> None:
-        """Log out."""
         await self._write(lambda db: db.execute(SQL["close_session"], {"digest": digest}), durable=True)
 
     async def write_audit(self, entry: AuditEntry) -> None:
-        """Add to the audit log."""
         values = {
             "at": entry.at,
             "who": entry.who,
@@ -150,7 +140,6 @@ class AccessRole(Role):
         await self._write(lambda db: db.execute(SQL["write_audit"], values), durable=True)
 
     async def audit(self, *, cursor: str | None = None, limit: int = 50) -> Slice[AuditEntry]:
-        """The audit log, newest first."""
         cursors = Cursors(1, "audit")
         (before,) = cursors.read(cursor) or (LAST,)
         values = {"before": before, "limit": limit + 1}
@@ -168,6 +157,60 @@ class AccessRole(Role):
             with suppress(StoreError):
                 await self._write(lambda db: db.execute(SQL["note_use"], place))
 
+    async def begin_once(self, key: bytes, fingerprint: bytes, now: Instant) -> StoredAnswer | None:
+        def write(db: Session) -> StoredAnswer | None:
+            row = db.execute(JOBS["answer"], {"key": key, "after": now - DAY_US}).fetchone()
+            if row is not None:
+                return StoredAnswer(*row)
+            db.execute(JOBS["give_up"], {"key": key})
+            db.execute(JOBS["begin"], {"key": key, "fingerprint": fingerprint, "now": now})
+            return None
+
+        return await self._write(write, durable=True)
+
+    async def finish_once(self, key: bytes, answer: StoredAnswer | None) -> None:
+        if answer is None:
+            await self._write(lambda db: db.execute(JOBS["give_up"], {"key": key}))
+            return
+        values = {
+            "key": key,
+            "status": answer.status,
+            "content_type": answer.content_type,
+            "body": answer.body,
+            "location": answer.location,
+        }
+        await self._write(lambda db: db.execute(JOBS["finish"], values), durable=True)
+
+    async def save_job(self, job: JobRow) -> None:
+        values = {
+            "id": job.id,
+            "kind": job.kind,
+            "who": job.who,
+            "started_at": job.started_at,
+            "state": job.state,
+            "done": job.done,
+            "total": job.total,
+            "ended_at": job.ended_at,
+            "result": to_json_or_null(job.result),
+            "error": job.error,
+        }
+        await self._write(lambda db: db.execute(JOBS["save"], values))
+
+    async def job(self, job_id: str) -> JobRow | None:
+        row = await self._view(lambda db: db.execute(JOBS["one"], {"id": job_id}).fetchone())
+        return _to_job(row) if row is not None else None
+
+    async def jobs(self, *, limit: int = 20) -> list[JobRow]:
+        rows = await self._view(lambda db: db.execute(JOBS["latest"], {"limit": limit}).fetchall())
+        return [_to_job(row) for row in rows]
+
+    async def interrupt_jobs(self, now: Instant) -> int:
+        def write(db: Session) -> int:
+            db.execute(JOBS["forget_begun"])
+            return db.execute(JOBS["interrupt"], {"now": now}).rowcount
+
+        return await self._write(write)
+
 
 def _to_token(row: Sequence[Any]) -> TokenRow:
     token_id, name, scope, created_at, expires_at, last_used_at, revoked_at, is_declared = row
@@ -181,3 +224,13 @@ def _is_as_declared(place: Sequence[Any], name: str, scope: Scope) -> bool:
     declared, _, its_name, its_scope, _, expires_at, _, revoked_at, _ = place
     in_force = revoked_at is None and expires_at is None
     return bool(declared == _NOW and in_force and (its_name, its_scope) == (name, scope.value))
+
+
+DAY_US: Final = 24 * 3_600_000_000
+"""So long an answer is given again."""
+
+
+def _to_job(row: Sequence[Any]) -> JobRow:
+    job_id, kind, who, started_at, state, done, total, ended_at, result, error = row
+    found = read_object(result) if result is not None else None
+    return JobRow(job_id, kind, who, started_at, state, done, total, ended_at, found, error)

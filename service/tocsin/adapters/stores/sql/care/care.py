@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.adapters.stores.sql.care.jobs import DAY_US
+from tocsin.adapters.stores.sql.care.access import DAY_US
 from tocsin.adapters.stores.sql.role import Role
 from tocsin.adapters.stores.sql.schedule import to_us
 from tocsin.adapters.stores.sql.statements import queries
@@ -27,11 +27,9 @@ class CareRole(Role):
     """Implements ports.StoreCare."""
 
     async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
-        """Forget what is older than this, at most `limit` rows; returns how many."""
         return sum((await self.forget(now, history=history, limit=limit)).values())
 
     async def forget(self, now: Instant, *, history: timedelta, limit: int) -> dict[str, int]:
-        """The same; returns how many of each kind."""
         place = {
             "before": now - to_us(history),
             "now": now,

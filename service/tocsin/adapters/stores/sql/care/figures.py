@@ -1,4 +1,4 @@
-"""Figures of the store: that part of the port."""
+"""Figures of the store, and what happened in spans of five minutes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tocsin.adapters.stores.sql.role import Role
+from tocsin.adapters.stores.sql.schedule import to_us
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.model import ChannelFigures, StoreFigures
+from tocsin.adapters.stores.sql.values import read_object, to_json
+from tocsin.model import ActivityRow, ChannelFigures, StoreFigures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import timedelta
 
     from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import Instant
 
+
+ACTIVITY = queries("activity")
 SQL = queries("figures")
 
 
@@ -24,9 +29,31 @@ class FigureRole(Role):
     """Implements ports.FigureStore."""
 
     async def figures(self, now: Instant, *, after: int | None = None) -> StoreFigures:
-        """Count what the store holds."""
         async with self._database.apart() as read:
             return await read(partial(_read, size=self._database.size, now=now, after=after))
+
+    async def activity(self, since: Instant) -> list[ActivityRow]:
+        rows = await self._view(lambda db: db.execute(ACTIVITY["since"], {"since": since}).fetchall())
+        return [ActivityRow(at, read_object(outcomes), *rest) for at, outcomes, *rest in rows]
+
+    async def note_activity(self, row: ActivityRow) -> None:
+        def write(db: Session) -> None:
+            before = db.execute(ACTIVITY["at"], {"at": row.at}).fetchone()
+            outcomes = Counter(row.outcomes) + Counter(read_object(before[0]) if before is not None else {})
+            values = {
+                "at": row.at,
+                "outcomes": to_json(dict(outcomes)),
+                "alerts": row.alerts,
+                "rendered": row.rendered,
+                "wire_bytes": row.wire_bytes,
+                "saved_bytes": row.saved_bytes,
+            }
+            db.execute(ACTIVITY["note"], values)
+
+        await self._write(write)
+
+    async def prune_activity(self, now: Instant, *, keep: timedelta) -> None:
+        await self._write(lambda db: db.execute(ACTIVITY["prune"], {"before": now - to_us(keep)}))
 
 
 def _read(db: Session, *, size: Callable[[], tuple[int, int | None]], now: Instant, after: int | None) -> StoreFigures:

@@ -6,15 +6,14 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from tocsin.adapters.stores.sql.codec import read_fields, write_fields
 from tocsin.adapters.stores.sql.knowledge.states import SQL as STATES
 from tocsin.adapters.stores.sql.knowledge.states import declares
-from tocsin.adapters.stores.sql.packing import row_digest
-from tocsin.adapters.stores.sql.pages.pages import SQL as PAGES
-from tocsin.adapters.stores.sql.pages.pages import insert_pages
-from tocsin.adapters.stores.sql.pages.word_index import change_words, pages_named
+from tocsin.adapters.stores.sql.pages.edits import SQL as PAGES
+from tocsin.adapters.stores.sql.pages.edits import insert_pages
+from tocsin.adapters.stores.sql.pages.words import change_words, pages_named
 from tocsin.adapters.stores.sql.role import STEP_ROWS, Role, ids, touch_all_hosts
 from tocsin.adapters.stores.sql.statements import queries
+from tocsin.adapters.stores.sql.values import read_fields, row_digest, write_fields
 from tocsin.errors import HasStates
 from tocsin.model import NewPage, TableRow
 from tocsin.spec.html.urls import watch_url
@@ -33,7 +32,6 @@ class TableRole(Role):
     """Implements ports.TableStore."""
 
     async def table_rows(self) -> AsyncIterator[TableRow]:
-        """Every record, in order of storing (`stored`, then URL by code point), of one instant."""
         return self._records()
 
     async def _records(self) -> AsyncIterator[TableRow]:
@@ -44,10 +42,6 @@ class TableRole(Role):
                     yield TableRow(url, read_fields(fields), stored_at, text)
 
     async def import_table(self, rows: Iterable[TableRow], now: Instant, *, replace: bool) -> int:
-        """Take a whole table in one transaction; returns how many records.
-
-        Raises HasStates naming pages that have states already, unless they are to be replaced.
-        """
         return await self._edit(partial(_take_table, rows=rows, now=now, replace=replace))
 
 

@@ -9,11 +9,10 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sql import claims
-from tocsin.adapters.stores.sql.codec import read_settings
-from tocsin.adapters.stores.sql.packing import unpack_why
 from tocsin.adapters.stores.sql.role import STEP_ROWS, Role, ids, touch_hosts
 from tocsin.adapters.stores.sql.schedule import HOUR_US, to_us, window_us
 from tocsin.adapters.stores.sql.statements import queries
+from tocsin.adapters.stores.sql.values import read_settings, unpack_why
 from tocsin.model import PageSchedule
 from tocsin.ports.work import untold
 
@@ -44,7 +43,6 @@ class LaunchRole(Role):
         self._mode: str | None = None
 
     async def hold_overdue(self, now: Instant, *, at_launch: timedelta) -> None:
-        """Leave out of the agenda and of due pages what `spread_overdue` may move, until that is through."""
         self._shown = now - window_us(await self._read(_size), to_us(at_launch))
 
     async def spread_overdue(
@@ -56,7 +54,6 @@ class LaunchRole(Role):
         cron: str,
         on_spread: OnSpread = untold,
     ) -> int:
-        """Make pages due that were last checked longer ago than their `at_launch`, or by a clock ahead of now (T63)."""
         longest = to_us(at_launch)
         window = window_us(await self._read(_size), longest)
         place: dict[str, Any] = {"first": claim.first_shard, "last": claim.last_shard, "now": now, "window": window}
@@ -87,7 +84,6 @@ class LaunchRole(Role):
     async def pull_in(
         self, claim: Claim, now: Instant, *, every: timedelta, plan: Plan, on_spread: OnSpread = untold
     ) -> int:
-        """Let `plan` judge each page that is due later than it can be if the clock was never ahead of now."""
         place: dict[str, Any] = {"first": claim.first_shard, "last": claim.last_shard, "now": now, "window": 0}
         place.update(every=to_us(every), until=0)
         moved = 0
@@ -114,7 +110,6 @@ class LaunchRole(Role):
         return await self._write(replan)
 
     async def pull_in_waits(self, now: Instant, *, back: timedelta, longest: timedelta) -> None:
-        """After the clock was set back: let nothing wait longer than it was to wait before."""
         options = self._options
 
         def pull_in(db: Session) -> None:
@@ -127,7 +122,6 @@ class LaunchRole(Role):
         await self._write(pull_in)
 
     async def wake_off(self, now: Instant, *, mode: str) -> int:
-        """Make pages due that were off and are so no longer, spread by their jitter; returns how many."""
         self._mode = mode
         window = window_us(await self._read(_size))
         place: dict[str, Any] = {"mode": mode}

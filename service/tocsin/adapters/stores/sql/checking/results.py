@@ -2,41 +2,185 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from msgspec import UNSET, Struct
 
-from tocsin.adapters.stores.sql.attention.questions import SQL as ATTENTION
-from tocsin.adapters.stores.sql.attention.questions import Questions, told_in
+from tocsin.adapters.stores.sql.attention.failures import SQL as ATTENTION
+from tocsin.adapters.stores.sql.attention.failures import Questions, told_in
 from tocsin.adapters.stores.sql.attention.storms import Storms, may_be_shared
-from tocsin.adapters.stores.sql.awareness.outbox import publish
-from tocsin.adapters.stores.sql.awareness.renders import want_render
-from tocsin.adapters.stores.sql.checking.noting import attempts_of, check_row, is_same, note_same, state_row
 from tocsin.adapters.stores.sql.claims import require
-from tocsin.adapters.stores.sql.codec import read_instruction, to_json, write_fields
 from tocsin.adapters.stores.sql.knowledge.copies import remember_copies
-from tocsin.adapters.stores.sql.knowledge.learnt import remember
+from tocsin.adapters.stores.sql.knowledge.items import is_bare, keep_items
+from tocsin.adapters.stores.sql.knowledge.knowledge import SQL as KNOWLEDGE
+from tocsin.adapters.stores.sql.knowledge.knowledge import count_noise, write_known
+from tocsin.adapters.stores.sql.knowledge.listings import keep_listings
+from tocsin.adapters.stores.sql.knowledge.snapshots import keep_snapshots
 from tocsin.adapters.stores.sql.knowledge.states import SQL as STATES
 from tocsin.adapters.stores.sql.knowledge.states import declares
-from tocsin.adapters.stores.sql.packing import row_digest
+from tocsin.adapters.stores.sql.owed import publish, want_render
 from tocsin.adapters.stores.sql.pages.requests import note_reports
-from tocsin.adapters.stores.sql.pages.tasks import OWED
 from tocsin.adapters.stores.sql.role import ids
+from tocsin.adapters.stores.sql.schedule import OFF
 from tocsin.adapters.stores.sql.statements import queries
+from tocsin.adapters.stores.sql.values import (
+    BARE,
+    DISALLOWED,
+    LEARNT,
+    NOFOLLOW,
+    NOINDEX,
+    NOT_HTML,
+    OWED,
+    SUSPECTED,
+    pack_digest,
+    pack_outcome,
+    pack_report,
+    pack_why,
+    read_instruction,
+    row_digest,
+    ruled_of,
+    to_json,
+    to_json_or_null,
+    write_fields,
+)
 from tocsin.model import CheckOutcome
 from tocsin.spec.topper.compare import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.adapters.stores.sql.checking.noting import Row
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import Row, Session
     from tocsin.model import AlertDraft, CheckResult, Claim, Instant, NewState
     from tocsin.settings import SignalSettings
 
 SQL = queries("work")
-OFF = "off"
-"""Why a page that is off is not due."""
+_UNCHANGED = CheckOutcome.UNCHANGED.value
+_CHANGES = frozenset({"minor", "major"})
+
+_SAME = pack_outcome(_UNCHANGED)
+_SAME_RULED = ruled_of(_UNCHANGED)
+_why = lru_cache(maxsize=1024)(pack_why)
+
+
+def is_same(result: CheckResult) -> bool:
+    """Tell whether a check found all as it was, so that a row which it expects can be written unread."""
+    state = result.state
+    return (
+        state is not None
+        and state.equal
+        and result.report.outcome == _UNCHANGED
+        and type(result.based_on) is int
+        and result.received
+        and result.verdict is None
+        and result.copies is None
+        and result.instruction is None
+        and result.recovery is None
+        and not result.alerts
+        and not result.render_owed
+        and not result.rule_spent
+        and result.next_at is not None
+        and result.set_at is not None
+    )
+
+
+def note_same(db: Session, results: Sequence[CheckResult]) -> bool:
+    """Write checks that found all as it was, one row each.
+
+    Says so where a page is not there, not as its check knew it, or has become somebody's concern meanwhile: what was
+    written then must be taken back.
+    """
+    spared: list[Row] = []
+    equal: list[Row] = []
+    for result in results:
+        state = result.state
+        if state is None:
+            return False
+        if state.as_before:
+            spared.append(_same_row(result, state))
+        else:
+            equal.append((*_origin(state), *_same_row(result, state)))
+    noted = 0
+    if spared:
+        noted += db.executemany(SQL["note_same"], spared).rowcount
+    if equal:
+        noted += db.executemany(SQL["note_same_anew"], equal).rowcount
+    return noted == len(results)
+
+
+def check_row(result: CheckResult, next_at: Instant | None, next_why: str | None, attempts: str | None) -> Row:
+    """What every check writes but its page's id, where the schedule may be another one than it asked for."""
+    report = result.report
+    return (
+        next_at,
+        _why(next_why) if next_why is not None else None,
+        result.checked_at,
+        result.set_at,
+        pack_report(report),
+        pack_outcome(report.outcome),
+        result.conditional_run,
+        flags_of(result),
+        report.saved_bytes,
+        result.checked_at if result.verdict and result.verdict.outcome in _CHANGES else None,
+        attempts,
+    )
+
+
+def attempts_of(result: CheckResult) -> str | None:
+    """The tries that go on later, as the row holds them."""
+    return to_json_or_null(result.held_attempts)
+
+
+def state_row(state: NewState, stored_at: Instant) -> Row:
+    """What the storing of a state writes beside."""
+    return (stored_at, *_origin(state))
+
+
+def flags_of(result: CheckResult) -> int:
+    """Give the bits of a page that its check decides: all but that of a rendering which is owed.
+
+    What is known beside its state is never forgotten, so that its bit is only ever set; so is that it had no items,
+    but for a page that wants none kept.
+    """
+    learnt = (0 if result.known is None else LEARNT) | (BARE if is_bare(result.items) else 0)
+    if not (result.disallowed or result.not_html or result.noindex or result.nofollow or result.suspected):
+        return learnt
+    return (
+        learnt
+        | (DISALLOWED if result.disallowed else 0)
+        | (NOT_HTML if result.not_html else 0)
+        | (NOINDEX if result.noindex else 0)
+        | (NOFOLLOW if result.nofollow else 0)
+        | (SUSPECTED if result.suspected else 0)
+    )
+
+
+def _same_row(result: CheckResult, state: NewState) -> Row:
+    report, based_on, stored_at = result.report, result.based_on, state.stored_at
+    return (
+        result.next_at,
+        _why(result.next_why),
+        result.checked_at,
+        result.set_at,
+        pack_report(report, _SAME_RULED),
+        _SAME,
+        result.conditional_run,
+        flags_of(result),
+        report.saved_bytes,
+        # Time never goes back for one page.
+        stored_at if based_on is UNSET or based_on is None or based_on < stored_at else based_on,
+        result.page_id,
+        based_on,
+    )
+
+
+def _origin(state: NewState) -> Row:
+    """The columns that belong to the answer that a state came with."""
+    known = state.validators
+    etag, modified, hop = (known.etag, known.last_modified, known.hop_url) if known is not None else (None, None, None)
+    return etag, modified, hop, pack_digest(state.body_digest), state.body_bytes
+
+
 _ON = frozenset(Mode) - {Mode.OFF}
 
 _LOOK_AGAIN_US = 1_000_000  # by then the engine knows the new settings
@@ -137,7 +281,7 @@ def write_results(db: Session, claim: Claim, batch: Batch, terms: Terms) -> dict
     written = list(batch.same)
     for part in [others] if are_distinct else [[result] for result in others]:
         written += _write_others(db, part, terms)
-    remember(db, written)
+    _remember(db, written)
     note_reports(db, [result for result in written if result.request_id is not None])
     gates = [{"id": result.host_id, "gate_at": result.host_gate_at} for result in written if result.host_gate_at]
     if gates:
@@ -304,3 +448,23 @@ def _spend_rule(db: Session, page: Standing) -> None:
     if page.rule_id is not None:
         db.execute(ATTENTION["forget_met_rule"], {"page": page.id, "rule": page.rule_id})
         page.rule_id = page.rule_kind = None
+
+
+def _remember(db: Session, results: Sequence[CheckResult]) -> None:
+    """Write what these checks, whose pages were written, learnt beside states: one more row for each that has any."""
+    found = [
+        result
+        for result in results
+        if result.known is not None or result.snapshot or result.listing or result.items is not None
+    ]
+    if not found:
+        return
+    known = [(result.page_id, write_known(result.known)) for result in found if result.known is not None]
+    if known:
+        db.executemany(KNOWLEDGE["know"], known)
+    count_noise(db, found)
+    keep_snapshots(db, [(result.page_id, result.snapshot) for result in found if result.snapshot is not None])
+    keep_listings(db, [result for result in found if result.listing is not None])
+    for result in found:
+        if result.items is not None:
+            keep_items(db, result.page_id, result.items, leaves_row=not is_bare(result.items))

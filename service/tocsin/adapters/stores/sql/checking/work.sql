@@ -141,23 +141,6 @@ where {is_as_known};
 -- name: gate_hosts
 update hosts set gate_at = :gate_at where id = :id and coalesce(gate_at, 0) < :gate_at;
 
--- name: gates
-select name, gate_at from hosts {index hosts_gated} where gate_at > :now;
-
--- The hosts that were received last, where none is remembered: read once, at a doubt. The number of pages that are read
--- is bounded, however long the list is: any host that was received lately will do.
--- name: received_last
-select host_id, max(last_set_at) as at from (
-  select host_id, last_set_at from pages where next_at is not null and paused = 0 and last_set_at is not null
-  limit 200000
-) group by host_id order by at desc limit :limit;
-
--- name: robots_of
-select id, robots from hosts where name = :host;
-
--- name: keep_robots
-update hosts set robots = :robots where id = :id;
-
 -- What is set at run time; "off" and cron expressions in it matter to the schedule.
 -- name: settings_of_all
 select settings from store;

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tocsin.adapters.stores.sql.codec import read_object, to_json
 from tocsin.adapters.stores.sql.cursors import Cursors
-from tocsin.adapters.stores.sql.packing import pack_digest, unpack_digest
-from tocsin.adapters.stores.sql.pages.tasks import BARE
 from tocsin.adapters.stores.sql.role import LAST, Role, bounded
 from tocsin.adapters.stores.sql.statements import queries
+from tocsin.adapters.stores.sql.values import BARE, pack_digest, read_object, to_json, unpack_digest
 from tocsin.model import ItemChanges, PageItems, Slice
 from tocsin.spec.microdata.reading.packing import NOTHING
 
@@ -85,13 +83,11 @@ class ItemRole(Role):
     """Implements ports.ItemStore."""
 
     async def latest_items(self, page_id: int) -> PageItems | None:
-        """The items of a page that were kept last; None without any."""
         place = {"page": bounded(page_id)}
         row = await self._read(lambda db: db.execute(SQL["latest"], place).fetchone())
         return _to_items(row) if row is not None else None
 
     async def items_before(self, page_id: int) -> PageItems | None:
-        """What the items of a page are compared with: as `latest_items`, or none of a page that had none at first."""
         place = {"page": bounded(page_id), "bare": BARE}
 
         def read(db: Session) -> PageItems | None:
@@ -104,7 +100,6 @@ class ItemRole(Role):
         return await self._read(read)
 
     async def item_changes(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[ItemChanges]:
-        """How a page's items changed, the newest first."""
         cursors = Cursors(1, "items", bounded(page_id))
         (before,) = cursors.read(cursor) or (LAST,)
         place = {"page": bounded(page_id), "before": before, "limit": limit + 1}

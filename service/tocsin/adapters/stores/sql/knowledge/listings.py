@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tocsin.adapters.stores.sql.codec import to_json
 from tocsin.adapters.stores.sql.knowledge.knowledge import read_listed
-from tocsin.adapters.stores.sql.role import ids, touch_hosts
+from tocsin.adapters.stores.sql.role import Role, ids, touch_hosts
 from tocsin.adapters.stores.sql.schedule import spread_at, window_us
 from tocsin.adapters.stores.sql.statements import queries
+from tocsin.adapters.stores.sql.values import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ write_entries = msgspec.msgpack.Encoder().encode
 _read_entries: Final = msgspec.msgpack.Decoder(Entries).decode
 
 
-class Task(msgspec.Struct, frozen=True):
+class ListingTask(msgspec.Struct, frozen=True):
     """A listing that is to be taken over, or whose page is gone.
 
     is_gone  what its page said is to be forgotten
@@ -58,6 +59,35 @@ class Heard(msgspec.Struct, frozen=True):
     is_changed: bool
 
 
+class ListingRole(Role):
+    """Implements what ports.SignalStore says of feeds and sitemaps."""
+
+    async def take_listings(self, now: Instant) -> int:
+        heard = 0
+        while (task := await self._read(next_task)) is not None:
+            heard += await (self._forget_source(task) if task.is_gone else self._take_over(task, now))
+        return heard
+
+    async def _take_over(self, task: ListingTask, now: Instant) -> int:
+        pace, news = self._paces["list"], 0
+        for piece in pace.pieces(task.entries):
+            # Looked for beside the writer, who is needed for what is new alone.
+            heard = await self._read(partial(compare, task=task, entries=piece))
+            if heard:
+                step = partial(take_over, task=task, heard=heard, now=now)
+                news += await self._in_turn(pace, len(heard), step)
+        await self._write(partial(finish, task=task))
+        return news
+
+    async def _forget_source(self, task: ListingTask) -> int:
+        pace, after = self._paces["unlist"], 0
+        while True:
+            step = partial(forget_some, task=task, after=after, limit=pace.rows)
+            after = await self._in_turn(pace, pace.rows, step)
+            if not after:
+                return 0
+
+
 def keep_listings(db: Session, results: Sequence[CheckResult]) -> None:
     """Keep what these checks read in feeds and sitemaps, each in place of what its page said before."""
     rows = [
@@ -69,13 +99,13 @@ def keep_listings(db: Session, results: Sequence[CheckResult]) -> None:
         db.executemany(SQL["keep"], rows)
 
 
-def next_task(db: Session) -> Task | None:
+def next_task(db: Session) -> ListingTask | None:
     """Give the listing that is to be taken over next."""
     row = db.execute(SQL["next"]).fetchone()
     if row is None:
         return None
     page_id, name, at, entries, is_gone = row
-    return Task(page_id, name, at, bool(is_gone), _entries_of(entries))
+    return ListingTask(page_id, name, at, bool(is_gone), _entries_of(entries))
 
 
 def _entries_of(packed: bytes | None) -> Entries:
@@ -87,7 +117,7 @@ def _entries_of(packed: bytes | None) -> Entries:
     return tuple(dict(reversed(entries)).items())
 
 
-def compare(db: Session, task: Task, entries: Sequence[tuple[str, str]]) -> list[Heard]:
+def compare(db: Session, task: ListingTask, entries: Sequence[tuple[str, str]]) -> list[Heard]:
     """Find the watched pages of which this part of a listing says something else than it said before."""
     source, found = str(task.page_id), []
     for page_id, value, listed in db.execute(SQL["pages_of"], {"entries": to_json(entries), "source": task.page_id}):
@@ -100,7 +130,7 @@ def compare(db: Session, task: Task, entries: Sequence[tuple[str, str]]) -> list
     return found
 
 
-def take_over(db: Session, task: Task, heard: Sequence[Heard], now: Instant) -> int:
+def take_over(db: Session, task: ListingTask, heard: Sequence[Heard], now: Instant) -> int:
     """Write what a listing says of these pages, and let those be checked soon of which it said something else before.
 
     Returns how many pages that were.
@@ -118,12 +148,12 @@ def take_over(db: Session, task: Task, heard: Sequence[Heard], now: Instant) -> 
     return len(heard)
 
 
-def finish(db: Session, task: Task) -> None:
+def finish(db: Session, task: ListingTask) -> None:
     """Say that a listing was taken over, unless a newer one came meanwhile."""
     db.execute(SQL["finish"], {"page": task.page_id, "at": task.at})
 
 
-def forget_some(db: Session, task: Task, *, after: int, limit: int) -> int:
+def forget_some(db: Session, task: ListingTask, *, after: int, limit: int) -> int:
     """Forget what a page that is gone said of some of those that are listed; returns the last one's id, or 0."""
     source, rows = str(task.page_id), db.execute(SQL["listed"], {"after": after, "limit": limit}).fetchall()
     changes: list[dict[str, Any]] = []

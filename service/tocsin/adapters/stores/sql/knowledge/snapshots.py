@@ -39,22 +39,18 @@ class SnapshotRole(Role):
     """Implements ports.SnapshotStore, and what ports.RenderStore asks of texts."""
 
     async def snapshots(self, url: str, *, limit: int) -> list[SnapshotRow]:
-        """The texts that are kept of a page, newest first."""
         rows = await self._read(lambda db: db.execute(SQL["of_page"], {"url": url, "limit": limit}).fetchall())
         return [SnapshotRow(*row) for row in rows]
 
     async def snapshot_text(self, snapshot_id: int) -> bytes | None:
-        """The text of a snapshot, packed; None where it was forgotten meanwhile."""
         row = await self._read(lambda db: db.execute(SQL["text_of"], {"id": snapshot_id}).fetchone())
         return row[0] if row is not None else None
 
     async def latest_text(self, page_id: int) -> bytes | None:
-        """The text of a page that was kept last, packed; None without any."""
         row = await self._read(lambda db: db.execute(SQL["latest_of"], {"page": page_id}).fetchone())
         return row[0] if row is not None else None
 
     async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:
-        """The text before a page's at an instant, and that one, packed; None where one of them was not kept."""
         rows = await self._read(lambda db: db.execute(SQL["around"], {"page": page_id, "at": at}).fetchall())
         if len(rows) < 2 or rows[0][0] != at:  # noqa: PLR2004 - two texts make a difference
             return None
@@ -62,14 +58,12 @@ class SnapshotRole(Role):
         return before, latest
 
     async def prune_snapshots(self, now: Instant, *, keep: timedelta, per_page: int, limit: int) -> int:
-        """Forget texts by their age and number, at most `limit`; returns how many."""
         place = {"before": now - to_us(keep), "per_page": per_page, "limit": limit}
         # All pages are gone through while others may write.
         found = await self._read(lambda db: find_prunable(db, place))
         return await self._write(lambda db: _drop(db, found)) if found else 0
 
     async def fit_snapshots(self, *, total: int, limit: int) -> int:
-        """Forget the oldest texts, at most `limit`, until all take no more than so many bytes; returns how many."""
         if await self._read(_total) <= total:
             return 0
         return await self._write(lambda db: fit(db, total=total, limit=limit))

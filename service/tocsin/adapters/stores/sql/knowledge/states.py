@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.adapters.stores.sql.codec import write_fields
-from tocsin.adapters.stores.sql.packing import pack_digest, row_digest
 from tocsin.adapters.stores.sql.statements import queries
+from tocsin.adapters.stores.sql.values import pack_digest, row_digest, write_fields
 
 if TYPE_CHECKING:
     from tocsin.adapters.stores.sql.session import Session

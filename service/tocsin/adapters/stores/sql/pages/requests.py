@@ -1,21 +1,91 @@
-"""Checks asked for by hand, inside a transaction."""
+"""Checks asked for by hand."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from tocsin.adapters.stores.sql.codec import to_json
-from tocsin.adapters.stores.sql.role import ids, touch_hosts
+from tocsin.adapters.stores.sql.role import Role, ids, touch_hosts
 from tocsin.adapters.stores.sql.statements import queries
+from tocsin.adapters.stores.sql.values import read_report, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator
 
+    from tocsin.adapters.stores.sql.role import Pace
     from tocsin.adapters.stores.sql.session import Session
-    from tocsin.model import CheckResult
+    from tocsin.model import CheckReport, CheckResult, Instant
 
 SQL = queries("requests")
+
+
+class RequestRole(Role):
+    """Implements what ports.WorkStore says of requests."""
+
+    async def open_request(self, now: Instant) -> int:
+        request: int = await self._write(lambda db: db.execute(SQL["insert"], {"now": now}).fetchone()[0])
+        return request
+
+    async def request_check(
+        self, page_ids: Sequence[int] | AsyncIterator[Sequence[int]] | None, now: Instant, *, request: int | None = None
+    ) -> int:
+        if request is None:
+            request = await self.open_request(now)
+        is_whole = False
+        try:
+            await self._want(request, page_ids)
+            is_whole = True
+        finally:
+            if not is_whole:
+                # Nobody would follow what was asked for so far.
+                await self.drop_request(request)
+        return request
+
+    async def _want(self, request: int, page_ids: Sequence[int] | AsyncIterator[Sequence[int]] | None) -> None:
+        pace, after = self._paces["want"], 0
+        if page_ids is None:
+            while last := await self._want_some(request, "next_pages", pace.rows, after=after, limit=pace.rows):
+                after = last
+        elif isinstance(page_ids, Sequence):
+            for piece in pace.pieces(page_ids):
+                await self._want_some(request, "these_pages", len(piece), ids=ids(piece))
+        else:
+            async for some in page_ids:
+                await self._want(request, some)
+
+    async def _want_some(self, request: int, query: str, rows: int, **place: Any) -> int:
+        """Want one step's pages; returns the last one's id, 0 if there was none."""
+        step = partial(_want_step, request=request, query=SQL[query], place=place)
+        return await self._in_turn(self._paces["want"], rows, step)
+
+    async def drop_request(self, request_id: int) -> None:
+        pace = self._paces["drop"]
+        while await self._drop_some(pace, request_id):
+            pass
+
+    async def _drop_some(self, pace: Pace, request_id: int) -> int:
+        place = {"request": request_id, "limit": pace.rows}
+        return await self._in_turn(pace, pace.rows, lambda db: db.execute(SQL["drop"], place).rowcount)
+
+    async def request_progress(self, request_id: int) -> tuple[int, int]:
+        row = await self._read(lambda db: db.execute(SQL["progress"], {"request": request_id}).fetchone())
+        return (row[0], row[1]) if row else (0, 0)
+
+    async def request_reports(
+        self, request_id: int, *, after: int, limit: int | None = None
+    ) -> list[tuple[int, CheckReport]]:
+        place = {"request": request_id, "after": after, "limit": -1 if limit is None else limit}
+        rows = await self._read(lambda db: db.execute(SQL["reports"], place).fetchall())
+        return [(position, read_report(report)) for position, report in rows]
+
+
+def _want_step(db: Session, *, request: int, query: str, place: dict[str, Any]) -> int:
+    """Want one step's pages; returns the last one's id, 0 if there was none."""
+    rows = db.execute(query, place).fetchall()
+    want_pages(db, request, rows)
+    return max((row[0] for row in rows), default=0)
 
 
 def want_pages(db: Session, request: int, rows: Sequence[tuple[int, int, int | None]]) -> None:

@@ -6,18 +6,25 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from tocsin.adapters.stores.sql.codec import (
+from tocsin.adapters.stores.sql.knowledge.knowledge import beside_of
+from tocsin.adapters.stores.sql.role import ids
+from tocsin.adapters.stores.sql.statements import queries
+from tocsin.adapters.stores.sql.values import (
+    DISALLOWED,
+    LEARNT,
+    NOFOLLOW,
+    NOINDEX,
+    NOT_HTML,
+    OWED,
+    SUSPECTED,
     read_attempts,
     read_fields,
     read_instruction,
     read_pair,
     read_settings,
     to_json,
+    unpack_digest,
 )
-from tocsin.adapters.stores.sql.knowledge.knowledge import beside_of
-from tocsin.adapters.stores.sql.packing import unpack_digest
-from tocsin.adapters.stores.sql.role import ids
-from tocsin.adapters.stores.sql.statements import queries
 from tocsin.errors import StoreError
 from tocsin.model import PageTask, StoredState, Validators
 from tocsin.settings import DAMAGED
@@ -29,9 +36,6 @@ if TYPE_CHECKING:
     from tocsin.model import SignalContext
 
 SQL = queries("learnt")
-
-DISALLOWED, NOT_HTML, OWED, NOINDEX, NOFOLLOW, SUSPECTED, LEARNT, BARE = 1, 2, 4, 8, 16, 32, 64, 256
-"""Bits of pages.flags."""
 
 _PAGE, _HOST, _FLAGS = 0, 1, 22
 _SETTINGS, _SECRETS, _STATE, _ATTEMPTS, _RULE = 6, 7, 9, 21, 24

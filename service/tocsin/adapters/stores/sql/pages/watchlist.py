@@ -5,15 +5,24 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tocsin.adapters.stores.sql.codec import read_fields, read_object, read_pair, read_settings, unless_damaged
 from tocsin.adapters.stores.sql.knowledge.items import changes_by_state
-from tocsin.adapters.stores.sql.packing import pack_outcome, unpack_report, unpack_why
-from tocsin.adapters.stores.sql.pages.pages import SQL, insert_pages, remove
+from tocsin.adapters.stores.sql.pages.edits import SQL, Edit, edit_step, follow_step, insert_pages, merge_into, remove
 from tocsin.adapters.stores.sql.pages.requests import SQL as REQUESTS
 from tocsin.adapters.stores.sql.pages.requests import want_pages
-from tocsin.adapters.stores.sql.pages.settings import Edit, edit_step, follow_step, merge_into
-from tocsin.adapters.stores.sql.pages.tasks import NOFOLLOW, NOINDEX, NOT_HTML
 from tocsin.adapters.stores.sql.role import Role, ids, touch_hosts
+from tocsin.adapters.stores.sql.values import (
+    NOFOLLOW,
+    NOINDEX,
+    NOT_HTML,
+    pack_outcome,
+    read_fields,
+    read_object,
+    read_pair,
+    read_settings,
+    unless_damaged,
+    unpack_report,
+    unpack_why,
+)
 from tocsin.errors import NotWatched
 from tocsin.model import HistoryEntry, PageFilter, PageRow
 from tocsin.ports.keeping import unheard
@@ -38,11 +47,6 @@ class WatchRole(Role):
         on_step: OnStep = unheard,
         ids: list[int | None] | None = None,
     ) -> list[int | None]:
-        """Add pages; returns ids, None where the URL is watched already. First checks are spread by jitter.
-
-        request  wants the new pages from the start
-        ids      is given those of each step before `on_step` is told of it, for a caller that may be cancelled
-        """
         added: list[int | None] = []
 
         def insert(db: Session, step: Sequence[NewPage]) -> int:
@@ -60,12 +64,10 @@ class WatchRole(Role):
         return added
 
     async def page(self, url: str) -> PageRow | None:
-        """One page."""
         row = await self._read(lambda db: db.execute(SQL["page"], {"url": url}).fetchone())
         return to_page(row) if row else None
 
     async def pages(self, which: PageFilter, *, after_id: int = 0, limit: int = 1000) -> list[PageRow]:
-        """Pages in order of id, after this one."""
         condition, place = _conditions(which)
         query = f"{SQL['pages']}{condition} order by p.id limit :limit"
         place.update(after=after_id, limit=limit)
@@ -73,32 +75,27 @@ class WatchRole(Role):
         return [to_page(row) for row in rows]
 
     async def count_pages(self, which: PageFilter) -> int:
-        """How many pages there are."""
         condition, place = _conditions(which)
         count: int = (await self._read(lambda db: db.execute(SQL["count"] + condition, place).fetchone()))[0]
         return count
 
     async def page_ids(self, which: PageFilter, *, last_id: int, after_id: int = 0, limit: int = 1000) -> list[int]:
-        """The ids of these pages, in order, after this one and up to `last_id`."""
         condition, place = _conditions(which)
         query = f"{SQL['page_ids']}{condition} order by p.id limit :limit"
         place.update(after=after_id, last=last_id, limit=limit)
         return await self._read(lambda db: [row[0] for row in db.execute(query, place)])
 
     async def last_page_id(self) -> int:
-        """The id of the page that was added last; pages that come later have greater ones."""
         last: int = (await self._read(lambda db: db.execute(SQL["last_id"]).fetchone()))[0]
         return last
 
     async def last_times(self) -> tuple[Instant | None, Instant | None]:
-        """When any page was checked last, and when any state was stored last."""
         times: tuple[Instant | None, Instant | None] = await self._read(
             lambda db: db.execute(SQL["last_times"]).fetchone()
         )
         return times
 
     async def remove_pages(self, page_ids: Sequence[int], *, on_step: OnStep = unheard) -> int:
-        """Take pages off the list, with all that is stored of them."""
         removed = 0
         pace = self._paces["remove"]
         for step in pace.pieces(page_ids):
@@ -119,7 +116,6 @@ class WatchRole(Role):
         of: int | None = None,
         on_step: OnStep = unheard,
     ) -> int:
-        """Change what is set for these pages; `settings` are merged, `unset` keys inherit again."""
         edit = Edit(settings, tuple(unset), paused, group, text, clear_text, pages=of or len(page_ids))
         pace, changed = self._paces["edit"], 0
         for step in pace.pieces(page_ids):
@@ -135,7 +131,6 @@ class WatchRole(Role):
         unset: Sequence[str],
         on_step: OnStep = unheard,
     ) -> None:
-        """Change what is set for a group (None: for all pages), at once; then let the schedule of its pages follow."""
         edit = Edit(settings, tuple(unset))
         await self._edit(partial(merge_into, name=name, edit=edit))
         if not edit.moves_schedule:
@@ -147,8 +142,6 @@ class WatchRole(Role):
             after = found[-1]
 
     async def remove_group(self, name: str) -> bool:
-        """Take a group off the list, with what is set for it; False where it has pages, is main, or is not there."""
-
         def remove_it(db: Session) -> bool:
             is_gone = db.execute(SQL["remove_group"], {"name": name}).rowcount > 0
             if is_gone:
@@ -159,13 +152,10 @@ class WatchRole(Role):
         return await self._edit(remove_it)
 
     async def groups(self) -> list[tuple[str, int, JsonObject]]:
-        """Groups with their number of pages and settings."""
         rows = await self._read(lambda db: db.execute(SQL["groups"]).fetchall())
         return [(name, pages, read_settings(settings)) for name, pages, settings in rows]
 
     async def history(self, url: str, *, limit: int) -> list[HistoryEntry]:
-        """States of a page, newest first, with the latest changes of its items. Raises NotWatched."""
-
         def read(db: Session) -> list[HistoryEntry]:
             if db.execute(SQL["page"], {"url": url}).fetchone() is None:
                 raise NotWatched(f"{url}: not on the watch list; `tocsin watch add` adds it")

@@ -108,6 +108,11 @@ select id, host_id, question_id, request_id from pages where id in {ids :ids};
 -- name: remove
 delete from pages where id in {ids :ids};
 
+-- Questions that the removed pages leave empty.
+-- name: close_left_questions
+update questions set closed_at = :now
+where id in {ids :questions} and closed_at is null and not exists (select 1 from pages p where p.question_id = questions.id);
+
 -- name: settings_of
 select id, settings, next_at, next_why, coalesce(last_checked_at, added_at) from pages where id in {ids :ids};
 

@@ -1,9 +1,4 @@
-"""The words that pages are found by, and how they are kept: pure.
-
-All words of 4,096 pages are kept at once, in rows by a word's first two letters: one entry after the other, each a
-sign, the word, a sign, and two bytes for each page that has it, or for the first and the last of a run. An expression
-finds all that begins alike.
-"""
+"""Pages found by words: how words are kept, followed and searched."""
 
 from __future__ import annotations
 
@@ -13,12 +8,19 @@ import unicodedata
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import unquote
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+from tocsin.adapters.stores.sql.role import ids
+from tocsin.adapters.stores.sql.statements import queries
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from tocsin.adapters.stores.sql.session import Session
+
+
+if TYPE_CHECKING:
     Named = tuple[int, str, str | None, str | None]
 
 BLOCK_BITS: Final = 12
@@ -182,3 +184,163 @@ def _unpack(entries: Iterable[bytes]) -> list[int]:
 
 def _numbers(places: bytes) -> list[int]:
     return [(high & 63) << 6 | low & 63 for high, low in zip(places[::2], places[1::2], strict=True)]
+
+
+_Places: TypeAlias = defaultdict[str, set[int]]
+
+
+SQL = queries("words")
+
+
+def kept_until(db: Session) -> int:
+    """Give the id of the first page whose words are not kept yet."""
+    until: int = db.execute(SQL["kept_until"]).fetchone()[0]
+    return until
+
+
+def keep_words(db: Session, last_id: int) -> None:
+    """Keep the words of the pages up to this one, the last one added, as far as they fill blocks."""
+    until = kept_until(db)
+    end = last_id + 1 >> BLOCK_BITS << BLOCK_BITS
+    if until >= end:
+        return
+    for first in range(until, end, BLOCK_PAGES):
+        pages = db.execute(SQL["in_block"], {"first": first, "end": first + BLOCK_PAGES})
+        number = (first >> BLOCK_BITS) * BLOCK_ROWS
+        db.executemany(SQL["keep"], [(number + row, entries) for row, entries in pack_block(pages).items()])
+    db.execute(SQL["keep_until"], {"until": end})
+
+
+def misplaced(db: Session) -> Iterator[tuple[int, int]]:
+    """Find the blocks whose words are not those of their pages: the first and last id of each."""
+    for first in range(0, kept_until(db), BLOCK_PAGES):
+        number = (first >> BLOCK_BITS) * BLOCK_ROWS
+        pages = db.execute(SQL["in_block"], {"first": first, "end": first + BLOCK_PAGES})
+        kept = db.execute(SQL["kept"], {"first": number, "last": number + BLOCK_ROWS - 1})
+        if {number + row: entries for row, entries in pack_block(pages).items()} != dict(kept.fetchall()):
+            yield first, first + BLOCK_PAGES - 1
+
+
+def pages_named(db: Session, page_ids: Sequence[int]) -> list[Named]:
+    """Read what the words of these pages are made of; of those whose words are kept."""
+    return db.execute(SQL["named"], {"ids": ids(page_ids), "until": kept_until(db)}).fetchall()
+
+
+def change_words(db: Session, before: Iterable[Named], after: Iterable[Named] = ()) -> None:
+    """Let pages be found by other words than before, or by none."""
+    had, has = ({page[0]: set(words_of_page(*page[1:])) for page in pages} for pages in (before, after))
+    changes: defaultdict[int, tuple[_Places, _Places]] = defaultdict(lambda: (defaultdict(set), defaultdict(set)))
+    for page_id in had.keys() | has.keys():
+        number = (page_id >> BLOCK_BITS) * BLOCK_ROWS
+        place = page_id & (BLOCK_PAGES - 1)
+        words, others = had.get(page_id, set()), has.get(page_id, set())
+        for word in words - others:
+            changes[number + row_of(word)][0][word].add(place)
+        for word in others - words:
+            changes[number + row_of(word)][1][word].add(place)
+    for row_id, (less, more) in sorted(changes.items()):
+        row = db.execute(SQL["one"], {"id": row_id}).fetchone()
+        packed = repack(row[0] if row is not None else b"", less, more)
+        db.execute(SQL["set" if packed else "drop"], {"id": row_id, "entries": packed})
+
+
+Found = tuple[list[int], "int | None"]
+
+LOOKED_AT: Final = 50_000
+"""So many places are looked at for one part of a list; what was found by then is the part."""
+
+_PRICE: Final = 20
+"""As much as so many places, to look for one word in one block."""
+
+_BYTES: Final = 40
+"""As much as one place, to read what is kept there."""
+
+
+class WordSearch:
+    """Pages that have a word with each of these beginnings. Past `LOOKED_AT` it ends with the block that it is in."""
+
+    def __init__(self, db: Session, beginnings: Sequence[str]) -> None:
+        self._db = db
+        # The longest is the rarest, as a rule: where it is nowhere in a block, nothing else is looked for there.
+        self._beginnings = [Beginning(word) for word in sorted(beginnings, key=len, reverse=True)]
+        self._looked_at = 0
+
+    def before(self, page_id: int, limit: int) -> Found:
+        """Find at most so many pages before this id, the latest first.
+
+        Returns them, and the id that the search goes on before; None at its end.
+        """
+        return self._some(self._falling(page_id), limit)
+
+    def after(self, page_id: int, limit: int) -> Found:
+        """The same after this id, in order of id."""
+        return self._some(self._rising(page_id), limit)
+
+    def _some(self, parts: Iterator[tuple[Iterable[int], int]], limit: int) -> Found:
+        found: list[int] = []
+        for part, edge in parts:
+            for each in part:
+                if len(found) == limit:
+                    return found, found[-1]
+                found.append(each)
+            if self._looked_at >= LOOKED_AT:
+                return found, edge
+        return found, None
+
+    def count(self, most: int) -> tuple[int, bool]:
+        """Count them up to so many; says whether these are all."""
+        number = 0
+        for part, _ in self._falling(1 << 61):
+            number += sum(1 for _ in part)
+            if number > most:
+                return most, False
+            if self._looked_at >= LOOKED_AT:
+                return number, False
+        return number, True
+
+    def _falling(self, page_id: int) -> Iterator[tuple[Iterable[int], int]]:
+        """Give the pages before this one, a part at a time, each with the id that all that follow are before."""
+        until = kept_until(self._db)
+        if page_id > until:
+            yield self._new("new_before", until=until, before=page_id), until
+        block = self._block("row_before", (min(page_id, until) - 1 >> BLOCK_BITS) + 1)
+        while block is not None:
+            first = block << BLOCK_BITS
+            yield (each for each in self._kept(block, falls=True) if each < page_id), first
+            block = self._block("row_before", block)
+
+    def _rising(self, page_id: int) -> Iterator[tuple[Iterable[int], int]]:
+        until = kept_until(self._db)
+        block = self._block("row_after", page_id + 1 >> BLOCK_BITS)
+        while block is not None:
+            yield (each for each in self._kept(block) if each > page_id), (block + 1 << BLOCK_BITS) - 1
+            block = self._block("row_after", block + 1)
+        yield self._new("new_after", until=until, after=page_id), 1 << 61
+
+    def _block(self, query: str, block: int) -> int | None:
+        (row,) = self._db.execute(SQL[query], {"id": block * BLOCK_ROWS}).fetchone()
+        return row // BLOCK_ROWS if row is not None else None
+
+    def _kept(self, block: int, *, falls: bool = False) -> list[int]:
+        """Find the pages of a block that have all words."""
+        having: set[int] = set()
+        number = block * BLOCK_ROWS
+        for beginning in self._beginnings:
+            place = {"first": number + beginning.first, "last": number + beginning.last}
+            rows = [row for (row,) in self._db.execute(SQL["rows"], place)]
+            places = [at for row in rows for at in beginning.places(row)]
+            self._looked_at += len(places) + sum(map(len, rows)) // _BYTES + _PRICE
+            having = set(places) if beginning is self._beginnings[0] else having.intersection(places)
+            if not having:
+                break
+        first = block << BLOCK_BITS
+        return [first + place for place in sorted(having, reverse=falls)]
+
+    def _new(self, query: str, **place: int) -> Iterator[int]:
+        """Find the pages that have all words among those whose words are not kept yet: less than a block."""
+        word = self._beginnings[0].word
+        values: dict[str, Any] = {**place, "like": f"%{word}%", "is_wide": not word.isascii()}
+        for page_id, url, given, text in self._db.execute(SQL[query], values):
+            words = words_of_page(url, given, text)
+            if all(beginning.is_in(words) for beginning in self._beginnings):
+                yield page_id

@@ -1,52 +1,42 @@
-"""The render queue, inside a transaction: what waits, what holds a slot, and what one rendering changes."""
+"""The render queue (T55, T56), and what a rendering changes (T72)."""
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from tocsin.adapters.stores.sql.attention.questions import Departure, Questions, told_in
-from tocsin.adapters.stores.sql.awareness.outbox import publish
+from tocsin.adapters.stores.sql.attention.failures import Departure, Questions, told_in
 from tocsin.adapters.stores.sql.claims import require
-from tocsin.adapters.stores.sql.codec import read_attempts, read_object, to_json
 from tocsin.adapters.stores.sql.knowledge.copies import remember_copies
 from tocsin.adapters.stores.sql.knowledge.items import keep_changes, keep_items
 from tocsin.adapters.stores.sql.knowledge.knowledge import write_known
 from tocsin.adapters.stores.sql.knowledge.snapshots import keep_snapshots
 from tocsin.adapters.stores.sql.knowledge.states import retire_records, store_equal, store_state
-from tocsin.adapters.stores.sql.pages.tasks import NOFOLLOW, NOINDEX, NOT_HTML, read_tasks
-from tocsin.adapters.stores.sql.role import ids
+from tocsin.adapters.stores.sql.owed import publish
+from tocsin.adapters.stores.sql.pages.tasks import read_tasks
+from tocsin.adapters.stores.sql.role import Role, ids
+from tocsin.adapters.stores.sql.schedule import to_us
 from tocsin.adapters.stores.sql.statements import queries
+from tocsin.adapters.stores.sql.values import NOFOLLOW, NOINDEX, NOT_HTML, read_attempts, read_object, to_json
 from tocsin.events import RECOVERED
-from tocsin.model import PendingVerdict, RenderJob
+from tocsin.model import PendingVerdict, RenderJob, WaitingPage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tocsin.adapters.stores.sql.session import Session
-    from tocsin.model import Claim, Instant, NewState, PageItems, RenderCommit
+    from tocsin.model import Attempt, Claim, Instant, NewState, PageItems, RenderCommit
+
 
 SQL = queries("renders")
 WORK = queries("work")
 LEARNT = queries("learnt")
 COPY = "copy"
 """The kind of a rendering that received a copy which the user chose."""
-
-
-def want_render(
-    db: Session,
-    page_id: int,
-    *,
-    since: Instant,
-    major: bool = False,
-    owed: bool = False,
-    copy_url: str | None = None,
-) -> None:
-    """Put a page into the queue, or add to what it waits for there; a slot that it holds it keeps."""
-    row = {"page": page_id, "major": major, "since": since, "owed": owed, "copy_url": copy_url}
-    db.execute(SQL["want"], row)
 
 
 def take_jobs(db: Session, claim: Claim, page_ids: Sequence[int]) -> list[RenderJob]:
@@ -181,8 +171,57 @@ def _close_job(db: Session, result: RenderCommit) -> None:
         db.execute(SQL["wait_again"], {**place, **again})
 
 
-def forgive(db: Session, page_id: int) -> None:
-    """Forget that a rendering is owed: the user wants no more of it."""
-    db.execute(SQL["forgive"], {"page": page_id})
-    db.execute(SQL["forgive_job"], {"page": page_id})
-    db.execute(SQL["drop_forgiven"], {"page": page_id})
+class RenderRole(Role):
+    """Implements ports.RenderStore."""
+
+    async def waiting_renders(self, *, limit: int, now: Instant | None = None) -> list[WaitingPage]:
+        place = {"limit": limit, "now": _wall(now)}
+
+        def read(db: Session) -> list[WaitingPage]:
+            rows = db.execute(SQL["waiting"], place).fetchall()
+            oldest = db.execute(SQL["oldest_waiting"], place).fetchone()
+            if oldest is not None and oldest not in rows:
+                rows[-1:] = [oldest]
+            return [WaitingPage(page_id, bool(major), since) for page_id, major, since in rows]
+
+        return await self._read(read)
+
+    async def count_waiting(self, *, now: Instant | None = None) -> int:
+        def read(db: Session) -> int:
+            count: int = db.execute(SQL["count_waiting"], {"now": _wall(now)}).fetchone()[0]
+            return count
+
+        return await self._read(read)
+
+    async def claim_renders(self, claim: Claim, page_ids: Sequence[int]) -> list[RenderJob]:
+        return await self._write(partial(take_jobs, claim=claim, page_ids=page_ids))
+
+    async def release_render(
+        self, claim: Claim, page_id: int, *, not_before: Instant | None, attempts: Sequence[Attempt] = ()
+    ) -> None:
+        place = {
+            "page": page_id,
+            "claim": claim.id,
+            "epoch": claim.epoch,
+            "not_before": not_before,
+            "attempts": to_json(attempts) if attempts else None,
+        }
+        await self._write(lambda db: db.execute(SQL["release"], place))
+
+    async def hold_host(self, host_id: int, until: Instant) -> None:
+        place = {"id": host_id, "gate_at": until}
+        await self._write(lambda db: db.execute(WORK["gate_hosts"], place))
+
+    async def commit_rendering(self, claim: Claim, result: RenderCommit) -> Instant | None:
+        work = partial(
+            write_rendering,
+            claim=claim,
+            result=result,
+            history=self._options.history,
+            gather_us=to_us(self._options.gather),
+        )
+        return await self._write(work, durable=True)
+
+
+def _wall(now: Instant | None) -> Instant:
+    return time.time_ns() // 1000 if now is None else now
