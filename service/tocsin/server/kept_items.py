@@ -14,7 +14,8 @@ from tocsin.errors import UsageError
 from tocsin.model import EPOCH, CheckOutcome, FailureKind, to_rfc3339
 from tocsin.server.problems import Problem
 from tocsin.spec.extract import Form
-from tocsin.spec.microdata.formats.catalogue import ALL, FORMATS, convert, find_format, ways_out
+from tocsin.spec.microdata.formats import ALL
+from tocsin.spec.microdata.formats.catalogue import FORMATS, available_formats, convert, find_format
 from tocsin.spec.microdata.formats.items_json import write_items
 from tocsin.spec.microdata.reading.packing import CUT, MOST_BYTES, MOST_ITEMS, SHORTENED, unpack
 
@@ -146,7 +147,7 @@ def tell_items(page: PageRow, kept: PageItems | None, *, keeps: bool) -> JsonObj
                 "profiles": each.profiles,
                 "url": f"/api/v1/pages/{page.id}/extract/{each.name}",
             }
-            for each in map(FORMATS.__getitem__, ways_out(data))
+            for each in map(FORMATS.__getitem__, available_formats(data))
         ],
     }
 

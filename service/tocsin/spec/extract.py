@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tocsin.spec.html.tree import Tree
     from tocsin.spec.links.links import Link
     from tocsin.spec.links.metadata import Metadatum
-    from tocsin.spec.microdata.formats.catalogue import Received
+    from tocsin.spec.microdata.formats.catalogue import PageSource
 
 Record = dict[str, Any]
 """What JSON can hold; every key is always there, None where nothing is known."""
@@ -127,9 +127,9 @@ def extract(
     """
     told = _Headers(headers)
     if form in FORMAT_NAMES:
-        from tocsin.spec.microdata.formats.catalogue import Received  # noqa: PLC0415 - who wants records needs no writers
+        from tocsin.spec.microdata.formats.catalogue import PageSource  # noqa: PLC0415 - who wants records needs no writers
 
-        received = Received(body, content_type, url if url is not None else base, base, nosniff=told.is_nosniff())
+        received = PageSource(body, content_type, url if url is not None else base, base, nosniff=told.is_nosniff())
         wanted = {"profile": profile, "item": item, "now": now, "self_url": self_url, "blank": blank}
         return _convert(str(form), received, told, None if own else agent, wanted)
     form = Form(form)
@@ -183,7 +183,7 @@ class _Headers:
         return is_nosniff(self.values("x-content-type-options"))
 
 
-def _convert(form: str, page: Received, headers: _Headers, agent: str | None, wanted: dict[str, Any]) -> Extract:
+def _convert(form: str, page: PageSource, headers: _Headers, agent: str | None, wanted: dict[str, Any]) -> Extract:
     """Convert a page into a format, unless it asks robots to index nothing of it (LM-45).
 
     agent   our name as a robot; None where nothing is kept back

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tocsin.spec.microdata.formats.icalendar import write_calendar
 from tocsin.spec.microdata.formats.vcard import write_cards
 from tocsin.spec.microdata.reading.items import read_items
-from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Kind, Microdata, Property
+from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata, Property, ValueKind
 
 ADDRESS: Final = "https://site.example/dir/page.html"
 NOW: Final = datetime(2026, 11, 21, 8, 20, 4, tzinfo=UTC)
@@ -110,12 +110,12 @@ def pages(draw: st.DrawFn, called: st.SearchStrategy[str] = names) -> Microdata:
     items = tuple(Item(draw(types), draw(st.none() | texts)) for _ in range(draw(st.integers(1, 4))))
     plain = st.tuples(
         st.lists(called, min_size=1, max_size=3, unique=True).map(tuple),
-        st.sampled_from([Kind.URL, Kind.TIME, Kind.TEXT]),
+        st.sampled_from([ValueKind.URL, ValueKind.TIME, ValueKind.TEXT]),
         texts,
     ).map(lambda parts: Property(*parts))
     holding = st.tuples(
         st.sampled_from([("n",), ("adr",), ("org",), ("tel",), ("agent",), ("agent", "x")]), st.sampled_from(items)
-    ).map(lambda parts: Property(parts[0], Kind.ITEM, parts[1]))
+    ).map(lambda parts: Property(parts[0], ValueKind.ITEM, parts[1]))
     for item in items:
         item.properties = tuple(draw(st.lists(plain | holding, max_size=6)))
     return Microdata(draw(st.none() | texts), draw(st.none() | texts), items, items)

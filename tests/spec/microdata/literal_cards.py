@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Kind, Property
+from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Property, ValueKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -77,12 +77,12 @@ def _of_item(name: str, subitem: Item, parameters: list[tuple[str, str]]) -> str
     return value
 
 
-def _of_text(name: str, kind: Kind, value: str, parameters: list[tuple[str, str]]) -> str:
-    if kind is Kind.URL:
+def _of_text(name: str, kind: ValueKind, value: str, parameters: list[tuple[str, str]]) -> str:
+    if kind is ValueKind.URL:
         parameters.append(("VALUE", "URI"))
-    elif kind is Kind.TIME and _is_date(value):
+    elif kind is ValueKind.TIME and _is_date(value):
         parameters.append(("VALUE", "DATE"))
-    elif kind is Kind.TIME and _is_global(value):
+    elif kind is ValueKind.TIME and _is_global(value):
         parameters.append(("VALUE", "DATE-TIME"))
     return _escape(value, is_geo=name == "geo")
 
@@ -105,7 +105,7 @@ def icalendar(data: Microdata, product: str, now: str) -> str | None:
                 value = element.value
                 if isinstance(value, Item):
                     continue
-                if element.kind is not Kind.TIME:
+                if element.kind is not ValueKind.TIME:
                     output += _icalendar_line(name, value)
                 elif _is_date(value):
                     output += _icalendar_line(name, re.sub("[-:]", "", value), "VALUE=DATE")

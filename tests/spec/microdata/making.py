@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from tocsin.spec.microdata.values import VEVENT, Item, Kind, Microdata, Property
+from tocsin.spec.microdata.values import VEVENT, Item, Microdata, Property, ValueKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,12 +18,12 @@ _NAMES = st.lists(st.sampled_from(["name", "url", "dtstart", "part"]), min_size=
 
 def text(name: str, value: str) -> Property:
     """A property whose value is a text."""
-    return Property((name,), Kind.TEXT, value)
+    return Property((name,), ValueKind.TEXT, value)
 
 
 def holding(name: str, item: Item) -> Property:
     """A property whose value is an item."""
-    return Property((name,), Kind.ITEM, item)
+    return Property((name,), ValueKind.ITEM, item)
 
 
 def item(type_: str | None = VEVENT, id_: str | None = None, /, **values: str | Item | Sequence[str | Item]) -> Item:
@@ -75,13 +75,13 @@ def pages(draw: st.DrawFn, *, most: int = 5, is_cyclic: bool = True) -> Microdat
     items = [Item(type_, id_, errors=draw(st.integers(0, 2))) for type_, id_ in kinds]
     for place, one in enumerate(items):
         inner = items if is_cyclic else items[place + 1 :]
-        texts = st.tuples(st.sampled_from([Kind.TEXT, Kind.URL]), _TEXTS)
-        values = texts | st.tuples(st.just(Kind.ITEM), st.sampled_from(inner)) if inner else texts
+        texts = st.tuples(st.sampled_from([ValueKind.TEXT, ValueKind.URL]), _TEXTS)
+        values = texts | st.tuples(st.just(ValueKind.ITEM), st.sampled_from(inner)) if inner else texts
         each = st.builds(_property, _NAMES, values, st.sampled_from([None, "en"]))
         one.properties = tuple(draw(st.lists(each, max_size=3)))
     tops = [one for one in items if draw(st.booleans())]
     return Microdata(ADDRESS, draw(st.none() | _TEXTS), tuple(tops), tuple(items))
 
 
-def _property(names: tuple[str, ...], value: tuple[Kind, str | Item], language: str | None) -> Property:
+def _property(names: tuple[str, ...], value: tuple[ValueKind, str | Item], language: str | None) -> Property:
     return Property(names, *value, language)

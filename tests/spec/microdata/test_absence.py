@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tocsin.spec.microdata.formats.catalogue import FORMATS, Received, convert
+from tocsin.spec.microdata.formats.catalogue import FORMATS, PageSource, convert
 
 PAGE = "https://town.example/"
 NOW = datetime(2026, 5, 5, tzinfo=UTC)
@@ -14,7 +14,7 @@ NOW = datetime(2026, 5, 5, tzinfo=UTC)
 
 def absence(body: str, form: str, profile: str | None = None) -> str | None:
     """What is said of a page."""
-    page = Received(f"<!doctype html>{body}".encode(), "text/html; charset=utf-8", PAGE)
+    page = PageSource(f"<!doctype html>{body}".encode(), "text/html; charset=utf-8", PAGE)
     return convert(form, page, profile=profile, now=NOW).absence
 
 

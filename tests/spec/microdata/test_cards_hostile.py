@@ -24,7 +24,7 @@ from tests.spec.microdata.cards import (
 from tocsin.spec.microdata.formats.content_lines import MOST_LETTERS, clean
 from tocsin.spec.microdata.formats.icalendar import write_calendar
 from tocsin.spec.microdata.formats.vcard import find_cards, write_cards
-from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Kind, Microdata, Property
+from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata, Property, ValueKind
 from tocsin.spec.microdata.vocabulary import NAME_PARTS
 
 
@@ -83,7 +83,7 @@ def test_every_text_of_a_card_is_read_as_the_page_has_it(notes: list[str], parts
         Item(None, None, tuple(text(called, value) for called, value in zip(names, parts, strict=True)))
         for names in (NAME_PARTS[1:], ("street-address", "street-address", "locality", "region"))
     )
-    holding = (Property(("n",), Kind.ITEM, name), Property(("adr",), Kind.ITEM, address))
+    holding = (Property(("n",), ValueKind.ITEM, name), Property(("adr",), ValueKind.ITEM, address))
     card = Item(HCARD, None, (text("fn", "Ann"), *(text("note", note) for note in notes), *holding))
 
     (found,) = components_of(to_vcard(page_of(card)) or "")
@@ -124,7 +124,7 @@ def shown(value: str) -> str:
 
 
 def text(name: str, value: str) -> Property:
-    return Property((name,), Kind.TEXT, value)
+    return Property((name,), ValueKind.TEXT, value)
 
 
 START = text("dtstart", "2009-05-05")
@@ -137,7 +137,7 @@ def page_of(*items: Item) -> Microdata:
 def test_C14_agents_without_end_are_cut_where_eight_stand_in_one_another() -> None:
     cards = [Item(HCARD, None, (text("fn", f"Card {at}"),)) for at in range(12)]
     for card, agent in pairwise(cards):
-        card.properties += (Property(("agent",), Kind.ITEM, agent),)
+        card.properties += (Property(("agent",), ValueKind.ITEM, agent),)
 
     written = to_vcard(page_of(*cards), profile="text") or ""
 
@@ -148,7 +148,7 @@ def test_C14_agents_without_end_are_cut_where_eight_stand_in_one_another() -> No
 def test_C14_cards_that_are_all_one_anothers_agents_end_and_are_bounded() -> None:
     cards = [Item(HCARD, None, (text("fn", f"Card {at}"),)) for at in range(40)]
     for card in cards:
-        card.properties += tuple(Property(("agent",), Kind.ITEM, agent) for agent in cards)
+        card.properties += tuple(Property(("agent",), ValueKind.ITEM, agent) for agent in cards)
 
     written, problems = write_cards(page_of(*cards), profile="text")
 
@@ -187,7 +187,7 @@ def test_an_event_that_was_cut_short_is_an_event_all_the_same() -> None:
 
 def test_parts_that_share_very_much_end() -> None:
     address = Item(None, None, (text("street-address", "x" * 1000),) * 10_000)
-    card = Item(HCARD, None, (Property(("adr",), Kind.ITEM, address),) * 10_000)
+    card = Item(HCARD, None, (Property(("adr",), ValueKind.ITEM, address),) * 10_000)
 
     written, problems = write_cards(page_of(card))
 
@@ -198,7 +198,7 @@ def test_parts_that_share_very_much_end() -> None:
 @pytest.mark.parametrize("name", ["tel", "adr"])
 def test_ways_that_share_one_very_long_type_end(name: str) -> None:
     way = Item(None, None, (text("type", "x" * 1_000_000), text("value", "1")))
-    card = Item(HCARD, None, (Property((name,), Kind.ITEM, way),) * 1000)
+    card = Item(HCARD, None, (Property((name,), ValueKind.ITEM, way),) * 1000)
 
     for profile in ("text", "export"):
         written, problems = write_cards(page_of(card), profile=profile)
@@ -207,7 +207,7 @@ def test_ways_that_share_one_very_long_type_end(name: str) -> None:
 
 
 def test_times_that_share_what_is_no_date_end() -> None:
-    shared = (Property(("dtstart",), Kind.TIME, "9" * 1_000_000),)
+    shared = (Property(("dtstart",), ValueKind.TIME, "9" * 1_000_000),)
     events = [Item(VEVENT, None, shared) for _ in range(1000)]
 
     _, problems = write_calendar(page_of(*events), profile="text", now=NOW, product=PRODUCT)

@@ -9,7 +9,7 @@ from tests.spec.microdata.making import holding, item, page, text
 from tocsin.spec.microdata.changes.comparing import Changes, compare_items
 from tocsin.spec.microdata.changes.matching import label_of
 from tocsin.spec.microdata.reading.packing import CUT, MOST_ITEMS, SHORTENED, pack, unpack
-from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Kind, Microdata, Property
+from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata, Property, ValueKind
 
 
 def copy_of(data: Microdata) -> Microdata:
@@ -139,16 +139,16 @@ def test_what_differs_within_one_of_several_items_is_told_alone() -> None:
 
 def test_an_element_with_two_names_gives_both_their_value() -> None:
     def of(value: str) -> Microdata:
-        return page(Item(None, None, (Property(("a", "b"), Kind.TEXT, value),)))
+        return page(Item(None, None, (Property(("a", "b"), ValueKind.TEXT, value),)))
 
     assert [one.property for one in compare_items(of("1"), of("2")).changes] == ["a", "b"]
 
 
 def test_what_a_value_was_read_of_is_no_difference() -> None:
-    def of(kind: Kind, language: str | None) -> Microdata:
+    def of(kind: ValueKind, language: str | None) -> Microdata:
         return page(Item(None, None, (Property(("a",), kind, "x", language),)))
 
-    assert not compare_items(of(Kind.TEXT, "en"), of(Kind.TIME, None))
+    assert not compare_items(of(ValueKind.TEXT, "en"), of(ValueKind.TIME, None))
 
 
 def test_a_property_of_an_item_within_another_is_told_with_the_way_to_it() -> None:

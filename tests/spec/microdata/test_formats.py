@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tocsin.errors import UsageError
 from tocsin.spec.extract import extract
 from tocsin.spec.microdata.formats import FORMAT_NAMES
-from tocsin.spec.microdata.formats.catalogue import FORMATS, Received, convert, ways_out
+from tocsin.spec.microdata.formats.catalogue import FORMATS, PageSource, available_formats, convert
 from tocsin.spec.microdata.reading.items import read_items
 
 NOW = datetime(2026, 11, 20, 8, 30, tzinfo=UTC)
@@ -29,7 +29,7 @@ def test_items_that_were_kept_give_what_their_page_gives(form: str) -> None:
     body = b"<title>T</title>" + EVENT + CARD
     kept = read_items(body, "text/html", address=PAGE)
 
-    assert convert(form, kept, now=NOW) == convert(form, Received(body, "text/html", PAGE), now=NOW)
+    assert convert(form, kept, now=NOW) == convert(form, PageSource(body, "text/html", PAGE), now=NOW)
 
 
 @pytest.mark.parametrize("form", [name for name in FORMATS if name not in OF_ITEMS])
@@ -50,7 +50,7 @@ def test_MD18_todays_shape_is_not_made_of_items_that_were_read_to_the_letter() -
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_format_names_the_profiles_that_it_has(form: str) -> None:
     with pytest.raises(UsageError, match=f"{form} has no profile 'none'; choose one of: export, text"):
-        convert(form, Received(b"", address=PAGE), profile="none", now=NOW)
+        convert(form, PageSource(b"", address=PAGE), profile="none", now=NOW)
 
 
 def test_the_names_are_those_of_the_formats() -> None:
@@ -59,19 +59,19 @@ def test_the_names_are_those_of_the_formats() -> None:
 
 def test_an_unknown_format_is_refused_with_those_that_there_are() -> None:
     with pytest.raises(UsageError, match="no format 'pdf'; there are: microdata, vcard, ical"):
-        convert("pdf", Received(b""))
+        convert("pdf", PageSource(b""))
 
 
 @pytest.mark.parametrize("item", [0, -1])
 def test_items_are_counted_from_one(item: int) -> None:
     with pytest.raises(UsageError, match="counted from 1"):
-        convert("vcard", Received(CARD, "text/html", PAGE), item=item)
+        convert("vcard", PageSource(CARD, "text/html", PAGE), item=item)
 
 
 @pytest.mark.parametrize("form", [name for name, way in FORMATS.items() if way.needs_now])
 def test_what_tells_the_time_is_told_it(form: str) -> None:
     with pytest.raises(UsageError, match=f"{form} needs the time"):
-        convert(form, Received(EVENT, "text/html", PAGE))
+        convert(form, PageSource(EVENT, "text/html", PAGE))
 
 
 @pytest.mark.parametrize(
@@ -88,11 +88,11 @@ def test_what_tells_the_time_is_told_it(form: str) -> None:
     ],
 )
 def test_a_page_has_the_ways_out_that_its_items_allow(body: bytes, ways: tuple[str, ...]) -> None:
-    assert ways_out(read_items(body, "text/html", address=PAGE)) == ways
+    assert available_formats(read_items(body, "text/html", address=PAGE)) == ways
 
 
 def test_one_item_can_be_had_of_several() -> None:
-    found = convert("microdata", Received(EVENT + CARD, "text/html", PAGE), item=2)
+    found = convert("microdata", PageSource(EVENT + CARD, "text/html", PAGE), item=2)
 
     assert found.found == 2
     assert '"fn"' in (found.text or "")
@@ -100,14 +100,14 @@ def test_one_item_can_be_had_of_several() -> None:
 
 
 def test_an_item_that_is_not_there_is_no_document_and_said() -> None:
-    found = convert("vcard", Received(CARD, "text/html", PAGE), item=2)
+    found = convert("vcard", PageSource(CARD, "text/html", PAGE), item=2)
 
     assert (found.text, found.problems, found.found) == (None, ("no contact 2: the page has 1 contact",), 1)
 
 
 @pytest.mark.parametrize(("body", "item"), [(EVENT, 1), (CARD, 2)])
 def test_an_event_that_is_there_or_of_which_there_are_none_is_not_said_to_be_missing(body: bytes, item: int) -> None:
-    found = convert("ical", Received(body, "text/html", PAGE), item=item, now=NOW)
+    found = convert("ical", PageSource(body, "text/html", PAGE), item=item, now=NOW)
 
     assert found.text is None
     assert not any(problem.startswith("no event ") for problem in found.problems)
@@ -121,7 +121,7 @@ def test_JS04_a_document_that_is_cut_says_so(monkeypatch: pytest.MonkeyPatch) ->
         for n in range(20)
     )
 
-    found = convert("microdata", Received(b"<p itemscope itemref='a0 b0'>" + body, "text/html", PAGE))
+    found = convert("microdata", PageSource(b"<p itemscope itemref='a0 b0'>" + body, "text/html", PAGE))
 
     assert found.problems == ("a document of items has at most 16,777,216 letters: the rest is left out",)
     assert '"cut": true' in (found.text or "")
@@ -130,7 +130,7 @@ def test_JS04_a_document_that_is_cut_says_so(monkeypatch: pytest.MonkeyPatch) ->
 def test_CI08_items_too_deep_within_others_are_said_to_be_that_however_small_the_page_is() -> None:
     body = b"<p itemscope>" + b"<b itemprop=x itemscope>" * 300
 
-    found = convert("microdata", Received(body, "text/html", PAGE))
+    found = convert("microdata", PageSource(body, "text/html", PAGE))
 
     assert found.problems == ('items are more than 128 deep within one another: "ERROR" stands for what is deeper',)
     assert '"cut": true' in (found.text or "")
@@ -148,7 +148,7 @@ def test_no_bytes_make_a_writer_raise(chosen: tuple[str, str], body: bytes) -> N
 
 @pytest.mark.parametrize("loaded", ["rdflib", "tocsin.spec.microdata.formats.catalogue"])
 def test_whoever_extracts_links_loads_no_writer(loaded: str) -> None:
-    use = "import sys; from tocsin.cli.extract.command import extract; extract(b'', form='links')"
+    use = "import sys; from tocsin.spec.extract import extract; extract(b'', form='links')"
     code = f"{use}; sys.exit({loaded!r} in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

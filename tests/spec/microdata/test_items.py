@@ -6,7 +6,7 @@ import pytest
 
 from tests.spec.microdata.items_of import ADDRESS, read, read_xhtml, values
 from tocsin.spec.microdata.reading.items import may_hold_items, read_items
-from tocsin.spec.microdata.values import Kind
+from tocsin.spec.microdata.values import ValueKind
 
 
 def test_MD01_itemscope_makes_an_item_whatever_its_value_is() -> None:
@@ -74,7 +74,7 @@ def test_a_look_at_the_bytes_sees_that_there_is_none() -> None:
 def test_an_item_as_value_is_of_its_own_kind() -> None:
     (outer,) = read("<p itemscope><b itemscope itemprop=inner><i itemprop=x>1</i></b></p>").items
 
-    assert [each.kind for each in outer.properties] == [Kind.ITEM]
+    assert [each.kind for each in outer.properties] == [ValueKind.ITEM]
     assert outer.properties[0].item is not None
     assert values(outer.properties[0].item) == [("x", "1")]
 

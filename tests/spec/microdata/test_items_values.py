@@ -6,7 +6,7 @@ import pytest
 
 from tests.spec.microdata.items_of import ADDRESS, read, values
 from tocsin.spec.microdata.reading.items import read_items
-from tocsin.spec.microdata.values import Kind
+from tocsin.spec.microdata.values import ValueKind
 
 _FOLDER = "https://harbour.example/boats/"
 
@@ -14,32 +14,32 @@ _FOLDER = "https://harbour.example/boats/"
 @pytest.mark.parametrize(
     ("element", "kind", "value"),
     [
-        ("<meta itemprop=x content=' a '>", Kind.TEXT, " a "),
-        ("<meta itemprop=x>", Kind.TEXT, ""),
-        ("<audio itemprop=x src=a>", Kind.URL, _FOLDER + "a"),
-        ("<embed itemprop=x src=a>", Kind.URL, _FOLDER + "a"),
-        ("<iframe itemprop=x src=a>", Kind.URL, _FOLDER + "a"),
-        ("<img itemprop=x src=' a b '>", Kind.URL, _FOLDER + "a%20b"),
-        ("<source itemprop=x src=a>", Kind.URL, _FOLDER + "a"),
-        ("<video itemprop=x src=/a>", Kind.URL, "https://harbour.example/a"),
-        ("<a itemprop=x href=../a#b>t</a>", Kind.URL, "https://harbour.example/a#b"),
-        ("<map><area itemprop=x href=mailto:a@b.example></map>", Kind.URL, "mailto:a@b.example"),
-        ("<link itemprop=x href=a>", Kind.URL, _FOLDER + "a"),
-        ("<object itemprop=x data=a>t</object>", Kind.URL, _FOLDER + "a"),
-        ("<img itemprop=x>", Kind.URL, ""),
-        ("<img itemprop=x src>", Kind.URL, ADDRESS),
-        ("<a itemprop=x href='http://[x'>t</a>", Kind.URL, ""),
-        ("<time itemprop=x datetime=' 2026 '>t</time>", Kind.TIME, " 2026 "),
-        ("<time itemprop=x datetime>t</time>", Kind.TIME, ""),
-        ("<time itemprop=x>5 May</time>", Kind.TIME, "5 May"),
-        ("<b itemprop=x> a <i>b</i>\n</b>", Kind.TEXT, " a b\n"),
-        ("<b itemprop=x content=a href=b>t</b>", Kind.TEXT, "t"),
-        ("<track itemprop=x src=a>", Kind.TEXT, ""),
-        ("<data itemprop=x value=7>seven</data>", Kind.TEXT, "seven"),
-        ("<meter itemprop=x value=7>seven</meter>", Kind.TEXT, "seven"),
+        ("<meta itemprop=x content=' a '>", ValueKind.TEXT, " a "),
+        ("<meta itemprop=x>", ValueKind.TEXT, ""),
+        ("<audio itemprop=x src=a>", ValueKind.URL, _FOLDER + "a"),
+        ("<embed itemprop=x src=a>", ValueKind.URL, _FOLDER + "a"),
+        ("<iframe itemprop=x src=a>", ValueKind.URL, _FOLDER + "a"),
+        ("<img itemprop=x src=' a b '>", ValueKind.URL, _FOLDER + "a%20b"),
+        ("<source itemprop=x src=a>", ValueKind.URL, _FOLDER + "a"),
+        ("<video itemprop=x src=/a>", ValueKind.URL, "https://harbour.example/a"),
+        ("<a itemprop=x href=../a#b>t</a>", ValueKind.URL, "https://harbour.example/a#b"),
+        ("<map><area itemprop=x href=mailto:a@b.example></map>", ValueKind.URL, "mailto:a@b.example"),
+        ("<link itemprop=x href=a>", ValueKind.URL, _FOLDER + "a"),
+        ("<object itemprop=x data=a>t</object>", ValueKind.URL, _FOLDER + "a"),
+        ("<img itemprop=x>", ValueKind.URL, ""),
+        ("<img itemprop=x src>", ValueKind.URL, ADDRESS),
+        ("<a itemprop=x href='http://[x'>t</a>", ValueKind.URL, ""),
+        ("<time itemprop=x datetime=' 2026 '>t</time>", ValueKind.TIME, " 2026 "),
+        ("<time itemprop=x datetime>t</time>", ValueKind.TIME, ""),
+        ("<time itemprop=x>5 May</time>", ValueKind.TIME, "5 May"),
+        ("<b itemprop=x> a <i>b</i>\n</b>", ValueKind.TEXT, " a b\n"),
+        ("<b itemprop=x content=a href=b>t</b>", ValueKind.TEXT, "t"),
+        ("<track itemprop=x src=a>", ValueKind.TEXT, ""),
+        ("<data itemprop=x value=7>seven</data>", ValueKind.TEXT, "seven"),
+        ("<meter itemprop=x value=7>seven</meter>", ValueKind.TEXT, "seven"),
     ],
 )
-def test_MD10_the_value_depends_on_the_element(element: str, kind: Kind, value: str) -> None:
+def test_MD10_the_value_depends_on_the_element(element: str, kind: ValueKind, value: str) -> None:
     (item,) = read(f"<div itemscope>{element}</div>").items
 
     assert [(each.kind, each.value) for each in item.properties] == [(kind, value)]
@@ -48,13 +48,13 @@ def test_MD10_the_value_depends_on_the_element(element: str, kind: Kind, value: 
 @pytest.mark.parametrize(
     ("element", "kind", "value"),
     [
-        ("<data itemprop=x value=7>seven</data>", Kind.NUMBER, "7"),
-        ("<data itemprop=x>seven</data>", Kind.NUMBER, ""),
-        ("<meter itemprop=x value=7>seven</meter>", Kind.NUMBER, "7"),
-        ("<track itemprop=x src=a>", Kind.URL, _FOLDER + "a"),
+        ("<data itemprop=x value=7>seven</data>", ValueKind.NUMBER, "7"),
+        ("<data itemprop=x>seven</data>", ValueKind.NUMBER, ""),
+        ("<meter itemprop=x value=7>seven</meter>", ValueKind.NUMBER, "7"),
+        ("<track itemprop=x src=a>", ValueKind.URL, _FOLDER + "a"),
     ],
 )
-def test_MD18_today_some_more_elements_have_values_of_their_own(element: str, kind: Kind, value: str) -> None:
+def test_MD18_today_some_more_elements_have_values_of_their_own(element: str, kind: ValueKind, value: str) -> None:
     (item,) = read(f"<div itemscope>{element}</div>", living=True).items
 
     assert [(each.kind, each.value) for each in item.properties] == [(kind, value)]

@@ -20,7 +20,7 @@ from tocsin.errors import DamagedItems
 from tocsin.spec.microdata.formats.items_json import to_json
 from tocsin.spec.microdata.reading.items import read_items
 from tocsin.spec.microdata.reading.packing import CUT, LONGEST, MOST_BYTES, MOST_ITEMS, SHORTENED, pack, unpack
-from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Kind, Microdata, Property
+from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata, Property, ValueKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +56,7 @@ def test_the_same_microdata_is_always_packed_into_the_same_bytes(data: Microdata
 
 
 def test_what_formats_need_besides_is_kept() -> None:
-    event = Item("a b", "urn:x", (Property(("dtstart", "when"), Kind.TIME, "2009-05-05", "en-GB"),), errors=2)
+    event = Item("a b", "urn:x", (Property(("dtstart", "when"), ValueKind.TIME, "2009-05-05", "en-GB"),), errors=2)
     data = Microdata(ADDRESS, "Events", (event,), (event,))
 
     kept = unpack(pack(data).packed)
@@ -65,7 +65,7 @@ def test_what_formats_need_besides_is_kept() -> None:
     (one,) = kept.items
     assert (one.type, one.id, one.errors) == ("a b", "urn:x", 2)
     (dtstart,) = one.properties
-    assert (dtstart.names, dtstart.kind, dtstart.language) == (("dtstart", "when"), Kind.TIME, "en-GB")
+    assert (dtstart.names, dtstart.kind, dtstart.language) == (("dtstart", "when"), ValueKind.TIME, "en-GB")
 
 
 def test_every_format_makes_the_same_of_what_is_kept() -> None:
@@ -116,7 +116,7 @@ def test_one_item_with_more_properties_than_there_is_room_for_keeps_the_first() 
 
 
 def test_a_long_value_is_cut_and_a_long_url_is_none_at_all() -> None:
-    picture = Property(("image",), Kind.URL, "data:image/png;base64," + "A" * LONGEST)
+    picture = Property(("image",), ValueKind.URL, "data:image/png;base64," + "A" * LONGEST)
     packed = pack(page(Item(None, None, (text("description", "d" * (LONGEST + 1)), picture, text("name", "n")))))
 
     values = [each.text or "" for each in unpack(packed.packed).items[0].properties]

@@ -9,7 +9,7 @@ from msgspec import Struct
 from tocsin.errors import DamagedItems
 from tocsin.spec.microdata.changes.matching import label_of
 from tocsin.spec.microdata.changes.words import short_type
-from tocsin.spec.microdata.formats.catalogue import FORMATS, ways_out
+from tocsin.spec.microdata.formats.catalogue import FORMATS, available_formats
 from tocsin.spec.microdata.reading.packing import unpack
 from tocsin.spec.microdata.values import Item
 
@@ -109,7 +109,7 @@ def show_held(kept: PageItems) -> Held | None:
         return None
     showing = _Showing()
     shown = tuple(showing.show(item, ()) for item in data.items[:_ITEMS])
-    ways = tuple(to_way(FORMATS[name]) for name in ways_out(data))
+    ways = tuple(to_way(FORMATS[name]) for name in available_formats(data))
     return Held(kept.at, shown, len(data.items), kept.is_cut, ways)
 
 

@@ -14,7 +14,7 @@ from tocsin.spec.lint.page import shown
 from tocsin.spec.lint.vocabulary import Fault, find_card_faults, find_event_faults
 from tocsin.spec.microdata.reading.crawl import Crawl
 from tocsin.spec.microdata.reading.items import ItemsOfMarks
-from tocsin.spec.microdata.values import HCARD, VEVENT, WORK, Item, Kind
+from tocsin.spec.microdata.values import HCARD, VEVENT, WORK, Item, ValueKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -169,7 +169,7 @@ RESERVED: Final = "http://www.w3.org/1999/xhtml/microdata#"
 _PLAIN_SCHEME: Final = re.compile(r"(?:data|doi|geo|info|mailto|sms|tag|tel|urn|uuid):", re.IGNORECASE)
 _LONGEST: Final = 2000
 """Letters of a text that may be a URL or a date."""
-_OF_TEXT: Final = frozenset({Kind.TEXT, Kind.TIME})
+_OF_TEXT: Final = frozenset({ValueKind.TEXT, ValueKind.TIME})
 
 
 def check_itemprop(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
@@ -243,11 +243,11 @@ def check_values(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
             continue
         value = (each.text or "").strip(SPACE)
         if is_valid_date(value) or is_valid_global(value):
-            if each.kind is Kind.TEXT:
+            if each.kind is ValueKind.TEXT:
                 dates.append((element, value))
             elif element.get("datetime") is None:
                 bare.append((element, value))
-        elif each.kind is Kind.TEXT and _is_url(value) and is_valid_url(value, page.encoding):
+        elif each.kind is ValueKind.TEXT and _is_url(value) and is_valid_url(value, page.encoding):
             urls.append((element, value))
     for found, problem, mend in (
         (

@@ -8,7 +8,7 @@ from tocsin.spec.html.microsyntax import is_valid_nonneg
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
 from tocsin.spec.infrastructure.urls import is_absolute_url
 from tocsin.spec.microdata.formats.recurrence import read_rule
-from tocsin.spec.microdata.values import HCARD, Item, Kind, Property
+from tocsin.spec.microdata.values import HCARD, Item, Property, ValueKind
 from tocsin.spec.microdata.vocabulary import (
     ADDRESS_LISTS,
     ADDRESS_PARTS,
@@ -16,7 +16,7 @@ from tocsin.spec.microdata.vocabulary import (
     EVENT,
     NAME_PARTS,
     TYPES,
-    Form,
+    ValueForm,
     is_later,
     is_valid_geo,
     is_valid_rdate,
@@ -114,10 +114,10 @@ def _find_value_faults(each: Property, name: str, term: Term) -> Iterator[Fault]
         problem = _PROBLEMS.get((name, term.form), problem)
         if not _is_text(each) or not is_valid(each.text or ""):
             yield Fault(each, term.rule, each.text or "", problem)
-    elif term.form is Form.WORD:
+    elif term.form is ValueForm.WORD:
         if not _is_text(each) or each.text not in term.words:
             yield Fault(each, term.rule, each.text or "", f"is no {name}; write one of: {', '.join(term.words)}")
-    elif term.form is Form.URL:
+    elif term.form is ValueForm.URL:
         if not _is_url(each):
             yield Fault(each, term.rule, each.text or "", f"is no absolute URL; write the {name} into an href or src")
     else:
@@ -243,40 +243,40 @@ def _find_wrong_end(event: Item) -> Iterator[Fault]:
 
 def _is_text(each: Property) -> bool:
     """Say whether the value is a text: neither an item, nor of an element that gives a URL."""
-    return each.kind in {Kind.TEXT, Kind.TIME}
+    return each.kind in {ValueKind.TEXT, ValueKind.TIME}
 
 
 def _is_url(each: Property) -> bool:
     return each.text is not None and is_absolute_url(each.text)
 
 
-_TEXT_FORMS: Final[dict[Form, tuple[Callable[[str], bool], str]]] = {
-    Form.DATE: (is_valid_date, "is no date; write such as 1970-01-31"),
-    Form.MOMENT: (is_valid_global, "is no date and time with a zone; write such as 2026-11-21T08:20:00Z"),
-    Form.WHEN: (is_when, _WHEN),
-    Form.RECURRENCE: (
+_TEXT_FORMS: Final[dict[ValueForm, tuple[Callable[[str], bool], str]]] = {
+    ValueForm.DATE: (is_valid_date, "is no date; write such as 1970-01-31"),
+    ValueForm.MOMENT: (is_valid_global, "is no date and time with a zone; write such as 2026-11-21T08:20:00Z"),
+    ValueForm.WHEN: (is_when, _WHEN),
+    ValueForm.RECURRENCE: (
         is_valid_rdate,
         f"is no date on which an event may recur; {_DATES}, or a period such as 2026-11-21T08:20:00Z/PT1H",
     ),
-    Form.RULE: (
+    ValueForm.RULE: (
         lambda text: read_rule(text) is not None,
         "is no rule of iCalendar; write such as FREQ=WEEKLY;COUNT=10",
     ),
-    Form.DURATION: (
+    ValueForm.DURATION: (
         lambda text: parse_duration(text) is not None,
         "is no duration; write such as P2W, P1D, PT1H30M or P1DT2H",
     ),
-    Form.POSITION: (is_valid_geo, "is no position; write latitude and longitude, such as 34.052339;-118.410623"),
-    Form.ZONE: (is_valid_tz, "is no time zone; write such as +01:00"),
-    Form.REVISION: (is_valid_nonneg, "is no number of a revision; write digits alone"),
+    ValueForm.POSITION: (is_valid_geo, "is no position; write latitude and longitude, such as 34.052339;-118.410623"),
+    ValueForm.ZONE: (is_valid_tz, "is no time zone; write such as +01:00"),
+    ValueForm.REVISION: (is_valid_nonneg, "is no number of a revision; write digits alone"),
 }
 """Which texts are values of a form, and the mend of others."""
-_PROBLEMS: Final = {("exdate", Form.WHEN): f"is no date on which an event may be left out; {_DATES}"}
-_OTHER_FORMS: Final[dict[Form, Callable[[Property, str, str], Iterator[Fault]]]] = {
-    Form.TEXT: _find_text_faults,
-    Form.NAME: _find_name_faults,
-    Form.ADDRESS: _find_address_faults,
-    Form.CONTACT_WAY: _find_way_faults,
-    Form.ORGANISATION: _find_organisation_faults,
-    Form.AGENT: _find_agent_faults,
+_PROBLEMS: Final = {("exdate", ValueForm.WHEN): f"is no date on which an event may be left out; {_DATES}"}
+_OTHER_FORMS: Final[dict[ValueForm, Callable[[Property, str, str], Iterator[Fault]]]] = {
+    ValueForm.TEXT: _find_text_faults,
+    ValueForm.NAME: _find_name_faults,
+    ValueForm.ADDRESS: _find_address_faults,
+    ValueForm.CONTACT_WAY: _find_way_faults,
+    ValueForm.ORGANISATION: _find_organisation_faults,
+    ValueForm.AGENT: _find_agent_faults,
 }

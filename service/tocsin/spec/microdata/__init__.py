@@ -1,1 +1,1 @@
-"""What stands inside a page as data: its microdata items, and the formats that other programs read."""
+"""The microdata of a page: its items, how they change, and the formats that other programs read."""

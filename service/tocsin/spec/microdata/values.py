@@ -1,4 +1,4 @@
-"""Microdata as values: items, their properties, and what a page has of them."""
+"""Microdata as values: items, their properties, and all items of a page."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ VEVENT: Final = "http://microformats.org/profile/hcalendar#vevent"
 WORK: Final = "http://n.whatwg.org/work"
 
 
-class Kind(StrEnum):
-    """What a value was read of, which decides how formats write it.
+class ValueKind(StrEnum):
+    """What a value was read from; formats write it accordingly.
 
     ITEM    an element that makes an item
-    URL     a URL property element; the value is absolute, or "" where it has none that can be resolved
+    URL     a URL property element; the value is absolute, or "" if it is missing or cannot be resolved
     TIME    a `time` element; the value is its `datetime` as written, or its text without one
-    NUMBER  a `data` or `meter` element as living HTML reads it; the value is as written, and need be no number
-    TEXT    any other: its text, or the content of a `meta`
+    NUMBER  a `data` or `meter` element as living HTML reads it; the value is as written, a number or not
+    TEXT    any other element: its text, or the content of a `meta`
     """
 
     ITEM = "item"
@@ -36,12 +36,12 @@ class Kind(StrEnum):
 
 
 class Item(Struct, eq=False):
-    """A group of name-value pairs (text 003, microdata: the model). Each is equal to itself alone.
+    """A group of name-value pairs (text 003, microdata: the model); compared by identity.
 
     type        its type as written, with white space within if there are several; None if it has none, or an empty one
     id          its global identifier, absolute; None without one
-    properties  one for each element that adds some, in tree order; a cycle of items is possible (`itemref`)
-    errors      how often crawling it met an element twice, or an item that holds itself (MD-13)
+    properties  one for each element that adds any, in tree order; `itemref` can make a cycle of items
+    errors      how often crawling it found an element twice, or an item that contains itself (MD-13)
     """
 
     type: str | None
@@ -51,53 +51,54 @@ class Item(Struct, eq=False):
 
     @property
     def types(self) -> tuple[str, ...]:
-        """Its types, each by itself, for who looks for a vocabulary (MD-18)."""
+        """Its types one by one, to look for a vocabulary (MD-18)."""
         return tuple(split_tokens(self.type or ""))
 
     def named(self, name: str) -> tuple[Property, ...]:
-        """Give its properties of a name, in tree order."""
+        """Return its properties of a name, in tree order."""
         return tuple([each for each in self.properties if name in each.names])
 
 
 class Property(Struct, frozen=True, eq=False):
-    """What one element adds to an item; one that adds it to several items is the same in all of them.
+    """What one element adds to an item; several items may share it.
 
-    names     its property names in order, each once; at least one
-    language  of the element: the nearest `lang`, else what the page sets for all (LM-26); None where none is known
+    names     at least one, in order, each once
+    language  of the element: the nearest `lang`, else the page's default (LM-26); None if it is not known
     """
 
     names: tuple[str, ...]
-    kind: Kind
+    kind: ValueKind
     value: Value
     language: str | None = None
 
     @property
     def item(self) -> Item | None:
-        """The value, where that is an item."""
+        """The value if it is an item, else None."""
         return self.value if isinstance(self.value, Item) else None
 
     @property
     def text(self) -> str | None:
-        """The value, where that is none."""
+        """The value if it is a text, else None."""
         return self.value if isinstance(self.value, str) else None
 
 
 class TextProperty(Property, frozen=True, eq=False, gc=False):
-    """A property whose value is a text; most are. It is part of no cycle, so that nobody needs to look for one."""
+    """A property whose value is a text, as most are."""
 
+    # Such a property is in no cycle, so the garbage collector need not track it (`gc=False`).
     value: str
 
 
 @dataclass(frozen=True, slots=True)
 class Microdata:
-    """All that a page has of microdata.
+    """All microdata of a page.
 
     address   the page's own URL after redirects; None if it is not known
-    title     the text of its title element as written; None if there is none
+    title     the text of its title element as written; None without one
     items     its top-level items, in tree order (MD-14)
-    all       every item, also those that are values of others, in tree order
-    problems  in words for the page's reader: what is wrong with it as a page, and what was left out
-    is_cut    some of it was left out, since there was too much
+    all       every item in tree order, also values of other items
+    problems  sentences for the page's reader: what is wrong with the page, and what was left out
+    is_cut    some items or properties were left out, since there were too many
     """
 
     address: str | None

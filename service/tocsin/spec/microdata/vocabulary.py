@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global, parse_datetime
 
 
-class Form(Enum):
+class ValueForm(Enum):
     """What the value of a property is; where nothing else is said, a text of that form."""
 
     TEXT = auto()
@@ -53,7 +53,7 @@ class Term(NamedTuple):
     words      that are allowed
     """
 
-    form: Form
+    form: ValueForm
     rule: str
     is_single: bool = False
     words: tuple[str, ...] = ()
@@ -62,58 +62,58 @@ class Term(NamedTuple):
 _CLASSES: Final = ("public", "private", "confidential")
 
 CONTACT: Final[dict[str, Term]] = {
-    "fn": Term(Form.TEXT, "VC-01", is_single=True),
-    "n": Term(Form.NAME, "VC-01", is_single=True),
-    "nickname": Term(Form.TEXT, "VC-01"),
-    "photo": Term(Form.URL, "VC-08"),
-    "bday": Term(Form.DATE, "VC-08", is_single=True),
-    "adr": Term(Form.ADDRESS, "VC-03"),
-    "label": Term(Form.CONTACT_WAY, "VC-05"),
-    "tel": Term(Form.CONTACT_WAY, "VC-05"),
-    "email": Term(Form.CONTACT_WAY, "VC-05"),
-    "mailer": Term(Form.TEXT, "VC-01"),
-    "tz": Term(Form.ZONE, "VC-06"),
-    "geo": Term(Form.POSITION, "VC-07"),
-    "title": Term(Form.TEXT, "VC-01"),
-    "role": Term(Form.TEXT, "VC-01"),
-    "logo": Term(Form.URL, "VC-08"),
-    "agent": Term(Form.AGENT, "VC-15"),
-    "org": Term(Form.ORGANISATION, "VC-14"),
-    "categories": Term(Form.TEXT, "VC-01"),
-    "note": Term(Form.TEXT, "VC-01"),
-    "rev": Term(Form.MOMENT, "VC-08"),
-    "sort-string": Term(Form.TEXT, "VC-01"),
-    "sound": Term(Form.URL, "VC-08"),
-    "url": Term(Form.URL, "VC-08"),
-    "class": Term(Form.WORD, "VC-08", words=_CLASSES),
-    "impp": Term(Form.CONTACT_WAY, "VC-05"),
+    "fn": Term(ValueForm.TEXT, "VC-01", is_single=True),
+    "n": Term(ValueForm.NAME, "VC-01", is_single=True),
+    "nickname": Term(ValueForm.TEXT, "VC-01"),
+    "photo": Term(ValueForm.URL, "VC-08"),
+    "bday": Term(ValueForm.DATE, "VC-08", is_single=True),
+    "adr": Term(ValueForm.ADDRESS, "VC-03"),
+    "label": Term(ValueForm.CONTACT_WAY, "VC-05"),
+    "tel": Term(ValueForm.CONTACT_WAY, "VC-05"),
+    "email": Term(ValueForm.CONTACT_WAY, "VC-05"),
+    "mailer": Term(ValueForm.TEXT, "VC-01"),
+    "tz": Term(ValueForm.ZONE, "VC-06"),
+    "geo": Term(ValueForm.POSITION, "VC-07"),
+    "title": Term(ValueForm.TEXT, "VC-01"),
+    "role": Term(ValueForm.TEXT, "VC-01"),
+    "logo": Term(ValueForm.URL, "VC-08"),
+    "agent": Term(ValueForm.AGENT, "VC-15"),
+    "org": Term(ValueForm.ORGANISATION, "VC-14"),
+    "categories": Term(ValueForm.TEXT, "VC-01"),
+    "note": Term(ValueForm.TEXT, "VC-01"),
+    "rev": Term(ValueForm.MOMENT, "VC-08"),
+    "sort-string": Term(ValueForm.TEXT, "VC-01"),
+    "sound": Term(ValueForm.URL, "VC-08"),
+    "url": Term(ValueForm.URL, "VC-08"),
+    "class": Term(ValueForm.WORD, "VC-08", words=_CLASSES),
+    "impp": Term(ValueForm.CONTACT_WAY, "VC-05"),
 }
 """The properties of a contact, in the text's order."""
 
 EVENT: Final[dict[str, Term]] = {
-    "attach": Term(Form.URL, "IC-01"),
-    "categories": Term(Form.TEXT, "IC-01"),
-    "class": Term(Form.WORD, "IC-05", is_single=True, words=_CLASSES),
-    "comment": Term(Form.TEXT, "IC-01"),
-    "description": Term(Form.TEXT, "IC-01", is_single=True),
-    "geo": Term(Form.POSITION, "IC-01", is_single=True),
-    "location": Term(Form.TEXT, "IC-01", is_single=True),
-    "resources": Term(Form.TEXT, "IC-01"),
-    "status": Term(Form.WORD, "IC-05", is_single=True, words=("tentative", "confirmed", "cancelled")),
-    "summary": Term(Form.TEXT, "IC-01", is_single=True),
-    "dtend": Term(Form.WHEN, "IC-02", is_single=True),
-    "dtstart": Term(Form.WHEN, "IC-02", is_single=True),
-    "duration": Term(Form.DURATION, "IC-03", is_single=True),
-    "transp": Term(Form.WORD, "IC-05", is_single=True, words=("opaque", "transparent")),
-    "contact": Term(Form.TEXT, "IC-01"),
-    "url": Term(Form.URL, "IC-01", is_single=True),
-    "exdate": Term(Form.WHEN, "IC-04"),
-    "exrule": Term(Form.RULE, "IC-04"),
-    "rdate": Term(Form.RECURRENCE, "IC-04"),
-    "rrule": Term(Form.RULE, "IC-04"),
-    "created": Term(Form.MOMENT, "IC-01", is_single=True),
-    "last-modified": Term(Form.MOMENT, "IC-01", is_single=True),
-    "sequence": Term(Form.REVISION, "IC-01", is_single=True),
+    "attach": Term(ValueForm.URL, "IC-01"),
+    "categories": Term(ValueForm.TEXT, "IC-01"),
+    "class": Term(ValueForm.WORD, "IC-05", is_single=True, words=_CLASSES),
+    "comment": Term(ValueForm.TEXT, "IC-01"),
+    "description": Term(ValueForm.TEXT, "IC-01", is_single=True),
+    "geo": Term(ValueForm.POSITION, "IC-01", is_single=True),
+    "location": Term(ValueForm.TEXT, "IC-01", is_single=True),
+    "resources": Term(ValueForm.TEXT, "IC-01"),
+    "status": Term(ValueForm.WORD, "IC-05", is_single=True, words=("tentative", "confirmed", "cancelled")),
+    "summary": Term(ValueForm.TEXT, "IC-01", is_single=True),
+    "dtend": Term(ValueForm.WHEN, "IC-02", is_single=True),
+    "dtstart": Term(ValueForm.WHEN, "IC-02", is_single=True),
+    "duration": Term(ValueForm.DURATION, "IC-03", is_single=True),
+    "transp": Term(ValueForm.WORD, "IC-05", is_single=True, words=("opaque", "transparent")),
+    "contact": Term(ValueForm.TEXT, "IC-01"),
+    "url": Term(ValueForm.URL, "IC-01", is_single=True),
+    "exdate": Term(ValueForm.WHEN, "IC-04"),
+    "exrule": Term(ValueForm.RULE, "IC-04"),
+    "rdate": Term(ValueForm.RECURRENCE, "IC-04"),
+    "rrule": Term(ValueForm.RULE, "IC-04"),
+    "created": Term(ValueForm.MOMENT, "IC-01", is_single=True),
+    "last-modified": Term(ValueForm.MOMENT, "IC-01", is_single=True),
+    "sequence": Term(ValueForm.REVISION, "IC-01", is_single=True),
 }
 """The properties of an event, in the text's order."""
 

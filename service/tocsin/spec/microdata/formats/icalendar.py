@@ -36,8 +36,8 @@ from tocsin.spec.microdata.formats.times import (
     to_clock,
     write_zone,
 )
-from tocsin.spec.microdata.values import VEVENT, Kind
-from tocsin.spec.microdata.vocabulary import EVENT, Form, is_on_earth, parse_duration
+from tocsin.spec.microdata.values import VEVENT, ValueKind
+from tocsin.spec.microdata.vocabulary import EVENT, ValueForm, is_on_earth, parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -254,7 +254,7 @@ class _EventWriter:
             text = each.text
             if text is None:
                 continue  # IC-09
-            if each.kind is not Kind.TIME:
+            if each.kind is not ValueKind.TIME:
                 sheet.add(name, escape(text))
             elif is_valid_date(text):
                 sheet.add(name, text.translate(_STRIPPED), [("VALUE", "DATE")])
@@ -466,18 +466,18 @@ def _export_number(text: str, _: When) -> _Line | None:
     return None if match is None else (match[1], [])
 
 
-_BY_FORM: Final[dict[Form, Callable[[str, When], _Line | None]]] = {
-    Form.URL: _export_uri,
-    Form.MOMENT: _export_moment,
-    Form.RECURRENCE: _export_recurrence,
-    Form.RULE: _export_rule,
-    Form.DURATION: _export_duration,
-    Form.POSITION: _export_position,
-    Form.REVISION: _export_number,
+_BY_FORM: Final[dict[ValueForm, Callable[[str, When], _Line | None]]] = {
+    ValueForm.URL: _export_uri,
+    ValueForm.MOMENT: _export_moment,
+    ValueForm.RECURRENCE: _export_recurrence,
+    ValueForm.RULE: _export_rule,
+    ValueForm.DURATION: _export_duration,
+    ValueForm.POSITION: _export_position,
+    ValueForm.REVISION: _export_number,
 }
 _EXPORTS: Final[dict[str, Callable[[str, When], _Line | None]]] = {
     **{name.upper(): _BY_FORM[term.form] for name, term in EVENT.items() if term.form in _BY_FORM},
-    **{name.upper(): _export_word(term.words) for name, term in EVENT.items() if term.form is Form.WORD},
+    **{name.upper(): _export_word(term.words) for name, term in EVENT.items() if term.form is ValueForm.WORD},
     "DTSTART": _export_start,
     "DTEND": _export_end,
     "EXDATE": _export_exception,

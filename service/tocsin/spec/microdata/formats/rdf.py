@@ -26,7 +26,7 @@ from tocsin.spec.microdata.formats.rdf_terms import (
     to_literal,
 )
 from tocsin.spec.microdata.reading.items import read_items
-from tocsin.spec.microdata.values import Item, Kind
+from tocsin.spec.microdata.values import Item, ValueKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -161,7 +161,7 @@ class Items:
         if each.item is not None:
             return self.node(each.item)
         text = each.text or ""
-        if each.kind is Kind.URL:
+        if each.kind is ValueKind.URL:
             # C-21: an empty value names nothing.
             return to_iri(text) if is_absolute_url(text) else None
         return to_literal(text, each.language)  # RDF-12

@@ -24,13 +24,13 @@ from tocsin.spec.microdata.formats.content_lines import (
     tell_unfit,
 )
 from tocsin.spec.microdata.formats.times import normalise
-from tocsin.spec.microdata.values import HCARD, Kind
+from tocsin.spec.microdata.values import HCARD, ValueKind
 from tocsin.spec.microdata.vocabulary import (
     ADDRESS_LISTS,
     ADDRESS_PARTS,
     CONTACT,
     NAME_PARTS,
-    Form,
+    ValueForm,
     is_on_earth,
     is_valid_tz,
 )
@@ -164,7 +164,7 @@ class _CardWriter:
             upper = name.upper()
             if not is_name(name) or upper in _RESERVED or upper in written:
                 continue
-            if upper == "FN" and each.kind is Kind.URL:
+            if upper == "FN" and each.kind is ValueKind.URL:
                 continue  # A link is no name; `_infer_formatted` falls back to it.
             line = self._line(name.lower(), each)
             if line is None or not line[0].strip(";"):
@@ -294,7 +294,7 @@ class _CardWriter:
         if not is_absolute_url(text):
             return text
         kinds = (one.kind for one in ((each,) if item is None else item.properties))
-        return "" if Kind.URL in kinds else text
+        return "" if ValueKind.URL in kinds else text
 
     def _join_name(self, name: Item) -> str:
         family, given, additional, prefix, suffix = (
@@ -303,12 +303,12 @@ class _CardWriter:
         return " ".join(filter(None, (prefix, given, additional, family, suffix)))
 
 
-def _describe(kind: Kind, text: str) -> _Parameters:
-    if kind is Kind.URL:
+def _describe(kind: ValueKind, text: str) -> _Parameters:
+    if kind is ValueKind.URL:
         return [_URI]
-    if kind is Kind.TIME and is_valid_date(text):
+    if kind is ValueKind.TIME and is_valid_date(text):
         return [("VALUE", "DATE")]
-    if kind is Kind.TIME and is_valid_global(text):
+    if kind is ValueKind.TIME and is_valid_global(text):
         return [("VALUE", "DATE-TIME")]
     return []
 
@@ -371,15 +371,15 @@ def _export_way(name: str) -> Callable[[str, _Parameters], _Line | None]:
     return export
 
 
-_BY_FORM: Final[dict[Form, Callable[[str, _Parameters], _Line | None]]] = {
-    Form.URL: _export_media,
-    Form.DATE: _export_time,
-    Form.MOMENT: _export_time,
-    Form.POSITION: _export_position,
-    Form.ZONE: _export_zone,
-    Form.NAME: _export_name,
-    Form.ADDRESS: _export_address,
-    Form.AGENT: _export_agent,
+_BY_FORM: Final[dict[ValueForm, Callable[[str, _Parameters], _Line | None]]] = {
+    ValueForm.URL: _export_media,
+    ValueForm.DATE: _export_time,
+    ValueForm.MOMENT: _export_time,
+    ValueForm.POSITION: _export_position,
+    ValueForm.ZONE: _export_zone,
+    ValueForm.NAME: _export_name,
+    ValueForm.ADDRESS: _export_address,
+    ValueForm.AGENT: _export_agent,
 }
 _EXPORTS: Final[dict[str, Callable[[str, _Parameters], _Line | None]]] = {
     **{name: _BY_FORM[term.form] for name, term in CONTACT.items() if term.form in _BY_FORM},

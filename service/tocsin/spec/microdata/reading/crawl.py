@@ -1,7 +1,7 @@
 """Which elements are the properties of which item, and what is wrong with that (text 003, MD-07, MD-12..MD-15).
 
-The text's algorithm is quadratic and says so. Here each element has a place in tree order; the elements with properties
-of each nearest item are a list in that order; and what an itemref leads to is a part of one such list.
+The text's algorithm is quadratic and says so. This one is not: elements are numbered in tree order, the properties of
+each item are a sorted list of numbers, and the descendants of an `itemref` target are a slice of such a list.
 """
 
 from __future__ import annotations
@@ -19,23 +19,21 @@ if TYPE_CHECKING:
     from tocsin.spec.html.marked import Mark, MarkedPage
 
     Step: TypeAlias = tuple[int, Mark, str | None, bool]
-    """A mark's place, itself, its itemprop, and whether it is an item."""
+    """A mark's place, the mark, its itemprop, and whether it is an item."""
 
 NOWHERE: Final = -1
-"""In place of an item: what stands in none."""
+"""The owner of an element that is in no item."""
 
 
 class Crawl:
     """The items of a page and their properties, as places among its marks.
 
-    Of what it walked over it knows:
-
-    written  of each place its itemprop as written; None for an element without one
-    owners   of each place the nearest item that it stands in, or NOWHERE
+    written  by place, the itemprop as written; None without one. Grows with `walk`.
+    owners   by place, the nearest item around it, or NOWHERE. Grows with `walk`.
     """
 
     def __init__(self, page: MarkedPage) -> None:
-        """Begin."""
+        """Start before the first mark."""
         self._page = page
         self.written: list[str | None] = []
         self.owners: list[int] = []
@@ -45,10 +43,9 @@ class Crawl:
         self._targets: Mapping[str, int] | None = None
 
     def walk(self) -> Iterator[Step]:
-        """Look at each mark once, in tree order, and give those that are an item, or a property of the one around them.
-
-        Who asks a mark for more does so at once: later it is in no cache of the machine, which takes twice as long.
-        """
+        """Yield, in tree order, each mark that is an item, or a property of the item around it."""
+        # Read the attributes of a mark while it is yielded: later it has left the processor's cache, which takes twice
+        # as long.
         foreign, members, written, owners = self._page.foreign, self._members, self.written, self.owners
         for place, (mark, (is_item, owner)) in enumerate(
             zip(self._page.marks, self._page.lineage.owners(), strict=True)
@@ -64,10 +61,7 @@ class Crawl:
                 yield place, mark, names, is_item
 
     def properties(self, item: int) -> tuple[Sequence[int], int]:
-        """Find the elements that add properties to an item, in tree order, and count the errors (MD-12, MD-13).
-
-        The item itself, where it holds itself, is an error and no property; that others hold it again is neither.
-        """
+        """Find the elements that add properties to an item, in tree order, and count the errors (MD-12, MD-13)."""
         own = self._members.get(item, ())
         reference = self._page.marks[item].attr("itemref") if self._page.refers else None
         if reference is None:
@@ -83,7 +77,7 @@ class Crawl:
         for target in in_order:
             owner = self.owners[target]
             if owner == item or target <= reached.get(owner, NOWHERE):
-                errors += 1  # it is collected as what it stands in is, too
+                errors += 1  # An element around it collects it already.
                 continue
             if target in self._items:
                 if self.written[target] is not None:
@@ -92,6 +86,7 @@ class Crawl:
             reached[owner] = ends[target]
             siblings = self._members.get(owner, ())
             found += siblings[bisect_left(siblings, target) : bisect_right(siblings, ends[target])]
+        # An item that contains itself is an error, and no property; an item that others contain twice is not.
         if item in found:
             found.remove(item)
             errors += 1
@@ -99,12 +94,12 @@ class Crawl:
         return found, errors
 
     def _find_all(self, reference: str) -> list[int]:
-        """Find what the tokens of an itemref lead to, each as often as it is named (MD-07)."""
+        """Find the targets of an itemref, each as often as it is named (MD-07)."""
         known = self._find_targets()
         return [known[token] for token in split_tokens(reference) if token in known]
 
     def _find_ends(self) -> Sequence[int]:
-        """Find of each place the last one that stands in it; itself if none does."""
+        """Find for each place the last one within it; itself if there is none."""
         if self._ends is None:
             ends = list(range(len(self.owners)))
             above = self._page.lineage.above()
@@ -121,7 +116,7 @@ class Crawl:
         return self._targets
 
     def _identified(self) -> Iterator[tuple[str, int]]:
-        """Give the elements with an ID, the first of several last."""
+        """Yield the elements with an ID, from the last to the first, so that the first of several wins."""
         for place in range(len(self.owners) - 1, -1, -1):
             name = self._page.marks[place].attr("id")
             if name:

@@ -1,8 +1,8 @@
-"""A page's microdata as it is kept: flat, so that shared and cyclic items cost nothing, compressed, and bounded.
+"""A page's microdata as it is stored: flat, so that shared and cyclic items cost nothing, compressed, and bounded.
 
-A byte for the version, then JSON compressed into zlib's format as pages' texts are: an array of address, title, the
-numbers of the top-level items, all items in tree order, problems, and whether it is cut. An item is `[type, id, errors,
-properties]`, a property `[names, kind, value, language]`, where the value of kind "item" is that item's number.
+A byte for the version, then JSON compressed to zlib's format: an array of address, title, the numbers of the top-level
+items, all items in tree order, problems, and whether it is cut. An item is `[type, id, errors, properties]`, a property
+`[names, kind, value, language]`, where the value of kind "item" is that item's number.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 from isal import isal_zlib
 
 from tocsin.errors import DamagedItems
-from tocsin.spec.microdata.values import Item, Kind, Microdata, Property
+from tocsin.spec.microdata.values import Item, Microdata, Property, ValueKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from tocsin.spec.microdata.values import Value
 
 MOST_ITEMS: Final = 1_000
-"""Of a page; those within others count, too."""
+"""Of a page, items within items included."""
 
 MOST_BYTES: Final = 256 * 2**10
 """Of a page, as JSON."""
 
 LONGEST: Final = 16_384
-"""Letters of one value: a picture within its URL would take the place of everything else."""
+"""Letters of one value: a picture within its URL would leave no room for anything else."""
 
 CUT: Final = "there are more items than are kept"
 SHORTENED: Final = "a value is longer than is kept"
@@ -38,7 +38,7 @@ _VERSION: Final = b"\x01"
 _LEVEL: Final = 3
 _DIGEST_BYTES: Final = 16
 _FRAME: Final = 128
-"""Bytes of JSON around the items: brackets, and what is said above."""
+"""Bytes of JSON around the items."""
 
 _NUMBER: Final = 5
 """Bytes that the number of an item takes, with the comma."""
@@ -47,7 +47,7 @@ _MOST_PROBLEMS: Final = 4
 _LONGEST_PROBLEM: Final = 200
 _ISAL_ERROR: Final[type[Exception]] = isal_zlib.error  # type: ignore[assignment] # its stub gives the type of an instance
 
-_FlatProperty: TypeAlias = tuple[tuple[str, ...], Kind, str | int, str | None]
+_FlatProperty: TypeAlias = tuple[tuple[str, ...], ValueKind, str | int, str | None]
 _FlatItem: TypeAlias = tuple[str | None, str | None, int, tuple[_FlatProperty, ...]]
 _Flat: TypeAlias = tuple[str | None, str | None, tuple[int, ...], tuple[_FlatItem, ...], tuple[str, ...], bool]
 
@@ -57,11 +57,11 @@ _read = msgspec.json.Decoder(_Flat).decode
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """Microdata, ready to be kept.
+    """Microdata, ready to be stored.
 
-    digest  16 bytes: equal microdata has the same; of all that was read, also of what is not kept
-    count   of the items that are kept, those within others too
-    is_cut  there was more than is kept, or than was read
+    digest  16 bytes, the same for equal microdata; of all that was read, not only of what is stored
+    count   of the stored items, items within items included
+    is_cut  there was more than is stored, or than was read
     """
 
     packed: bytes
@@ -71,9 +71,9 @@ class Packed:
 
 
 def pack(data: Microdata) -> Packed:
-    """Pack microdata: of more than 1,000 items or 256 KiB the first top-level items, whole but for the last one.
+    """Pack microdata; beyond 1,000 items or 256 KiB, only the first top-level items, of which the last may be partial.
 
-    What is cut says so in `problems`.
+    Microdata that was cut says so in `problems`.
     """
     packing = _Packing(room=MOST_BYTES - _FRAME)
     flat = packing.flatten(data)
@@ -84,7 +84,7 @@ def pack(data: Microdata) -> Packed:
 
 
 def unpack(packed: bytes) -> Microdata:
-    """Give back the microdata that `pack` packed. Raises DamagedItems for bytes that it did not make."""
+    """Unpack what `pack` packed; raises DamagedItems for other bytes."""
     if packed[:1] != _VERSION:
         raise DamagedItems("they are of no version that this program knows")
     inflater = isal_zlib.decompressobj()
@@ -103,11 +103,11 @@ def unpack(packed: bytes) -> Microdata:
 
 @dataclass(slots=True)
 class _Packing:
-    """One page's microdata on its way into so much room.
+    """Packs the microdata of one page into limited room.
 
     room          bytes of JSON that are left
-    is_cut        there was no room for all
-    is_shortened  a value is not whole
+    is_cut        items or properties were left out
+    is_shortened  a value was cut
     """
 
     room: int
@@ -126,7 +126,7 @@ class _Packing:
         numbers = {item: number for number, item in enumerate(in_tree)}
         places = [numbers[item] for item in ordered[: len(kept)]]
         tops = tuple([numbers[top] for top in data.items if top in numbers])
-        # What was cut before stays so.
+        # Microdata that was cut before stays marked as cut.
         own = ((CUT, self.is_cut), (SHORTENED, self.is_shortened))
         problems += [said for said, is_so in own if is_so or said in data.problems]
         is_cut = data.is_cut or self.is_cut or self.is_shortened
@@ -134,7 +134,7 @@ class _Packing:
         return address, title, tops, flat, tuple(problems), is_cut
 
     def _choose(self, ordered: Sequence[Item]) -> list[_FlatItem]:
-        """Flatten the first of these items, until there is no room; items that are values have their place in these."""
+        """Flatten the first of these items until there is no room; an item as a value is its place in `ordered`."""
         places = {item: place for place, item in enumerate(ordered)}
         kept: list[_FlatItem] = []
         for item in ordered:
@@ -153,7 +153,7 @@ class _Packing:
         return kept
 
     def _take(self, properties: Sequence[_FlatProperty]) -> int:
-        """Make room for the first of these properties; returns for how many."""
+        """Take room for the first of these properties; returns for how many there is room."""
         if (size := len(_encode(properties)) + _NUMBER * len(properties)) <= self.room:
             self.room -= size
             return len(properties)
@@ -168,9 +168,9 @@ class _Packing:
         names = tuple([self._bounded(name) or "" for name in each.names])
         language, value = self._bounded(each.language), each.value
         if isinstance(value, Item):
-            return names, Kind.ITEM, places[value], language
-        if len(value) > LONGEST and each.kind is Kind.URL:
-            # The beginning of a URL leads elsewhere.
+            return names, ValueKind.ITEM, places[value], language
+        if len(value) > LONGEST and each.kind is ValueKind.URL:
+            # A URL that is cut leads elsewhere.
             self.is_shortened, value = True, ""
         return names, each.kind, self._bounded(value) or "", language
 
@@ -183,7 +183,7 @@ class _Packing:
 
 
 def _whole(data: Microdata) -> bytes:
-    """Write all that items say, so that they can be told from others; what many items share once. Nobody reads it."""
+    """Serialise everything that items say, shared properties once; only its digest is used."""
     items: dict[Value, int] = {item: number for number, item in enumerate(data.all)}
     said: list[object] = [items[top] for top in data.items]
     numbers: dict[Property, int] = {}
@@ -200,7 +200,7 @@ def _whole(data: Microdata) -> bytes:
 
 
 def _from_the_top(data: Microdata) -> list[Item]:
-    """Give each item once: top-level ones in tree order, each followed by what it leads to; then what none leads to."""
+    """List each item once: top-level items in tree order, each followed by the items within it, then all others."""
     ordered: dict[Item, None] = {}
     for start in (*data.items, *data.all):
         waiting = [start]
@@ -214,7 +214,7 @@ def _from_the_top(data: Microdata) -> list[Item]:
 
 
 def _renumber(flat: _FlatItem, numbers: Sequence[int]) -> _FlatItem:
-    """Let the properties of an item name others by their final numbers; what is not kept is no value."""
+    """Let the properties of an item name other items by their final numbers; items that are not stored are left out."""
     type_, id_, errors, properties = flat
     renumbered: list[_FlatProperty] = []
     for names, kind, value, language in properties:
@@ -227,7 +227,7 @@ def _renumber(flat: _FlatItem, numbers: Sequence[int]) -> _FlatItem:
 
 def _to_property(flat: _FlatProperty, items: Sequence[Item]) -> Property:
     names, kind, value, language = flat
-    if isinstance(value, str) is (kind is Kind.ITEM):
+    if isinstance(value, str) is (kind is ValueKind.ITEM):
         raise DamagedItems("a value is of another kind than it says")
     return Property(names, kind, value if isinstance(value, str) else _numbered(items, value), language)
 
@@ -239,4 +239,4 @@ def _numbered(items: Sequence[Item], number: int) -> Item:
 
 
 NOTHING: Final = pack(Microdata(None, None, (), ()))
-"""Of a page without microdata."""
+"""The packed microdata of a page without any."""
