@@ -17,7 +17,7 @@ KEYS = {"at", "step", "row", "id", "url", "outcome", "rule", "sentence"}
 
 
 @pytest.mark.timeout(900)  # it names by itself what never comes, of each of its parts
-async def test_piped_it_tells_the_whole_story_as_JSON_and_ends_by_itself(home: Home, tmp_path: Path) -> None:
+async def test_piped_it_prints_the_whole_story_as_JSON_and_ends_by_itself(home: Home, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
 
     called = await home.call("demo", "--keep", str(kept), patience_s=800)
@@ -26,7 +26,7 @@ async def test_piped_it_tells_the_whole_story_as_JSON_and_ends_by_itself(home: H
     lines = called.records()
     assert all(set(line) == KEYS for line in lines)
     rules = {line["rule"] for line in lines}
-    assert rules >= {"T40", "T42", "T43", "T44", "T46", "T47", "T55", "T58", "T60", "T70", "T72"}
+    assert rules >= {"T40", "T44", "T47", "S2", "T58", "T60"}
     given = [json.loads(line) for line in (kept / "alerts.jsonl").read_text("utf-8").splitlines()]
     assert {event["id"] for event in given} == {line["id"] for line in lines if line["row"] == "alert"}
     checked = await home.call(
@@ -50,7 +50,7 @@ async def test_a_signal_ends_it_with_its_service_and_site(
     assert checked.status == 0, checked.err
 
 
-async def test_it_ends_with_its_service_when_nobody_reads_any_more(home: Home, tmp_path: Path) -> None:
+async def test_it_ends_with_its_service_when_its_reader_has_gone(home: Home, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     demo = await home.begin("demo", "--keep", str(kept))
     await demo.line()

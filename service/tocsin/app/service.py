@@ -55,7 +55,7 @@ async def run(load: Callable[[], Loaded]) -> None:
     async with _edge(settings, stopping, telemetry) as edge, starter.ahead(fetchers):
         # They load their program while we load ours, and open the store.
         from tocsin.app.assembly import assemble, open_store_for  # noqa: PLC0415 - see above
-        from tocsin.app.demo_desk import DemoDesk  # noqa: PLC0415 - see above
+        from tocsin.app.demo import DemoDesk  # noqa: PLC0415 - see above
         from tocsin.app.serving import RunningService  # noqa: PLC0415 - see above
 
         leave_loaded_alone()

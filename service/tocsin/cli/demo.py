@@ -16,10 +16,8 @@ import click
 from tocsin.cli import output
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tocsin.demo.rows import Line
-    from tocsin.demo.stage import Audience
+    from tocsin.demo.show import Audience
 
 INTERRUPTED = 130
 
@@ -64,9 +62,9 @@ def command(*, keep: Path | None) -> int:
 class JsonAudience:
     """A program: a line of JSON for each row."""
 
-    def begin(self, *, folder: Path, hosts: Sequence[str], pages: int, address: str) -> None:
+    def begin(self, *, folder: Path, pages: int, address: str) -> None:
         """Say it where it is not taken for a row."""
-        output.note(f"tocsin demo: {pages} pages on {', '.join(hosts)}; store, log and alerts in {folder}")
+        output.note(f"tocsin demo: {pages} pages of the demo site; store, log and alerts in {folder}")
         output.note(f"tocsin demo: web pages at {address}")
 
     def head(self, title: str) -> None:
@@ -83,13 +81,13 @@ class PersonAudience:
     def __init__(self) -> None:
         self._parts = 0
 
-    def begin(self, *, folder: Path, hosts: Sequence[str], pages: int, address: str) -> None:
+    def begin(self, *, folder: Path, pages: int, address: str) -> None:
         """Say what is to be seen."""
         self._print(
-            f"The real service watches {pages} pages of a small site on {', '.join(hosts)}. "
-            f"Each line below is a row of its store: when, which page, which rule of the specification, and what."
+            f"The real service watches {pages} pages of a small site of its own, which change by themselves. "
+            f"Each line below is a row of its store: time, page, rule of the specification, and what happened."
         )
-        self._print(f"Look at it in a browser, from this machine: {address}")
+        self._print(f"Its web pages, on this machine: {address}")
         self._print(f"Store, configuration and log are in {folder}. Ctrl-C ends it.", style="dim")
 
     def head(self, title: str) -> None:
@@ -112,7 +110,7 @@ class PersonAudience:
 
 async def _play(audience: Audience, keep: Path | None) -> int:
     """Play until the end, or until a signal: after Ctrl-C the status is 130, after the others 0."""
-    from tocsin.demo.stage import play  # noqa: PLC0415 - the help needs no service
+    from tocsin.demo.show import play  # noqa: PLC0415 - the help needs no service
 
     received: list[int] = []
     task = asyncio.current_task()

@@ -1,1 +1,1 @@
-"""`tocsin demo`: the real service beside a small site whose pages change, told line by line from the rows it writes."""
+"""`tocsin demo`: the real service watches its own demo site; each line that is printed is a row of its store."""

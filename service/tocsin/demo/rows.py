@@ -1,4 +1,4 @@
-"""Rows of the store in words: each line that the demo prints is made here, from one row. Pure."""
+"""Each line that the demo prints, made from one row of the store. Pure."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tocsin.spec.topper.state import FIELDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.model import AlertRow, HistoryEntry, Instant, JsonObject, PageRow, QuestionRow, WaitingPage
+    from tocsin.model import AlertRow, HistoryEntry, Instant, JsonObject, PageRow, QuestionRow
 
-Kind: TypeAlias = Literal["check", "verdict", "waiting", "alert", "delivery", "question", "try", "history"]
+Kind: TypeAlias = Literal["check", "verdict", "alert", "question", "try"]
 
 
 class Line(Struct, frozen=True):
@@ -65,7 +65,7 @@ _SHORT = 40
 
 
 def check_line(page: PageRow) -> Line | None:
-    """Tell of a page's last check; None if there was none, or its verdict tells more."""
+    """Tell of a page's last check; None if there was none, or if its verdict says more."""
     report = page.last_report
     if report is None or page.last_checked_at is None or report["outcome"] in {"minor", "major"}:
         return None
@@ -92,13 +92,6 @@ def verdict_lines(url: str, history: list[HistoryEntry]) -> Iterator[Line]:
         yield Line(at, "verdict", f"{url}#{at}", url, outcome, rule, sentence)
 
 
-def waiting_line(url: str, page: WaitingPage, *, waiting: int, limit: int) -> Line:
-    """Tell of a page that waits for its rendering."""
-    kind = "major" if page.major else "minor"
-    sentence = f"{kind}, waits: {limit} pages are rendered at once; waiting: {waiting}"
-    return Line(page.since, "waiting", f"{page.page_id}#{page.since}", url, kind, "T55", sentence)
-
-
 def question_lines(question: QuestionRow, *, answer: str) -> Iterator[Line]:
     """Tell of a question: its tries, that it was asked, and that it is over.
 
@@ -109,13 +102,13 @@ def question_lines(question: QuestionRow, *, answer: str) -> Iterator[Line]:
     for number, attempt in enumerate(question.attempts, 1):
         said = f"try {number} of {len(question.attempts)} failed: {attempt.message}"
         yield Line(attempt.at, "try", f"{key}#{number}", url, "failed", "T58", said)
-    sentence = f"{about} is open"
+    sentence = f"{about} is opened"
     yield Line(question.opened_at, "question", f"{key}#opened", url, "opened", "T60", sentence)
     if question.announced_at is not None:
-        sentence = f"question {question.id} is asked; an answer: {answer} {question.id} again"
+        sentence = f"question {question.id} is asked; answer it with: {answer} {question.id} again"
         yield Line(question.announced_at, "question", f"{key}#asked", url, "asked", "T60", sentence)
     if question.closed_at is not None:
-        sentence = f"question {question.id} is over"
+        sentence = f"question {question.id} is closed"
         yield Line(question.closed_at, "question", f"{key}#closed", url, "closed", "T60", sentence)
 
 
@@ -131,43 +124,17 @@ def alert_line(alert: AlertRow) -> Line:
             said = f"{outcome}, {_rendering_words(data['rendering'])}{_items_words(data['items'])}"
         case events.UNREACHABLE:
             rule, question = "T60", data["question"]
-            said = f"asks what to do; pages not received: {question['pages']}"
+            said = f"asks what to do; unreachable pages: {question['pages']}"
         case events.RECOVERED:
             rule, question = "T60", data["question"]
-            said = "received again" + (f", which ends question {question['id']}" if question else "")
+            said = "reachable again" + (f", which closes question {question['id']}" if question else "")
         case events.SUSPECT:
-            rule, said = "", f"nothing was compared: {data['evidence']}"
+            rule, said = "", f"held back: {data['evidence']}"
         case _:
             rule, said = "", outcome
     channels = ", ".join(delivery[0] for delivery in alert.deliveries)
-    sentence = f"alert {alert.position} to {channels or 'nobody'}: {said}"
+    sentence = f"alert {alert.position} to {channels or 'no channel'}: {said}"
     return Line(at, "alert", alert.id, alert.url, outcome, rule, sentence)
-
-
-def refused_lines(alert: AlertRow, at: Instant) -> Iterator[Line]:
-    """Show deliveries that a channel refused and that are tried again, or are dead; `at` is when it was seen."""
-    for channel, state, tries, error in alert.deliveries:
-        if state != "accepted" and error:
-            then = "given again" if state == "waiting" else "a dead letter"
-            sentence = f"{channel} refused alert {alert.position} ({error}, try {tries}): {then}"
-            yield Line(at, "delivery", f"{alert.id}#{channel}#{tries}", alert.url, state, "T72", sentence)
-
-
-def accepted_line(channel: str, alerts: list[AlertRow], at: Instant, *, proof: str) -> Line:
-    """Tell what a channel accepted so far; `proof` says what was compared with its rows."""
-    tries = sum(delivery[2] for alert in alerts for delivery in alert.deliveries if delivery[0] == channel)
-    sentence = f"{channel} accepted {len(alerts)} alerts at {tries} tries; {proof}"
-    return Line(at, "delivery", f"{alerts[-1].id}#{channel}", None, "accepted", "T72", sentence)
-
-
-def history_line(url: str, history: list[HistoryEntry]) -> Line:
-    """Tell which records of a page stayed in the table, and which left it after awareness."""
-    gone = sum(not entry.in_table for entry in history)
-    stay = len(history) - gone
-    left = "1 record" if gone == 1 else f"{gone} records"
-    sentence = f"{left} left the table and became history, {stay} stays"
-    at = history[0].last_at
-    return Line(at, "history", f"{url}#{at}", url, "pruned", "T70", sentence)
 
 
 def from_rfc3339(text: str | None) -> Instant | None:
@@ -180,19 +147,19 @@ def _check_sentence(page: PageRow, report: JsonObject) -> str:
         case "first":
             return _first_words(report["declares"])
         case "unchanged":
-            return "no change, says its server (304)" if report["not_modified"] else "no change, received anew"
+            return "unchanged: its server answered 304" if report["not_modified"] else "unchanged, read again"
         case "too-soon":
             due = f"; due again at {to_rfc3339(page.next_at, digits=0)[11:]}" if page.next_at is not None else ""
             return f"too soon for its refresh{due}"
         case "unreachable":
-            return f"not received at {report['attempts']} tries: {_error_words(report)}"
+            return f"unreachable after {report['attempts']} tries: {_error_words(report)}"
         case outcome:
             problem = report.get("problem")
             return f"{outcome}: {problem}" if problem else str(outcome)
 
 
 def _first_words(declares: list[str]) -> str:
-    return f"stored; declares {', '.join(declares)}" if declares else "stored; declares nothing that can be compared"
+    return f"stored; declares {', '.join(declares)}" if declares else "stored; declares no change dates"
 
 
 def _error_words(report: JsonObject) -> str:
@@ -208,7 +175,7 @@ def _verdict_words(rule: str, outcome: str, data: JsonObject) -> str:
         case "T47" if any(change["field"] in _COUNTED for change in data["changes"]):
             return f"minor ({count} of {most})"
         case "T09":
-            return "major, its date being given as minor and as major"
+            return "major: its date is declared as minor and as major"
         case _:
             return outcome
 
@@ -225,7 +192,7 @@ def _differing_words(data: JsonObject) -> str:
 
 def _changes_words(changes: list[JsonObject]) -> str:
     if not changes:
-        return "nothing differs, for as long as the durational threshold"
+        return "no difference for longer than the durational threshold"
     return "; ".join(_change_words(change["field"], change["previous"], change["latest"]) for change in changes)
 
 
@@ -251,5 +218,5 @@ def _items_words(items: JsonObject | None) -> str:
 
 def _rendering_words(rendering: JsonObject) -> str:
     if rendering["error"]:
-        return f"not received for it ({rendering['error']['message']}), its rendering is owed"
-    return f"received whole, {rendering['bytes']} B"
+        return f"the page could not be read whole ({rendering['error']['message']}) and will be tried again"
+    return f"page read whole, {rendering['bytes']} B"

@@ -1,4 +1,4 @@
-"""The demo site within the service: its pages on the list, and the site behind them."""
+"""The switch of the demo site: its pages on the list, and the site that serves them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tocsin.spec.html.urls import watch_url
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from tocsin.model import Instant
     from tocsin.ports import Clock, Store, Telemetry
 
 SETTINGS: Final = {
@@ -29,8 +30,24 @@ SETTINGS: Final = {
     "signals": "auto",
     "proxy": "",
 }
-"""Of the group: a round of it takes half as long at the usual second between requests, so that it is not crowded."""
+"""Settings of the group. A second between requests is usual, so five pages take half of `every` and none is late."""
 _MANY: Final = 1000
+_PAGES: Final = PageFilter(group=DEMO_GROUP, host=DEMO_HOST)
+"""The site's own pages; others that were put into the same group stay."""
+
+
+async def list_demo_pages(store: Store, now: Instant, **changed: str) -> None:
+    """Put the site's pages on the list, in their own group, and ask for their first check.
+
+    changed  settings of the group that differ from `SETTINGS`
+    """
+    await store.edit_group(DEMO_GROUP, now, settings=parse_page_settings(SETTINGS | changed), unset=("cron",))
+    pages = [
+        new_page(watch_url(f"http://{DEMO_HOST}{path}"), group=DEMO_GROUP, text=author.words)
+        for path, author in AUTHORS.items()
+    ]
+    added = await store.add_pages(pages, now)
+    await store.request_check([page_id for page_id in added if page_id is not None], now)
 
 
 class DemoDesk:
@@ -51,8 +68,10 @@ class DemoDesk:
         """Serve the site inside, as soon as it is wanted; at once where its pages are on the list already."""
         async with self._stack:
             self._stack.callback(self._place.close)
-            if await self._page_ids():
-                (await self._serve()).open(anew=False)
+            if pages := await self._store.pages(_PAGES, limit=_MANY):
+                # `tocsin demo` lists the pages before it starts the service: the story begins once they were read.
+                is_new = all(page.last_received_at is None for page in pages)
+                (await self._serve()).open(anew=is_new)
             yield
 
     @property
@@ -66,21 +85,14 @@ class DemoDesk:
             if self.is_on:
                 return
             site = await self._serve()
-            now = self._clock.now()
-            await self._store.edit_group(DEMO_GROUP, now, settings=parse_page_settings(SETTINGS), unset=("cron",))
-            pages = [
-                new_page(watch_url(f"http://{DEMO_HOST}{path}"), group=DEMO_GROUP, text=author.words)
-                for path, author in AUTHORS.items()
-            ]
-            added = await self._store.add_pages(pages, now)
+            await list_demo_pages(self._store, self._clock.now())
             site.open(anew=True)
-            await self._store.request_check([page_id for page_id in added if page_id is not None], now)
             self._telemetry.emit(Happening("demo.began", "info", {"pages": len(AUTHORS), "group": DEMO_GROUP}))
 
     async def end(self) -> int:
         """See `ports.DemoDesk`."""
         async with self._one_at_a_time:
-            page_ids = await self._page_ids()
+            page_ids = await self._store.page_ids(_PAGES, last_id=await self._store.last_page_id(), limit=_MANY)
             removed = await self._store.remove_pages(page_ids)
             if self._site is not None:
                 self._site.close()
@@ -94,8 +106,3 @@ class DemoDesk:
                 raise UsageError("the demo site needs a port of 127.0.0.1, and this machine gave none")
             self._site = await self._stack.enter_async_context(DemoSite(taken, self._clock))
         return self._site
-
-    async def _page_ids(self) -> list[int]:
-        """The site's own pages; others that somebody put into the same group stay."""
-        which = PageFilter(group=DEMO_GROUP, host=DEMO_HOST)
-        return await self._store.page_ids(which, last_id=await self._store.last_page_id(), limit=_MANY)

@@ -13,7 +13,7 @@ from tests.origin import Origin, Page
 from tocsin.adapters.demo.almanac import AUTHORS
 from tocsin.adapters.demo.site import SEEN_FOR, Place
 from tocsin.adapters.system import SystemClock
-from tocsin.app.demo_desk import DemoDesk
+from tocsin.app.demo import DemoDesk
 from tocsin.errors import UsageError
 from tocsin.lists.pages import new_page
 from tocsin.model import DEMO_GROUP, DEMO_HOST, PageFilter

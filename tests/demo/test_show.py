@@ -1,4 +1,4 @@
-"""The demo's own troubles: each ends with a word, and nothing stays behind."""
+"""Failures of the demo: each is named, and nothing stays behind."""
 
 from __future__ import annotations
 
@@ -9,18 +9,13 @@ import pytest
 
 from tests.journey.running import PATIENCE_S
 from tocsin.adapters.stores import open_store
-from tocsin.demo.service import CONFIGURATION, LOG, STORE, Service, ServiceEnded, configuration
-from tocsin.demo.stage import StoryStuck, play
+from tocsin.demo.show import CONFIGURATION, LOG, SETTINGS, STORE, Service, ServiceEnded, StoryStuck, play
 from tocsin.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from tocsin.demo.rows import Line
-
-
-SECRET = "whsec_" + "c2VjcmV0" * 4
 
 
 class Listener:
@@ -32,8 +27,7 @@ class Listener:
         self.heads: list[str] = []
         self.lines: list[Line] = []
 
-    def begin(self, *, folder: Path, hosts: Sequence[str], pages: int, address: str) -> None:
-        assert hosts
+    def begin(self, *, folder: Path, pages: int, address: str) -> None:
         assert pages
         self.address = address
         self.folder = folder
@@ -49,7 +43,7 @@ class Listener:
 async def test_a_step_that_never_comes_is_named_and_everything_is_cleared_away() -> None:
     audience = Listener()
 
-    with pytest.raises(StoryStuck, match=r"after 0 s.*this never came: check 'first' by T40 of /news"):
+    with pytest.raises(StoryStuck, match=r"after 0 s.*this never came: alert 'major' of /news"):
         await play(audience, keep=None, endless=False, every_ms=1000, limit_s=0)
 
     assert audience.folder is not None
@@ -57,7 +51,7 @@ async def test_a_step_that_never_comes_is_named_and_everything_is_cleared_away()
 
 
 async def test_its_web_pages_are_where_it_is_said(tmp_path: Path) -> None:
-    (tmp_path / CONFIGURATION).write_text(configuration(hook_url="http://127.0.0.1:1/", secret=SECRET, every_ms=1000))
+    (tmp_path / CONFIGURATION).write_text(SETTINGS)
 
     async with Service(tmp_path) as service, httpx.AsyncClient(timeout=PATIENCE_S) as browser:
         answer = await browser.get(await service.address())
@@ -76,13 +70,12 @@ async def test_a_service_that_ends_before_it_listens_is_not_waited_for(tmp_path:
 
 
 async def test_a_service_that_ends_by_itself_is_told_with_its_last_words(tmp_path: Path) -> None:
-    text = configuration(hook_url="http://127.0.0.1:1/", secret="s", every_ms=1000)
-    (tmp_path / CONFIGURATION).write_text(text.replace("every", "evry"))
+    (tmp_path / CONFIGURATION).write_text(SETTINGS.replace("gather", "gathr"))
 
     async with Service(tmp_path) as service:
         await service.ended()
 
-        with pytest.raises(ServiceEnded, match=r"(?s)status 2.*every"):
+        with pytest.raises(ServiceEnded, match=r"(?s)status 2.*gather"):
             service.check()
 
 
