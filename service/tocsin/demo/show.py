@@ -286,6 +286,7 @@ async def play(
 async def _tell(audience: Audience, service: Service, narrator: Narrator, *, endless: bool, limit_s: float) -> None:
     missing = {row for step in STORY for row in step.ends}
     left = list(STORY)
+    latest: dict[str, str] = {}
     title = ""
     try:
         async with asyncio.timeout(limit_s) as limit:
@@ -293,7 +294,11 @@ async def _tell(audience: Audience, service: Service, narrator: Narrator, *, end
                 service.check()
                 for line in await narrator.new_lines():
                     row = (line.row, line.path, line.outcome)
-                    if line.outcome in _QUIET:
+                    is_repeated = line.row == "check" and latest.get(line.path) == line.outcome
+                    if line.row == "check":
+                        latest[line.path] = line.outcome
+                    # A page that stays unreachable is told once, not every two seconds.
+                    if is_repeated or line.outcome in _QUIET:
                         continue
                     if (step := _begins(left, line)) is not None:
                         left.remove(step)
