@@ -144,9 +144,9 @@ async def test_a_page_is_added_paused_and_resumed_by_keyboard_and_without_script
 
         await page.get_by_role("button", name="Pause").focus()
         await page.keyboard.press("Enter")
-        await page.get_by_text("Paused: it is not checked.").wait_for()
+        await page.get_by_text("Paused: the page is not checked.").wait_for()
         await page.get_by_role("button", name="Undo: resume it").press("Enter")
-        await page.get_by_text("Resumed: its checks go on.").wait_for()
+        await page.get_by_text("Resumed: the page is checked again.").wait_for()
 
         await page.get_by_role("button", name="Delete", exact=True).press("Enter")
         await page.get_by_role("button", name="Delete 1 page").press("Enter")
@@ -169,7 +169,7 @@ async def test_two_states_are_picked_and_compared_without_script(living: Living,
 async def test_all_pages_shown_are_chosen_with_one_box(living: Living, browser: Browser) -> None:
     async with Window.on(browser, living.url) as window:
         await window.go("/?q=harbour.example&by=host")
-        await window.page.get_by_label("Choose all pages shown").check()
+        await window.page.get_by_label("Select all pages shown").check()
 
         assert await window.page.locator("tbody input:checked").count() == 2
 

@@ -61,7 +61,7 @@ def test_the_picture_says_in_words_what_it_shows() -> None:
     drawn = draw_timeline([state(2, START + DAY), state(1, START)], found, None, now=START + 2 * DAY, zone=UTC)
 
     assert drawn is not None
-    assert drawn.said == "2 states since 2026-11-18 11:06:40 UTC, 2 storings: 1 major change, 1 minor change."
+    assert drawn.said == "2 versions since 2026-11-18 11:06:40 UTC, stored 2 times: 1 major change, 1 minor change."
     assert [mark.outcome for mark in drawn.marks] == ["minor", "major"]
 
 

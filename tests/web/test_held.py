@@ -51,7 +51,7 @@ async def test_the_items_that_are_kept_are_shown_and_when_they_were_read(reader:
 
     said = words_of(await reader.read(f"/pages/{page_id}"))
 
-    assert "Data it holds Its microdata, read 2 h ago Item Says" in said
+    assert "Data of the page Microdata, read 2 h ago Item Properties" in said
     assert 'vevent Jazz summary Jazz dtstart 2027-05-05 location Place "Old pier"' in said
     assert "hcard Ann Lee urn:x:ann fn Ann Lee" in said
 
@@ -167,7 +167,7 @@ async def test_a_page_that_was_not_received_yet_offers_no_document(reader: Reade
     html = await reader.read(f"/pages/{page_id}")
 
     assert not LINK.findall(html)
-    assert "Data it holds" not in html
+    assert "Data of the page" not in html
 
 
 async def test_it_is_said_how_a_calendar_program_subscribes(reader: Reader) -> None:
@@ -176,7 +176,10 @@ async def test_it_is_said_how_a_calendar_program_subscribes(reader: Reader) -> N
     said = words_of(await reader.read(f"/pages/{event}"))
 
     assert f"{card} to these events: http" in said
-    assert f"/api/v1/pages/{event}/extract/ical with any user name, and a token that may read as the password." in said
+    assert (
+        f"/api/v1/pages/{event}/extract/ical with any user name, and a token with the scope read as the password."
+        in said
+    )
 
 
 async def test_where_there_are_no_events_nobody_is_told_how_to_subscribe(reader: Reader) -> None:
@@ -188,18 +191,18 @@ async def test_where_there_are_no_events_nobody_is_told_how_to_subscribe(reader:
 async def test_a_page_that_holds_nothing_has_no_such_part(reader: Reader) -> None:
     page_id = await holding(reader, "<p>Nothing")
 
-    assert "Data it holds" not in await reader.read(f"/pages/{page_id}")
+    assert "Data of the page" not in await reader.read(f"/pages/{page_id}")
 
 
 async def test_it_is_said_that_there_is_more_than_is_kept(reader: Reader) -> None:
     page_id = await holding(reader, EVENT, is_cut=True)
 
-    assert "there is more of it than is kept" in words_of(await reader.read(f"/pages/{page_id}"))
+    assert ", truncated" in words_of(await reader.read(f"/pages/{page_id}"))
 
 
 @pytest.mark.parametrize(
     ("is_cut", "said"),
-    [(False, "There are 20 items in all;"), (True, "The page has more than the 20 items that are kept;")],
+    [(False, "There are 20 items in all;"), (True, "The page has more than the 20 items kept;")],
 )
 async def test_how_many_items_there_are_in_all_is_said_only_where_all_are_kept(
     reader: Reader, *, is_cut: bool, said: str
@@ -262,7 +265,7 @@ async def test_of_many_small_items_the_first_are_shown(reader: Reader) -> None:
     said = words_of(await reader.read(f"/pages/{page_id}"))
 
     assert said.count("hcard Ann Lee") == 12
-    assert "There are 30 items in all; each with all that it says" in said
+    assert "There are 30 items in all; see them all" in said
 
 
 async def test_items_that_cannot_be_read_any_more_take_nothing_else_away(reader: Reader) -> None:
@@ -272,7 +275,7 @@ async def test_items_that_cannot_be_read_any_more_take_nothing_else_away(reader:
     html = await reader.read(f"/pages/{page_id}")
 
     assert "What it declares" in html
-    assert "Data it holds" not in html
+    assert "Data of the page" not in html
 
 
 def test_nothing_is_shown_of_a_page_that_wants_nothing_kept() -> None:

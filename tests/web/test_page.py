@@ -43,7 +43,7 @@ async def test_a_page_that_was_never_checked_says_so(reader: Reader) -> None:
 
     said = words_of(await reader.read(f"/pages/{page_id}"))
 
-    assert "Nothing is stored of this page yet" in said
+    assert "No history yet" in said
     assert "Last check not yet" in said
 
 
@@ -61,7 +61,7 @@ async def test_the_states_are_a_picture_with_words(reader: Reader) -> None:
 
     html = await reader.read(f"/pages/{page_id}")
 
-    assert "3 states since 2027-01-16 08:00:00 UTC, 3 storings: 2 major changes, 0 minor changes." in html
+    assert "3 versions since 2027-01-16 08:00:00 UTC, stored 3 times: 2 major changes, 0 minor changes." in html
     assert html.count('<path class="major"') == 2
     assert len(re.findall(r'<rect class="run', html)) == 3
     assert 'role="img" aria-labelledby="timeline-said"' in html
@@ -119,7 +119,7 @@ async def test_a_page_that_could_not_be_received_leads_to_its_question(reader: R
 
     html = await reader.read(f"/pages/{page_id}")
 
-    assert "Waiting for you." in html
+    assert "Waiting for your answer." in html
     assert re.search(r'href="/questions/\d+">Answer', html)
 
 
@@ -132,7 +132,7 @@ async def test_renderings_and_copies_are_listed(reader: Reader) -> None:
 
     said = words_of(await reader.read(f"/pages/{page_id}"))
 
-    assert "Renderings When the page was received whole" in said
+    assert "Renderings Full reads of the page for an alert" in said
     assert "archive.example/a of 2026-01-02 memento, named by two.example/c" in said
 
 
@@ -149,11 +149,11 @@ async def test_texts_are_compared_word_by_word(reader: Reader) -> None:
 
 async def test_a_page_without_two_texts_says_why(reader: Reader) -> None:
     (page_id,) = await reader.desk.watch(A)
-    assert "Nothing of it is stored yet" in await reader.read(f"/pages/{page_id}/text")
+    assert "Nothing is stored yet" in await reader.read(f"/pages/{page_id}/text")
 
     await keep_text(reader, A, "One\n")
 
-    assert "There is only one text of it" in await reader.read(f"/pages/{page_id}/text")
+    assert "Only one version of its text is kept" in await reader.read(f"/pages/{page_id}/text")
 
 
 async def test_a_long_difference_is_cut_and_below_50_KB(reader: Reader) -> None:
@@ -178,7 +178,7 @@ async def test_a_page_with_much_to_tell_is_below_50_KB(reader: Reader) -> None:
 
     html = await reader.read(f"/pages/{page_id}")
 
-    assert "Older verdicts" in html
+    assert "Older changes" in html
     assert len(html.encode()) < MOST_BYTES
 
 
@@ -191,13 +191,13 @@ async def test_a_page_is_paused_resumed_checked_and_deleted(reader: Reader) -> N
     path = f"/pages/{page_id}"
 
     paused = await reader.sent(f"{path}/pause", paused="yes")
-    assert "Paused: it is not checked." in words_of(paused)
+    assert "Paused: the page is not checked." in words_of(paused)
     assert "Undo: resume it" in words_of(paused)
     assert (await reader.desk.page(A)).paused
     assert "Resumed" in words_of(await reader.sent(f"{path}/pause", paused="no"))
-    assert "A check was asked for" in words_of(await reader.sent(f"{path}/check"))
+    assert "A check was requested" in words_of(await reader.sent(f"{path}/check"))
     asked = await reader.send(f"{path}/remove")
-    assert "Delete one.example/a, with all that is stored of it?" in words_of(asked.text)
+    assert "Delete one.example/a, with its history and texts?" in words_of(asked.text)
     await reader.sent(f"{path}/remove", confirmed="yes")
     assert await reader.rig.store.page(A) is None
 
@@ -250,7 +250,7 @@ async def test_an_edit_that_came_between_is_not_overwritten(reader: Reader) -> N
     answer = await reader.send(path, every="5h", revision=old)
 
     assert answer.status_code == 409
-    assert "somebody else changed this page meanwhile" in words_of(answer.text)
+    assert "this page was changed meanwhile" in words_of(answer.text)
     assert 'value="5h"' in answer.text
     assert (await reader.desk.page(A)).settings == {"tries": 7}
     await reader.sent(path, every="5h", tries="7", revision=_revision(answer.text))

@@ -23,13 +23,13 @@ async def test_a_first_start_says_what_to_do(reader: Reader) -> None:
 
     assert "Three steps" in said
     assert "Watch the demo site" in said
-    assert "Nothing is watched yet" in said
+    assert "No page is watched yet" in said
 
 
 async def test_one_url_is_added_at_once_and_shown(reader: Reader) -> None:
     said = words_of(await reader.sent("/pages/add", urls="https://one.example/a#part"))
 
-    assert "Added one.example/a. Its first check is on its way." in said
+    assert "Added one.example/a. Its first check follows at once." in said
     assert (await reader.desk.page(A)).group == "main"
 
 
@@ -85,7 +85,7 @@ async def test_a_wrong_line_is_named_and_what_was_typed_stays(reader: Reader) ->
         ({"urls": "nothing"}, "line 1: nothing: not a URL"),
         ({"urls": A, "every": "soon"}, "every"),
         ({"urls": A, "group": "x" * 64}, "a group's name has 1 to 63 printable characters"),
-        ({"urls": "\n".join(f"https://many.example/{n}" for n in range(1001))}, "bring them as a file"),
+        ({"urls": "\n".join(f"https://many.example/{n}" for n in range(1001))}, "import them from a file"),
     ],
 )
 async def test_what_cannot_be_added_is_refused_with_the_mend(reader: Reader, typed: dict[str, str], why: str) -> None:
@@ -189,7 +189,7 @@ async def test_chosen_pages_are_paused_and_the_way_back_is_offered(reader: Reade
 
     assert "Paused 3 pages." in words_of(html)
     assert "Undo: resume 2 pages" in words_of(html)
-    assert "Everything is paused" in html
+    assert "All pages are paused" in html
     assert "Resumed 2 pages." in words_of(
         await reader.sent("/pages/bulk", verb="resume", page=[str(ids[0]), str(ids[1])])
     )
@@ -215,7 +215,7 @@ async def test_a_deletion_is_asked_about_before_it_is_done(reader: Reader) -> No
     chosen = [str(ids[0])]
 
     asked = await reader.send("/pages/bulk", verb="remove", page=chosen)
-    assert "Delete 1 page, with all that is stored of them?" in words_of(asked.text)
+    assert "Delete 1 page, with history and texts?" in words_of(asked.text)
     assert await reader.rig.store.page(A) is not None
 
     done = await reader.sent("/pages/bulk", verb="remove", page=chosen, confirmed="yes")
@@ -239,12 +239,12 @@ async def test_pages_are_moved_and_their_interval_is_set(reader: Reader) -> None
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({"verb": "pause"}, "choose pages first"),
-        ({"verb": "explode", "page": "1"}, "choose what to do"),
-        ({"page": "1"}, "choose what to do"),
+        ({"verb": "pause"}, "select pages first"),
+        ({"verb": "explode", "page": "1"}, "choose an action"),
+        ({"page": "1"}, "choose an action"),
         ({"verb": "every", "every": "now", "page": "1"}, "every"),
         ({"verb": "move", "to_group": "", "page": "1"}, "a group's name"),
-        ({"verb": "pause", "page": ["-1", "x", "9" * 400, "²"]}, "choose pages first"),
+        ({"verb": "pause", "page": ["-1", "x", "9" * 400, "²"]}, "select pages first"),
     ],
 )
 async def test_a_bulk_action_that_cannot_be_is_refused(reader: Reader, fields: dict[str, str], why: str) -> None:
@@ -271,7 +271,7 @@ async def test_a_bulk_action_that_is_refused_keeps_what_was_chosen_and_typed(rea
 async def test_a_check_is_asked_for(reader: Reader) -> None:
     (page_id,) = await reader.desk.watch(A)
 
-    assert "Asked for a check of 1 page" in words_of(await reader.sent("/pages/bulk", verb="check", page=str(page_id)))
+    assert "Requested a check of 1 page" in words_of(await reader.sent("/pages/bulk", verb="check", page=str(page_id)))
 
 
 @pytest.mark.parametrize("path", ["/pages/add", "/pages/bulk", "/pages/import", "/demo", "/look", "/pages/1/remove"])
@@ -313,11 +313,11 @@ async def test_what_a_user_wrote_is_shown_and_never_run(reader: Reader) -> None:
 
 async def test_a_banner_says_that_nothing_is_checked(reader: Reader) -> None:
     await reader.desk.watch(A)
-    assert "Everything is off" not in await reader.read("/")
+    assert "All checks are off" not in await reader.read("/")
 
     await reader.rig.store.edit_group(None, NOW, settings={"mode": "off"}, unset=())
 
-    assert "Everything is off" in await reader.read("/")
+    assert "All checks are off" in await reader.read("/")
 
 
 async def test_counters_tell_what_waits(reader: Reader) -> None:

@@ -115,12 +115,12 @@ async def test_changes_are_marked_as_seen_and_back_without_script(living: Living
         before = await page.locator(".change").count()
         await page.locator(".change input[type=checkbox]").first.check()
         await page.locator(".change input[type=checkbox]").nth(1).check()
-        await page.get_by_role("button", name="Mark chosen as seen").click()
+        await page.get_by_role("button", name="Mark selected as seen").click()
 
         assert "2 alerts marked as seen." in await page.inner_text("#told")
         await page.get_by_role("button", name="Undo").click()
 
-        assert "2 alerts marked as not seen." in await page.inner_text("#told")
+        assert "2 alerts marked as unseen." in await page.inner_text("#told")
         assert await page.locator(".change").count() == before
 
 
@@ -131,9 +131,9 @@ async def test_T60_a_question_is_answered_and_the_rule_lifted_without_script(liv
         await page.locator("li", has_text="closed.example").get_by_role("button", name="Never again").click()
 
         assert "1 page: never again." in await page.inner_text("#told")
-        await page.get_by_role("link", name="See and lift rules").click()
-        await page.locator("tr", has_text="closed.example").get_by_role("button", name="Lift").click()
-        assert "lifted" in await page.inner_text("#told")
+        await page.get_by_role("link", name="See standing answers").click()
+        await page.locator("tr", has_text="closed.example").get_by_role("button", name="Remove").click()
+        assert "removed" in await page.inner_text("#told")
 
 
 async def test_T52_checking_is_switched_off_and_on_again_without_script(living: Living, browser: Browser) -> None:
@@ -152,11 +152,11 @@ async def test_a_refused_setting_says_why_beside_it_and_keeps_what_was_typed(liv
         page = window.page
         await window.go("/settings")
         await page.get_by_label("Interval", exact=True).fill("now and then")
-        await page.get_by_label("Further tries").fill("4")
+        await page.get_by_label("Retries").fill("4")
         await page.get_by_role("button", name="Save").click()
 
         assert await page.get_by_label("Interval", exact=True).input_value() == "now and then"
-        assert await page.get_by_label("Further tries").input_value() == "4"
+        assert await page.get_by_label("Retries").input_value() == "4"
         assert "such as" in await page.inner_text("#h-every")
 
 

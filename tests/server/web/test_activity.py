@@ -35,7 +35,7 @@ async def test_a_job_that_is_cancelled_by_a_page_is_audited_as_one_that_a_progra
 
     job = await visitor.rig.app.state.jobs.start("pages.check", "me", work)
 
-    assert told(await visitor.done(f"/jobs/{job.row.id}/cancel")) == "Cancelled; what was done until then stays done."
+    assert told(await visitor.done(f"/jobs/{job.row.id}/cancel")) == "Cancelled; completed work is kept."
     assert [(entry.what, entry.detail) for entry in await visitor.audited()][:1] == [
         ("job.cancel", {"job": job.row.id})
     ]
@@ -45,9 +45,9 @@ async def test_a_job_that_is_cancelled_by_a_page_is_audited_as_one_that_a_progra
 
 
 async def test_dead_letters_are_given_again_after_a_question(visitor: Visitor) -> None:
-    assert "Give 3 alerts to ops once more?" in (await visitor.post("/activity/dead/replay", channel="ops")).text
+    assert "Give 3 alerts to ops again?" in (await visitor.post("/activity/dead/replay", channel="ops")).text
 
-    assert told(await visitor.done("/activity/dead/replay", channel="ops", confirmed="yes")) == "3 alerts due again."
+    assert told(await visitor.done("/activity/dead/replay", channel="ops", confirmed="yes")) == "3 alerts queued again."
 
 
 async def test_a_channels_address_is_masked(visitor: Visitor) -> None:

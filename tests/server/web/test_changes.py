@@ -38,8 +38,8 @@ async def test_however_many_are_major_the_minor_ones_are_seen_too(visitor: Visit
 
     assert shown.xpath("//ol[@aria-label='Minor']/li")
     assert shown.xpath("//ol[@aria-label='Everything else']/li")
-    assert shown.xpath("//ol[@aria-label='Major']/following-sibling::p[1]/a/text()") == ["All that are major"]
-    assert shown.xpath("//a[@rel='next']/text()") == ["Older ones of every kind"]
+    assert shown.xpath("//ol[@aria-label='Major']/following-sibling::p[1]/a/text()") == ["All major"]
+    assert shown.xpath("//a[@rel='next']/text()") == ["Older changes of every kind"]
 
 
 async def test_one_alert_is_marked_as_seen_and_the_way_back_is_offered(visitor: Visitor) -> None:
@@ -66,7 +66,7 @@ async def test_those_that_are_picked_are_marked(visitor: Visitor) -> None:
 
 
 async def test_nothing_picked_is_said(visitor: Visitor) -> None:
-    assert told(await visitor.done("/changes/seen")).startswith("Nothing was chosen")
+    assert told(await visitor.done("/changes/seen")).startswith("Nothing was selected")
 
 
 async def test_all_are_marked_up_to_what_was_shown_and_can_be_unmarked(visitor: Visitor) -> None:

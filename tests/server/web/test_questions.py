@@ -30,7 +30,7 @@ async def test_what_is_still_being_gathered_stands_apart_from_what_is_asked(visi
     assert "gone.example" in asked.text_content()
     assert "slow.example" not in asked.text_content()
     assert "slow.example" in gathered.text_content()
-    assert gathered.xpath("preceding-sibling::h2/text()") == ["Being gathered"]
+    assert gathered.xpath("preceding-sibling::h2/text()") == ["Gathering"]
 
 
 async def test_what_was_answered_and_is_not_over_stands_apart_from_what_is_asked(visitor: Visitor) -> None:
@@ -59,7 +59,7 @@ async def test_T60_one_page_of_a_question_is_answered_for(visitor: Visitor) -> N
 
     text = await visitor.done(f"/questions/{number}/answer", kind="until-major", url=GONE[0])
 
-    assert told(text).startswith("1 page: not until a major change.")
+    assert told(text).startswith("1 page: wait for a major change.")
     assert GONE[0] in {rule.page_url for rule in await visitor.store.rules()}
     found = await visitor.store.question(number)
     assert found is not None
@@ -98,7 +98,7 @@ async def test_taking_pages_off_the_list_is_asked_about_first(visitor: Visitor) 
     number = await question_of(visitor, "gone.example")
 
     asked = await visitor.post(f"/questions/{number}/answer", kind="drop")
-    assert "Take 15 pages of gone.example off the list?" in asked.text
+    assert "Delete 15 pages of gone.example?" in asked.text
     assert (await visitor.store.tally_pages(PageQuery(view=View.ASKED))).number > 0
     await visitor.done(f"/questions/{number}/answer", kind="drop", confirmed="yes")
 
@@ -134,4 +134,4 @@ async def test_an_answer_to_a_question_that_has_ended_is_told_so(visitor: Visito
     number = await question_of(visitor, "slow.example")
     await visitor.done(f"/questions/{number}/answer", kind="drop", confirmed="yes")
 
-    assert told(await visitor.done(f"/questions/{number}/answer", kind="again")).startswith("This question has ended")
+    assert told(await visitor.done(f"/questions/{number}/answer", kind="again")).startswith("This question was closed")

@@ -36,7 +36,7 @@ async def revision(visitor: Visitor, path: str = "/settings") -> str:
 async def test_T54_what_holds_for_all_pages_is_set(visitor: Visitor) -> None:
     text = await visitor.done("/settings/pages", revision=await revision(visitor), tell="major", every="6h")
 
-    assert told(text) == "Set for all pages: Tell me of, Interval."
+    assert told(text) == "Set for all pages: Report, Interval."
     assert await for_all(visitor) == {"tell": "major", "every": "6h"}
 
 
@@ -67,7 +67,7 @@ async def test_an_edit_that_was_made_meanwhile_is_not_lost(visitor: Visitor) -> 
     answer = await visitor.post("/settings/pages", revision=old, every="9h", tries="4")
 
     assert answer.status_code == 409
-    assert "Somebody else changed this meanwhile." in answer.text
+    assert "These settings were changed meanwhile." in answer.text
     assert await for_all(visitor) == {"every": "6h"}
     (again,) = tree(answer.text).xpath("//input[@name='revision']/@value")
     await visitor.done("/settings/pages", revision=again, every="9h", tries="4")

@@ -95,13 +95,13 @@ def test_an_unreachable_page_leads_to_its_question() -> None:
     told = told_of(events.UNREACHABLE)
 
     assert (told.question_id, told.tone) == (77, "bad")
-    assert told.notes == ("no connection: connection refused", "312 pages of this host fail alike")
+    assert told.notes == ("no connection: connection refused", "312 pages of this host fail for the same cause")
 
 
 def test_a_page_that_could_not_be_received_whole_is_told_as_such() -> None:
     rendering = {"error": {"kind": "timeout", "status": None, "message": "too slow"}}
 
-    assert "The page could not be received whole: too slow" in told_of(events.CHANGED, rendering=rendering).notes
+    assert "The page could not be read in full: too slow" in told_of(events.CHANGED, rendering=rendering).notes
 
 
 def test_a_value_that_did_not_fit_into_its_event_is_told_by_its_length() -> None:

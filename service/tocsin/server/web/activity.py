@@ -117,15 +117,15 @@ async def replay(
         _demand_channel(parts, channel)
     number = await parts.store.count_dead(channel or None)
     if not number:
-        return go_on(request, "/activity", "There is no dead letter any more.", kind="warn")
+        return go_on(request, "/activity", "There are no dead letters any more.", kind="warn")
     if not confirmed:
         return await page(
             request,
             "confirm.html",
             section="activity",
             title="Deliver dead letters again",
-            question=f"Give {count(number, 'alert')} to {channel or 'their channels'} once more?",
-            detail="Receivers get them with the same ids as before, oldest first.",
+            question=f"Give {count(number, 'alert')} to {channel or 'their channels'} again?",
+            detail="They are sent with the same ids as before, oldest first.",
             path="/activity/dead/replay",
             values={"channel": channel},
             verb=f"Deliver {count(number, 'alert')} again",
@@ -135,9 +135,9 @@ async def replay(
     job = await redeliver_dead(parts, Act(work, caller), channel=channel or None)
     row = await job.wait(PATIENCE_S)
     if row.state == "running":
-        more = (f"/jobs/{row.id}", "See how far it is")
-        return go_on(request, "/activity", "Dead letters are being made due again.", more=more)
-    return go_on(request, "/activity", f"{count(row.done, 'alert')} due again.")
+        more = (f"/jobs/{row.id}", "See the progress")
+        return go_on(request, "/activity", "Dead letters are being queued again.", more=more)
+    return go_on(request, "/activity", f"{count(row.done, 'alert')} queued again.")
 
 
 async def _channels(parts: Parts) -> list[ChannelLine]:

@@ -124,11 +124,11 @@ async def _added(request: Request, parts: Parts, pasted: Pasted, ids: Sequence[i
         path = f"/pages/{row.id}" if row is not None else "/"
         if not ids:
             return go_on(request, path, f"{short_url(first.url)} is watched already; nothing was changed.", kind="warn")
-        return go_on(request, path, f"Added {short_url(first.url)}. Its first check is on its way.")
+        return go_on(request, path, f"Added {short_url(first.url)}. Its first check follows at once.")
     known = len(pasted.pages) - len(ids)
     rest = f" {count(known, 'page')} watched already." if known else ""
     left = f" {count(pasted.refused, 'line')} left out." if pasted.refused else ""
-    said = f"Added {count(len(ids), 'page')}; their first checks are on their way.{rest}{left}"
+    said = f"Added {count(len(ids), 'page')}; their first checks follow at once.{rest}{left}"
     return go_on(request, Asked(group=first.group).path() if first.group != "main" else "/", said)
 
 
@@ -138,7 +138,7 @@ async def _again(request: Request, parts: Parts, box: Box) -> Response:
 
 def _wrong(pasted: Pasted) -> tuple[str, ...]:
     if pasted.is_too_much:
-        return (f"more than {MOST_AT_ONCE:,} pages at once; bring them as a file, below",)
+        return (f"more than {MOST_AT_ONCE:,} pages at once; import them from a file, below",)
     more = pasted.refused - len(pasted.wrong)
     told = (*pasted.wrong, f"and {count(more, 'line')} more") if more > 0 else pasted.wrong
     return told or (() if pasted.pages else ("paste at least one URL, such as https://example.org/news",))
@@ -177,7 +177,7 @@ async def begin(request: Request, caller: Writing, parts: Given) -> Response:
     """Watch the demo site."""
     await parts.service.demo.begin()
     await audit(parts, caller, "demo.begin")
-    said = "The demo site is being watched. The first change comes within half a minute."
+    said = "The demo site is now watched. The first change comes within half a minute."
     return go_on(request, Asked(group=DEMO_GROUP).path(), said)
 
 

@@ -38,14 +38,12 @@ class Asking(Struct, frozen=True):
 
 
 _ASKING: Final[dict[str, Asking]] = {
-    "check": Asking("Check", "Check {} now?", "Each host is asked no faster than usual."),
+    "check": Asking("Check", "Check {} now?", "Each host is requested no faster than usual."),
     "pause": Asking("Pause", "Pause {}?", "Paused pages are not checked until they are resumed."),
-    "resume": Asking("Resume", "Resume {}?", "Their checks go on; those that are overdue are spread."),
-    "move": Asking("Move", "Move {} to the group {}?", "What is set for that group holds for them from then on."),
-    "every": Asking(
-        "Set the interval", "Check {} every {}?", "It takes the place of an interval or cron of their own."
-    ),
-    "remove": Asking("Delete", "Delete {}, with all that is stored of them?", "This cannot be undone."),
+    "resume": Asking("Resume", "Resume {}?", "Checks continue; overdue ones are spread out."),
+    "move": Asking("Move", "Move {} to the group {}?", "The group's settings apply from then on."),
+    "every": Asking("Set the interval", "Check {} every {}?", "It replaces their own interval or cron."),
+    "remove": Asking("Delete", "Delete {}, with history and texts?", "This cannot be undone."),
 }
 
 
@@ -89,11 +87,11 @@ async def bulk(
     ids = [int(str(each)) for each in form.getlist("page") if _ID.fullmatch(str(each))]
     verb = said["verb"]
     if verb not in _ASKING:
-        return await list_page(request, parts, asked, wrong=["choose what to do with the pages"])
+        return await list_page(request, parts, asked, wrong=["choose an action"])
     value = {"move": said["to_group"], "every": said["every"]}.get(verb, "").strip()
     wanted = Wanted(verb, tuple(dict.fromkeys(ids))[:_MOST_CHOSEN], said["scope"] == "all", asked, value)  # type: ignore[arg-type] # judged above
     try:
-        wrong = "" if wanted.is_all or wanted.ids else "choose pages first, or all that match"
+        wrong = "" if wanted.is_all or wanted.ids else "select pages first, or all that match"
         wanted.deed  # noqa: B018 - judged before anything is asked
         number = await parts.store.tally_pages(asked.query) if wanted.is_all else len(wanted.ids)
     except UsageError as exc:

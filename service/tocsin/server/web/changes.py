@@ -30,9 +30,9 @@ router = APIRouter(include_in_schema=False)
 
 Show = Literal["unseen", "major", "minor", "all", "dead"]
 SHOWS: Final[tuple[tuple[Show, str, AlertQuery], ...]] = (
-    ("unseen", "Not seen", AlertQuery(unseen=True)),
-    ("major", "Major, not seen", AlertQuery(unseen=True, outcome="major")),
-    ("minor", "Minor, not seen", AlertQuery(unseen=True, outcome="minor")),
+    ("unseen", "Unseen", AlertQuery(unseen=True)),
+    ("major", "Major, unseen", AlertQuery(unseen=True, outcome="major")),
+    ("minor", "Minor, unseen", AlertQuery(unseen=True, outcome="minor")),
     ("all", "All", AlertQuery()),
     ("dead", "Not delivered", AlertQuery(dead=True)),
 )
@@ -41,7 +41,7 @@ _PART: Final = 18
 _FIRST_PART: Final = 8
 """Of each kind on the first page: however many are major, the latest minor one and what else there is are seen, too."""
 _UNDONE: Final = 200
-"""So many can be marked as not seen again with one click; for more it is asked beforehand."""
+"""Alerts that one click can mark as unseen again; more need a confirmation."""
 _LOOKED_AT: Final = 10
 """In so many parts of a list at most it is looked for those that nobody has seen."""
 _MOST_OF_AN_EVENT: Final = 14_000
@@ -188,9 +188,9 @@ async def mark(
     is_seen = seen == "yes" and not un
     back = local_path(back, "/changes")
     if not chosen:
-        return go_on(request, back, "Nothing was chosen: tick some, or use the button of one.", kind="warn")
+        return go_on(request, back, "Nothing was selected: select some, or use the button of one.", kind="warn")
     number = await mark_seen(parts, Act(work, caller), chosen, seen=is_seen)
-    said = f"{count(number, 'alert')} marked as {'seen' if is_seen else 'not seen'}."
+    said = f"{count(number, 'alert')} marked as {'seen' if is_seen else 'unseen'}."
     undo = None
     if is_seen:
         undo = Undo("/changes/seen", "Undo", {"id": chosen, "seen": "no", "back": back})
@@ -225,8 +225,8 @@ async def mark_all(
             "confirm.html",
             section="changes",
             title="Mark all as seen",
-            question=f"Mark all of this list as seen, of {count(await parts.store.tally_alerts(query), 'alert')}?",
-            detail="They stay listed under All. So many cannot be marked as not seen again with one click.",
+            question=f"Mark all of this list as seen: {count(await parts.store.tally_alerts(query), 'alert')}?",
+            detail="They stay listed under All. This cannot be undone with one click.",
             path="/changes/seen/all",
             values={"up_to": str(up_to), **wanted.fields},
             verb="Mark all as seen",
@@ -236,7 +236,7 @@ async def mark_all(
     job = await mark_all_seen(parts, act, query, up_to=up_to)
     row = await job.wait(PATIENCE_S)
     if row.state == "running":
-        more = (f"/jobs/{row.id}", "See how far it is")
+        more = (f"/jobs/{row.id}", "See the progress")
         return go_on(request, path, "All of them are being marked as seen.", more=more)
     return go_on(request, path, f"{count(row.done, 'alert')} marked as seen.")
 
@@ -254,7 +254,7 @@ async def deliver(
     number = await redeliver(parts, Act(work, caller), alert_id, channel=channel or None)
     said = f"{count(number, 'delivery', 'deliveries')} due again; the receiver gets the same id once more."
     if not number:
-        said = "Nothing to deliver: no channel was configured when this was told. Name one to give it to."
+        said = "Nothing to deliver: no channel was configured at that time. Name a channel."
     return go_on(request, f"/changes/{alert_id}", said, kind="good" if number else "warn")
 
 
@@ -276,7 +276,7 @@ async def release(
             "no-such-storm",
             "There is no such shared change",
             f"none has the number {storm_id}",
-            mend="look for it at /changes?show=all; what is older than store.history is forgotten",
+            mend="look for it at /changes?show=all; entries older than store.history are deleted",
         )
     withheld = await parts.store.count_withheld(storm_id)
     if not confirmed:
@@ -284,19 +284,19 @@ async def release(
             request,
             "confirm.html",
             section="changes",
-            title="Tell of each page",
-            question=f"Give {count(withheld, 'alert')} that were withheld, one for each page of {storm.host}?",
-            detail="Each page is received whole for it, at its host's turn. This cannot be taken back.",
+            title="Send an alert per page",
+            question=f"Send {count(withheld, 'alert')} withheld so far, one for each page of {storm.host}?",
+            detail="Each page is read again for it, at its host's turn. This cannot be undone.",
             path=f"/changes/storms/{storm_id}/release",
             values={"back": back},
-            verb="Tell of each page",
+            verb="Send an alert per page",
             back=back,
             danger=False,
         )
     job = await release_storm(parts, Act(work, caller), storm_id)
     row = await job.wait(PATIENCE_S)
     if row.state == "running":
-        return go_on(request, back, "The alerts are being made.", more=(f"/jobs/{row.id}", "See how far it is"))
+        return go_on(request, back, "The alerts are being made.", more=(f"/jobs/{row.id}", "See the progress"))
     return go_on(request, back, f"{count(withheld, 'alert')} due: they come as their pages are received.")
 
 
@@ -308,7 +308,7 @@ async def _demand(store: Store, alert_id: str) -> AlertRow:
             "no-such-alert",
             "There is no such alert",
             f"none has the id {alert_id[:64]!r}",
-            mend="look for it at /changes?show=all; what is older than store.history is forgotten",
+            mend="look for it at /changes?show=all; entries older than store.history are deleted",
         )
     return alert
 

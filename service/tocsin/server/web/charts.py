@@ -131,11 +131,11 @@ def charts(spans: Sequence[ActivitySpan]) -> list[Chart]:
             "Checks",
             spans,
             (
-                ("as before", "calm", lambda span: span.of(*AS_BEFORE)),
-                ("first state", "new", lambda span: span.of("first")),
+                ("unchanged", "calm", lambda span: span.of(*AS_BEFORE)),
+                ("first check", "new", lambda span: span.of("first")),
                 ("changed", "major", lambda span: span.of("minor", "major")),
-                ("not received", "bad", lambda span: span.of(*NOT_RECEIVED)),
-                ("left out", "faint", lambda span: span.of(*LEFT_OUT)),
+                ("unreachable", "bad", lambda span: span.of(*NOT_RECEIVED)),
+                ("not requested", "faint", lambda span: span.of(*LEFT_OUT)),
             ),
         ),
         _draw(
@@ -149,13 +149,13 @@ def charts(spans: Sequence[ActivitySpan]) -> list[Chart]:
         ),
         _draw(
             "missing",
-            "Not received",
+            "Unreachable",
             spans,
             (
                 ("unreachable", "bad", lambda span: span.of("unreachable")),
                 ("put off", "minor", lambda span: span.of("deferred")),
-                ("disallowed", "faint", lambda span: span.of("disallowed")),
-                ("something else", "new", lambda span: span.of("suspect")),
+                ("forbidden", "faint", lambda span: span.of("disallowed")),
+                ("held back", "new", lambda span: span.of("suspect")),
             ),
         ),
         _draw("alerts", "Alerts", spans, (("alerts", "calm", lambda span: span.alerts),)),
@@ -166,7 +166,7 @@ def charts(spans: Sequence[ActivitySpan]) -> list[Chart]:
             spans,
             (
                 ("received", "calm", lambda span: span.wire_bytes),
-                ("not sent again", "faint", lambda span: span.saved_bytes),
+                ("saved", "faint", lambda span: span.saved_bytes),
             ),
             is_bytes=True,
         ),
@@ -306,4 +306,4 @@ def _said(states: Sequence[StateEntry], told: Sequence[VerdictEntry], zone: tzin
     majors = sum(verdict.outcome == "major" for verdict in told)
     found = f"{count(majors, 'major change')}, {count(len(told) - majors, 'minor change')}"
     since = f"since {absolute(states[-1].first_at, zone)}"
-    return f"{count(len(states), 'state')} {since}, {count(sum(s.storings for s in states), 'storing')}: {found}."
+    return f"{count(len(states), 'version')} {since}, stored {count(sum(s.storings for s in states), 'time')}: {found}."

@@ -1,4 +1,4 @@
-"""How far a job is, for whoever started something long."""
+"""The progress of a job, for the person who started a long operation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TITLES: Final[Mapping[str, str]] = {
 _DONE: Final[Mapping[str, str]] = {
     "pages.pause": "Paused {}.",
     "pages.resume": "Resumed {}.",
-    "pages.check": "Asked for a check of {}; what they find is shown as it comes.",
+    "pages.check": "Requested a check of {}; the results appear as they come.",
     "pages.remove": "Deleted {}.",
     "pages.edit": "Changed {}.",
 }
@@ -76,5 +76,5 @@ async def cancel(
     """End a job where it is."""
     row = await cancel_job(parts, Act(jobs, caller), job_id)
     kind = "warn" if row.state == "cancelled" else "good"
-    text = "Cancelled; what was done until then stays done." if kind == "warn" else "It had ended already."
+    text = "Cancelled; completed work is kept." if kind == "warn" else "The job had ended already."
     return go_on(request, local_path(back, f"/jobs/{row.id}"), text, kind=kind)

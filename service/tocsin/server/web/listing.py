@@ -23,7 +23,7 @@ TITLES: Final[Mapping[View, str]] = {
     View.ALL: "All",
     View.CHANGED: "Changed",
     View.PROBLEMS: "Problems",
-    View.ASKED: "Asked about",
+    View.ASKED: "With a question",
     View.NEW: "Not checked yet",
     View.DECLARING: "Declaring",
     View.PAUSED: "Paused",

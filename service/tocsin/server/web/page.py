@@ -96,7 +96,7 @@ async def show(
 
 
 def _why_no_items(row: PageRow, kept: PageItems | None, *, keeps: bool) -> str | None:
-    """Say why no data of a page is kept; None where the page simply has none, or was not received yet."""
+    """Say why no data of a page is kept; None where the page has none, or was not received yet."""
     is_plain = kept is not None and not (row.noindex or row.not_html)
     return (
         None if is_plain or row.last_received_at is None else why_no_items(row, is_read=kept is not None, keeps=keeps)
@@ -120,7 +120,7 @@ async def check(request: Request, caller: Writing, parts: Given, jobs: Work, pag
     """Ask for a check now."""
     await demand_page(parts, page_id)
     await actions.check_pages(parts, actions.Act(jobs, caller), [page_id])
-    return go_on(request, f"/pages/{page_id}", "A check was asked for; what it finds is shown here as it comes.")
+    return go_on(request, f"/pages/{page_id}", "A check was requested; its result appears here.")
 
 
 @router.post("/pages/{page_id:int}/pause")
@@ -134,7 +134,12 @@ async def pause(
     path = f"/pages/{page_id}"
     verb = "Undo: resume it" if paused else "Undo: pause it"
     undo = Undo(f"{path}/pause", verb, {"paused": "no" if paused else "yes"})
-    return go_on(request, path, "Paused: it is not checked." if paused else "Resumed: its checks go on.", undo=undo)
+    return go_on(
+        request,
+        path,
+        "Paused: the page is not checked." if paused else "Resumed: the page is checked again.",
+        undo=undo,
+    )
 
 
 @router.post("/pages/{page_id:int}/remove")
@@ -148,8 +153,8 @@ async def remove(
             request,
             "confirm.html",
             title="Delete this page",
-            question=f"Delete {short_url(row.url, 200)}, with all that is stored of it?",
-            detail="Its states, verdicts, renderings and texts go with it. This cannot be undone.",
+            question=f"Delete {short_url(row.url, 200)}, with its history and texts?",
+            detail="Its history, changes, renderings and texts are deleted with it. This cannot be undone.",
             path=f"/pages/{page_id}/remove",
             values={},
             verb="Delete 1 page",
@@ -191,7 +196,7 @@ async def show_text(
 def _choose(
     kept: Sequence[SnapshotRow], older: int | None, newer: int | None
 ) -> tuple[SnapshotRow, SnapshotRow] | None:
-    """Choose two texts by their ids, newest first; None where there are no two."""
+    """Select two texts by their ids, newest first; None where there are no two."""
     places = {row.id: place for place, row in enumerate(kept)}
     new = places.get(newer, 0) if newer is not None else 0
     old = places.get(older, new + 1) if older is not None else new + 1
@@ -216,11 +221,11 @@ def _why_none(parts: Parts, row: PageRow, kept: Sequence[SnapshotRow]) -> str:
     if row.noindex:
         return "None of its text is kept: the page asks not to be indexed (noindex)."
     if per_page < 2:  # noqa: PLR2004 - a difference has two sides
-        return f"Too few of its texts are kept: snapshots.per_page is {per_page}; set it to 2 or more."
+        return f"Too few texts are kept: snapshots.per_page is {per_page}; set it to 2 or more."
     if kept:
-        return "There is only one text of it: it has not changed since."
+        return "Only one version of its text is kept: it has not changed since."
     if row.stored_at is None:
-        return "Nothing of it is stored yet; ask for a check."
+        return "Nothing is stored yet; request a check."
     return (
         "None of its text is kept yet: that begins when it is next read whole "
         "(never where it says noarchive, has mode auto or signals none, or is no HTML)."

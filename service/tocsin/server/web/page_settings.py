@@ -99,11 +99,11 @@ async def save(request: Request, caller: Writing, parts: Given, jobs: Work, page
         await actions.edit_page(parts, act, page_id, deed, if_revision=revision)
     except actions.Stale:
         now = {**typed, "revision": str(await parts.store.page_revision(page_id))}
-        why = "somebody else changed this page meanwhile; look at what you typed, and save once more to put it in place"
+        why = "this page was changed meanwhile; check your input, and save again to overwrite"
         return await _show(request, parts, row, typed=now, wrong=(why,), status=409)
     except UsageError as exc:
         return await _show(request, parts, row, typed=typed, wrong=tuple(str(exc).splitlines()), status=422)
-    return go_on(request, f"/pages/{page_id}/settings", "Saved. It holds from the next check on.")
+    return go_on(request, f"/pages/{page_id}/settings", "Saved. The settings apply from the next check on.")
 
 
 def judge(typed: Mapping[str, str]) -> dict[str, str]:

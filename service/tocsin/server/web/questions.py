@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 Kind = Literal["again", "never", "until-major", "drop", "copy"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 SCOPES: Final = {
-    "page": "its pages, each by itself",
-    "host-cause": "this host, failing in this way",
-    "host": "this host, whatever fails",
-    "cause": "every host, failing in this way",
+    "page": "each of its pages",
+    "host-cause": "this host and cause",
+    "host": "this host, any cause",
+    "cause": "every host, this cause",
 }
-WHENS: Final = {"now": "at once", "at": "at this time, or after this long:", "later": "when I say so later"}
+WHENS: Final = {"now": "at once", "at": "at a time, or after a delay:", "later": "later, on request"}
 MOST_TIMES: Final = 100
 _LONGEST: Final = 4096
 
@@ -81,7 +81,7 @@ def read_answer(
         instruction = Instruction(kind="copy", copy_url=chosen)
         url = url or (of if question.pages > 1 else None)
         if chosen and url is None and question.pages > 1:
-            wrong["url"] = "one copy cannot stand for many pages: choose the page that it is a copy of"
+            wrong["url"] = "one copy cannot replace several pages: choose the page that it is a copy of"
     return (None, wrong) if wrong else (Answer(instruction, scope, url), {})
 
 
@@ -147,8 +147,8 @@ _ROOM_FOR_COPIES: Final = 9_000
 SAID: Final = {
     "again": "try again",
     "never": "never again",
-    "until-major": "not until a major change",
-    "drop": "off the list",
+    "until-major": "wait for a major change",
+    "drop": "delete",
     "copy": "take a copy",
 }
 
@@ -156,10 +156,10 @@ SAID: Final = {
 _FIELDS: Final = {
     "kind": "What to do",
     "url": "For",
-    "times": "Sets of requests",
+    "times": "Number of tries",
     "when": "When",
     "at": "Time",
-    "scope": "Remember it for",
+    "scope": "Remember the answer for",
     "copy": "Copy",
 }
 
@@ -189,8 +189,8 @@ async def questions(
     known = show if show in ("closed", "rules") else "open"
     tabs = [
         ("/questions", "Open", tally, known == "open"),
-        ("/questions?show=closed", "Ended", None, known == "closed"),
-        (_RULES, "Rules in force", None, known == "rules"),
+        ("/questions?show=closed", "Closed", None, known == "closed"),
+        (_RULES, "Standing answers", None, known == "rules"),
     ]
     if known == "rules":
         rules = await parts.store.browse_rules(cursor=cursor, limit=_PART_OF_RULES)
@@ -231,12 +231,12 @@ async def answer(request: Request, caller: Writing, parts: Given, work: Work, qu
     row = await _demand(parts, question_id)
     typed = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
     if row.closed_at is not None:
-        return go_on(request, f"/questions/{question_id}", "This question has ended meanwhile.", kind="warn")
+        return go_on(request, f"/questions/{question_id}", "This question was closed meanwhile.", kind="warn")
     zone = zone_named(parts.service.settings().instance.time_zone)
     copies = await parts.store.question_copies(question_id)
     meant, wrong = read_answer(typed, row, copies, parts.clock.now(), zone)
     if meant is not None and meant.url is not None and not await _is_of(parts, question_id, meant.url):
-        meant, wrong = None, {"url": "this page is not one of this question any more: choose another one"}
+        meant, wrong = None, {"url": "this page is no longer part of the question: choose another one"}
     if meant is None:
         return await _show(request, parts, row, typed, wrong, status=422)
     number = 1 if meant.url else row.pages
@@ -252,12 +252,12 @@ async def lift(request: Request, caller: Writing, parts: Given, work: Work, rule
     """Forget an answer that stays; its pages are checked again."""
     path = _RULES
     if await parts.store.rule(rule_id) is None:
-        return go_on(request, path, f"Rule {rule_id} is not in force any more.", kind="warn")
+        return go_on(request, path, f"Standing answer {rule_id} is removed already.", kind="warn")
     job = await lift_rule(parts, Act(work, caller), rule_id)
     row = await job.wait(PATIENCE_S)
     if row.state == "running":
-        return go_on(request, path, f"Rule {rule_id} is being lifted.", more=_progress(row))
-    return go_on(request, path, f"Rule {rule_id} lifted; {count(row.done, 'page')} checked again.")
+        return go_on(request, path, f"Standing answer {rule_id} is being removed.", more=_progress(row))
+    return go_on(request, path, f"Standing answer {rule_id} removed; {count(row.done, 'page')} checked again.")
 
 
 def grouped(row: QuestionRow) -> Group:
@@ -271,7 +271,7 @@ def grouped(row: QuestionRow) -> Group:
         if row.instruction.later:
             stands += ", at a time that you will set"
     else:
-        stands = "asked" if row.announced_at is not None else "being gathered"
+        stands = "asked" if row.announced_at is not None else "gathering"
     return Group(row, f"{words} ({detail})" if detail else words, row.cause, stands)
 
 
@@ -324,12 +324,12 @@ async def _ask_to_drop(request: Request, row: QuestionRow, typed: Mapping[str, s
         request,
         "confirm.html",
         section="questions",
-        title="Take off the list",
-        question=f"Take {whom} off the list?",
-        detail="All that is stored of it goes, too: its states, its history, its texts. This cannot be undone.",
+        title="Delete pages",
+        question=f"Delete {whom}?",
+        detail="Its history, changes and texts are deleted with it. This cannot be undone.",
         path=f"/questions/{row.id}/answer",
         values={"kind": "drop", "url": typed.get("url", "")},
-        verb=f"Take {count(number, 'page')} off the list",
+        verb=f"Delete {count(number, 'page')}",
         back=local_path(f"/questions/{row.id}"),
         danger=True,
     )
@@ -338,17 +338,17 @@ async def _ask_to_drop(request: Request, row: QuestionRow, typed: Mapping[str, s
 def _told(request: Request, job: JobRow, meant: Answer, number: int) -> Response:
     said = SAID[meant.instruction.kind]
     if meant.instruction.kind == "again" and meant.instruction.later:
-        said = "try again, at a time that you will set here"
+        said = "try again later, on request"
     whom = count(number, "page")
     if job.state == "running":
         return go_on(request, "/questions", f"{whom}: {said}. This is being done.", more=_progress(job))
     if meant.instruction.kind in ("never", "until-major"):
-        return go_on(request, "/questions", f"{whom}: {said}.", more=(_RULES, "See and lift rules"))
+        return go_on(request, "/questions", f"{whom}: {said}.", more=(_RULES, "See standing answers"))
     return go_on(request, "/questions", f"{whom}: {said}.")
 
 
 def _progress(job: JobRow) -> tuple[str, str]:
-    return f"/jobs/{job.id}", "See how far it is"
+    return f"/jobs/{job.id}", "See the progress"
 
 
 async def _demand(parts: Parts, question_id: int) -> QuestionRow:
@@ -359,6 +359,6 @@ async def _demand(parts: Parts, question_id: int) -> QuestionRow:
             "no-such-question",
             "There is no such question",
             f"none has the number {question_id}",
-            mend="see the open ones at /questions; those that ended are forgotten after store.history",
+            mend="see the open ones at /questions; closed ones are deleted after store.history",
         )
     return row

@@ -26,35 +26,35 @@ SECRET_KEYS: Final = ("auth", "proxy", "headers", "cookies")
 FORM_KEYS: Final = tuple(key for key in PAGE_KEYS if key not in SECRET_KEYS)
 
 BLOCKS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
-    ("Awareness", ("mode", "tell", "report")),
+    ("Alerts", ("mode", "tell", "report")),
     ("When pages are checked", ("every", "cron", "adaptive", "every_min", "every_max", "at_launch", "min_gap")),
     ("What counts as a major change", ("durational_threshold", "minor_threshold", "refresh_cap")),
-    ("What else pages say", ("signals", "signal_rules", "look_at", "ignore", "suspects")),
-    ("When a page cannot be received", ("tries", "retry_refused")),
+    ("What is compared", ("signals", "signal_rules", "look_at", "ignore", "suspects")),
+    ("Unreachable pages", ("tries", "retry_refused")),
 )
 """The form, in the order in which somebody thinks of it."""
 
 LABELS: Final = {
     "mode": "Mode",
-    "tell": "Tell me of",
-    "report": "Tell these, too",
+    "tell": "Report",
+    "report": "Also report",
     "every": "Interval",
-    "cron": "Or by cron",
+    "cron": "Or cron",
     "adaptive": "Adaptive",
-    "every_min": "Shortest interval",
-    "every_max": "Longest interval",
-    "at_launch": "Due at a start after",
-    "min_gap": "Least gap",
+    "every_min": "Shortest adaptive interval",
+    "every_max": "Longest adaptive interval",
+    "at_launch": "Due at startup after",
+    "min_gap": "Minimum interval",
     "durational_threshold": "Durational threshold",
     "minor_threshold": "Minor threshold",
-    "refresh_cap": "Refresh at most",
+    "refresh_cap": "Refresh limit",
     "signals": "Signals",
-    "signal_rules": "Rules for signals",
-    "look_at": "Look at",
-    "ignore": "Ignore",
-    "suspects": "Suspect answers",
-    "tries": "Further tries",
-    "retry_refused": "Try refusals again",
+    "signal_rules": "Signal rules",
+    "look_at": "Compare only",
+    "ignore": "Leave out",
+    "suspects": "Login and error pages",
+    "tries": "Retries",
+    "retry_refused": "Retry refusals",
 }
 
 

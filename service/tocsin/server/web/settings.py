@@ -42,16 +42,19 @@ _YEAR_S: Final = 365 * 86_400
 Mode = Literal["on", "auto", "off"]
 
 MODES: Final[dict[str, tuple[str, str]]] = {
-    "on": ("Check every page", "Each page is checked, and you are told of its changes."),
-    "auto": ("Only those that ask for it", "Each page is checked; you are told of those that carry topper elements."),
-    "off": ("Check nothing", "No page is asked for. All stay listed, with what is known of them."),
+    "on": ("Check every page", "Every page is checked, and every change is reported."),
+    "auto": (
+        "Report declared changes only",
+        "Every page is checked; changes are reported of pages with topper elements only.",
+    ),
+    "off": ("Check nothing", "No page is requested. All pages and their history are kept."),
 }
 TABS: Final = (
     ("/settings", "All pages"),
     ("/settings/groups", "Groups"),
-    ("/settings/force", "In force"),
+    ("/settings/force", "In use"),
     ("/settings/access", "Access"),
-    ("/settings/audit", "Who changed what"),
+    ("/settings/audit", "Audit log"),
 )
 
 
@@ -125,14 +128,14 @@ async def edit(request: Request, caller: Writing, parts: Given, work: Work) -> R
         return await _form(request, parts, group, filled, status=422, revision=revision)
     path = path_of(group)
     if not filled.settings and not filled.unset:
-        return go_on(request, path, "Nothing was changed: all stands as it did.", kind="warn")
+        return go_on(request, path, "Nothing was changed.", kind="warn")
     try:
         act, known = Act(work, caller), read_revision(revision)
         job = await edit_defaults(parts, act, group, filled.settings, filled.unset, if_revision=known)
     except Stale:
         return await _form(request, parts, group, filled, status=409, is_stale=True)
     row = await job.wait(PATIENCE_S)
-    more = (f"/jobs/{row.id}", "Its pages follow; see how far it is") if row.state == "running" else None
+    more = (f"/jobs/{row.id}", "The pages are being updated; see the progress") if row.state == "running" else None
     return go_on(request, path, f"Set for {_whom(group)}: {', '.join(filled.changes)}.", more=more)
 
 
@@ -145,7 +148,7 @@ async def set_mode(
     was = before.get("mode", parts.service.settings().pages.mode)
     job = await edit_defaults(parts, Act(work, caller), None, {"mode": mode}, ())
     row = await job.wait(PATIENCE_S)
-    more = (f"/jobs/{row.id}", "Its pages follow; see how far it is") if row.state == "running" else None
+    more = (f"/jobs/{row.id}", "The pages are being updated; see the progress") if row.state == "running" else None
     undo = Undo("/settings/mode", "Undo", {"mode": str(was)}) if was != mode else None
     kind = "good" if mode != "off" else "warn"
     return go_on(request, "/settings", f"For all pages: {MODES[mode][0].lower()}.", kind=kind, undo=undo, more=more)

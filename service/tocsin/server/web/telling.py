@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 _LABELS: Final[dict[str, tuple[str, str]]] = {
     events.CHANGED: ("Changed", "minor"),
     events.HOST_CHANGED: ("Many pages changed alike", "minor"),
-    events.UNREACHABLE: ("Cannot be received", "bad"),
-    events.RECOVERED: ("Received again", "good"),
-    events.DISALLOWED: ("Disallowed by robots.txt", "bad"),
-    events.SUSPECT: ("Something else in its place", "bad"),
+    events.UNREACHABLE: ("Unreachable", "bad"),
+    events.RECOVERED: ("Reachable again", "good"),
+    events.DISALLOWED: ("Forbidden by robots.txt", "bad"),
+    events.SUSPECT: ("Held back", "bad"),
     events.UNCHANGED: ("Unchanged", "quiet"),
-    events.TOO_SOON: ("Not due to change yet", "quiet"),
+    events.TOO_SOON: ("Too soon to have changed", "quiet"),
     events.OUTAGE_BEGAN: ("Our own connection is down", "bad"),
     events.OUTAGE_ENDED: ("Our own connection is back", "good"),
 }
@@ -32,21 +32,21 @@ _MOST_DIGITS: Final = 18
 """Ids are integers of the store."""
 
 BASES: Final = {
-    "declared": "the page, or whoever speaks for it, declares the change",
-    "inferred": "only the content changed; the page declares nothing that could have",
-    "contradicted": "what the page declares and its content do not agree",
+    "declared": "the page, or a feed or sitemap of its site, declares the change",
+    "inferred": "only the content changed; no declared date did",
+    "contradicted": "what the page declares and its content contradict each other",
 }
 
 KIND_NAMES: Final = {
     "changed": "Changes",
     "host": "Shared changes",
-    "unreachable": "Cannot be received",
-    "recovered": "Received again",
-    "disallowed": "Disallowed",
-    "suspect": "Something else",
+    "unreachable": "Unreachable",
+    "recovered": "Reachable again",
+    "disallowed": "Forbidden by robots.txt",
+    "suspect": "Held back",
     "outage": "Our connection",
     "unchanged": "Unchanged",
-    "too-soon": "Not due to change yet",
+    "too-soon": "Too soon to have changed",
 }
 """Kinds of events that can be asked for, and what they are called."""
 
@@ -170,21 +170,23 @@ def _notes(kind: str, data: JsonObject, rendering: JsonObject) -> list[str]:
         error, pages = _table(data.get("error")), _number(_table(data.get("question")).get("pages")) or 1
         notes.append(failure(_words(error.get("kind")) or "", _words(error.get("message")) or ""))
         if pages > 1:
-            notes.append(f"{pages:,} pages of this host fail alike")
+            notes.append(f"{pages:,} pages of this host fail for the same cause")
     if kind == events.DISALLOWED:
         rule = _words(_table(data.get("robots")).get("rule"))
-        notes.append(f"robots.txt says {rule}" if rule else "robots.txt could not be had, so nothing is asked for")
+        notes.append(f"robots.txt says {rule}" if rule else "robots.txt could not be read, so no request is made")
     if kind == events.SUSPECT:
         notes.append(f"{_words(data.get('evidence')) or 'another page'}; nothing was compared")
     if rendering and (failed := _table(rendering.get("error"))):
         said = _words(failed.get("message")) or _words(failed.get("kind")) or "no more is known"
-        notes.append(f"The page could not be received whole: {said}")
+        notes.append(f"The page could not be read in full: {said}")
     if rendered := _table(data.get("rendered")):
         then = _words(rendered.get("outcome"))
-        notes.append(f"When it was received whole it had changed once more ({then})")
+        notes.append(f"When it was read in full it had changed again ({then})")
     if (minor := _number(data.get("minor_count"))) and data.get("outcome") == "minor":
         least = _number(_table(data.get("thresholds")).get("minor"))
-        notes.append(f"{minor} minor since the last major one; {least} are a major one" if least else f"{minor} minor")
+        notes.append(
+            f"{minor} minor since the last major change; {least} count as a major one" if least else f"{minor} minor"
+        )
     return notes
 
 

@@ -31,9 +31,9 @@ _LONGEST_NAME: Final = 64
 _PART: Final = 25
 _PATH: Final = "/settings/access"
 SCOPES: Final[Mapping[str, str]] = {
-    "read": "look at everything",
-    "write": "look, and change what is watched",
-    "admin": "everything, tokens and the audit log among it",
+    "read": "read everything",
+    "write": "read, and change what is watched",
+    "admin": "everything, including tokens and the audit log",
 }
 
 
@@ -104,7 +104,7 @@ async def revoke(
             section="settings",
             title="Revoke a token",
             question=f"Revoke the token {name[:_LONGEST_NAME]}?",
-            detail=f"Whoever uses it is refused from now on, browsers that logged in with it among them.{own}",
+            detail=f"Its clients are refused from now on, including browsers that logged in with it.{own}",
             path="/settings/access/tokens/revoke",
             values={"name": name},
             verb="Revoke",
