@@ -1,4 +1,4 @@
-"""Forgetting what is past its retention, in small batches."""
+"""Deleting what is past its retention, in small batches."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 
 EVERY_S = 3600.0
 ROOM_EVERY_S = 60.0
-"""How often texts are made to fit: a first pass over a long list brings some hundred megabytes of them a minute."""
+"""Interval of limiting texts: the first pass over a long list adds some hundred megabytes per minute."""
 
 BATCH_ROWS = 500
 _BREATH_S = 0.05
 
 
 class PrunableStore(Protocol):
-    """What pruning needs of a store: see `ports.StoreCare` and `ports.snapshots.SnapshotStore`."""
+    """The part of the store that pruning needs; see `ports.StoreCare` and `ports.snapshots.SnapshotStore`."""
 
     async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
-        """Forget history, alerts and answered questions older than this, at most `limit` rows; returns how many."""
+        """Delete older history, alerts and answered questions, at most `limit` rows; returns their number."""
 
     async def prune_snapshots(self, now: Instant, *, keep: timedelta, per_page: int, limit: int) -> int:
-        """Forget texts by their age and number, at most `limit` of them; returns how many."""
+        """Delete texts by age and number, at most `limit`; returns their number."""
 
     async def fit_snapshots(self, *, total: int, limit: int) -> int:
-        """Forget the oldest texts, at most `limit`, until all take no more than so many bytes; returns how many."""
+        """Delete the oldest texts, at most `limit`, until all fit into `total` bytes; returns their number."""
 
 
 class Pruning:
-    """Prunes history, alerts, answered questions and texts once an hour (T71); texts that take too much room, sooner.
+    """Prunes history, alerts, answered questions and texts once an hour (T71); excess texts once a minute.
 
-    history  how long they are kept, but for
-    texts    which have terms of their own
+    history  retention of all but texts
+    texts    limits of texts
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Pruning:
                 await self._prune_or_tell(self._make_room)
 
     async def prune(self) -> int:
-        """Forget what is past its retention; returns how many rows that were."""
+        """Delete what is past its retention; returns the number of rows."""
         return await self._prune_by(self._prune_some)
 
     async def _prune_or_tell(self, some: Callable[[], Awaitable[int]]) -> None:
@@ -71,7 +71,7 @@ class Pruning:
         forgotten = 0
         while batch := await some():
             forgotten += batch
-            # The writer of states comes first.
+            # A pause between transactions, so that checks are written in time.
             await self._clock.sleep(_BREATH_S)
         if forgotten:
             self._telemetry.emit(Happening("store.pruned", "info", {"rows": forgotten}))

@@ -28,21 +28,21 @@ if TYPE_CHECKING:
     from tocsin.ports import Clock, Store, Telemetry
 
 GRACE_S = 8.0
-"""How long a stop may take, less than container engines wait before they kill; what is not finished by then is given
-up, and claimed again at the next start."""
+"""Longest stop, shorter than container engines wait before they kill; work that is not finished by then is claimed
+again at the next start."""
 
 LEAST_S = 0.5
-"""What each step of a stop has at least, whatever the steps before it took."""
+"""Least time of each step of a stop, however long the steps before it took."""
 
 HALT_S = 2.0
 """The same for a one-shot check that a person interrupts."""
 
 DRAIN_S = 15.0
-"""How long a one-shot check gives its channels; what they have not taken stays in the outbox."""
+"""Time of a one-shot check for its deliveries; the others stay in the outbox."""
 
 
 AGAIN_S = 2.0
-"""When what the store could not do at the launch is tried again."""
+"""Pause before a failed step of the launch is repeated."""
 
 
 class EngineParts(Struct, frozen=True):
@@ -65,7 +65,7 @@ class EngineParts(Struct, frozen=True):
 
 
 class Runner:
-    """Runs an engine: as a service until told to stop, or for one request."""
+    """Runs an engine, as a service or for one request."""
 
     def __init__(self, store: Store, loops: EngineParts, clock: Clock, telemetry: Telemetry) -> None:
         self._store, self._loops, self._clock, self._telemetry = store, loops, clock, telemetry
@@ -73,13 +73,13 @@ class Runner:
     async def serve(self, stopping: asyncio.Event, *, at_launch: timedelta, cron: str) -> None:
         """Run until `stopping` is set, then end in order: checks, results, renderings, deliveries.
 
-        at_launch  pages checked longer ago than this become due now, spread (T63)
-        cron       the configuration's; pages with such a time of day, or one of their own, keep to it
+        at_launch  pages checked longer ago than this become due, spread over time (T63)
+        cron       of the configuration; pages with a cron expression keep to it
         """
         loops = self._loops
         await loops.lease.take()
         now = self._clock.now()
-        # Before the first look at what is due: nothing that is overdue is checked before it is spread.
+        # Before the scheduler starts: overdue pages are held back until a background task has spread them.
         await self._store.hold_overdue(now, at_launch=at_launch)
         await loops.uplink.resume()
         self._telemetry.emit(Happening("engine.started"))
@@ -106,7 +106,7 @@ class Runner:
             deadline_s = self._clock.monotonic() + GRACE_S
             loops.scheduler.wake()
             loops.renders.stop()
-            # Half of the time for what waits for others; the rest for what must be written.
+            # Half of the time for requests under way, the rest for everything that must be written.
             await self._end(checking, deadline_s - GRACE_S / 2)
             await loops.writer.finish()
             await self._end(writing, deadline_s)
@@ -125,7 +125,7 @@ class Runner:
         self._telemetry.emit(Happening("engine.stopped", "info", figures))
 
     async def _spread_overdue(self, now: Instant, at_launch: timedelta, cron: str) -> None:
-        """Make due what was last checked too long ago (T63), while what is due anyway is being checked."""
+        """Spread the checks of overdue pages (T63), while other pages are checked already."""
         claim, on_spread = self._loops.lease.claim, self._loops.scheduler.on_spread
         while True:
             try:
@@ -134,7 +134,7 @@ class Runner:
             except StoreError as exc:
                 self._telemetry.emit(Happening("launch.failed", "error", {"error": str(exc)}))
                 await self._clock.sleep(AGAIN_S)
-                # By then what was checked since is no longer what a clock that was ahead has checked.
+                # With a new time, checks made since then do not look like those of a clock that was ahead.
                 claim, now = self._loops.lease.claim, self._clock.now()
             else:
                 break
@@ -178,12 +178,12 @@ class Runner:
                 task.cancel()
 
     async def _render(self) -> None:
-        """Run the render queue with its renderings under it, so that they can be waited for and given up together."""
+        """Run the render queue with its renderings in one group, so that they end together."""
         async with asyncio.TaskGroup() as renderings:
             await self._loops.renders.run(renderings)
 
     async def _end(self, task: asyncio.Task[None], deadline_s: float) -> None:
-        """Wait for a task to end by itself; cancel it at this monotonic time."""
+        """Wait for a task, and cancel it at this monotonic time."""
         _, late = await asyncio.wait({task}, timeout=max(deadline_s - self._clock.monotonic(), LEAST_S))
         for overdue in late:
             overdue.cancel()

@@ -1,4 +1,4 @@
-"""What is announced once for many pages: questions, storms, and outages of our own connection."""
+"""Announcements that concern many pages: questions, storms, and outages of our own connection."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ if TYPE_CHECKING:
     from tocsin.ports import AttentionStore, Chance, Clock, Store, Telemetry
 LOOK_S: Final = 1.0
 _ASKED_FOR_TEXTS: Final = 10
-"""So many pages are looked at for texts that show what changed; not of every page they may be kept."""
+"""Pages that are tried for texts that show the change; texts are not kept of every page."""
 _RETRY_US = 60_000_000
 
 
 class WakeUp:
-    """Wakes everybody who waits, each time it is rung."""
+    """Wakes all waiters, each time it is rung."""
 
     def __init__(self) -> None:
         self._rung = asyncio.Event()
 
     def ring(self) -> None:
-        """Wake whoever waits now."""
+        """Wake the current waiters."""
         self._rung.set()
         self._rung = asyncio.Event()
 
     def next(self) -> asyncio.Event:
-        """Give the event that is set when it rings the next time."""
+        """Return the event that the next ring sets."""
         return self._rung
 
 
 class Announcer(ABC):
-    """Announces what is due.
+    """Announces what was gathered, once its gathering has ended.
 
-    gather        how long it is gathered
-    on_announced  is told that alerts were written
+    gather        duration of the gathering
+    on_announced  called after alerts were written
     """
 
     failed: ClassVar[str]
-    """What has happened when the store fails."""
+    """Name of the happening when the store fails."""
 
     def __init__(
         self, gather: timedelta, clock: Clock, telemetry: Telemetry, *, on_announced: Callable[[], None]
@@ -70,11 +70,11 @@ class Announcer(ABC):
             await self._clock.sleep(LOOK_S)
 
     async def look(self) -> int:
-        """Announce what is due; returns how much."""
+        """Announce what is due; returns the number of announcements."""
         return await self._announce_by(self._clock.now())
 
     async def flush(self) -> int:
-        """Announce all at once: a one-shot command has nothing more to gather. Returns how much."""
+        """Announce everything now, since a one-shot command gathers nothing more; returns the number."""
         return await self._announce_by(self._clock.now() + self._gather_us)
 
     async def _announce_by(self, due_by: Instant) -> int:
@@ -85,15 +85,16 @@ class Announcer(ABC):
 
     @abstractmethod
     async def _announce(self, due_by: Instant) -> int:
-        """Write an alert of each that is due by then; returns of how many. Raises StoreError."""
+        """Write an alert for each that is due by then; returns their number. Raises StoreError."""
 
 
 class QuestionAnnouncer(Announcer):
-    """Announces questions once their gathering has ended, but not while our own connection fails, or may fail.
+    """Asks the user about pages that could not be received, one question for many (T60).
 
-    gather        how long failures of one host and cause are gathered
-    on_announced  is told that alerts were written
+    gather  duration of gathering failures of one host and cause
     """
+
+    # Not during an outage of our own connection, nor while there may be one: it would ask about healthy pages.
 
     failed = "attention.failed"
 
@@ -130,19 +131,18 @@ class QuestionAnnouncer(Announcer):
 
 
 class StormTexts(StormStore, Protocol):
-    """What announcing storms needs of the store."""
+    """The part of the store that announcing storms needs."""
 
     async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:
         """See `ports.RenderStore`."""
 
 
 class StormAnnouncer(Announcer):
-    """Announces storms once their gathering has ended.
+    """Tells once of a change that many pages of a host share.
 
-    source        the instance's name, the `source` of its events
-    chance        where their ids come from
-    gather        how long pages that share a change are gathered
-    on_announced  is told that alerts were written
+    source  name of the instance, the `source` of its events
+    chance  of their ids
+    gather  duration of gathering pages that share a change
     """
 
     failed = "storms.failed"
@@ -173,14 +173,14 @@ class StormAnnouncer(Announcer):
         return len(storms)
 
     async def _excerpt(self, storm: StormRow) -> JsonObject | None:
-        """Show what changed, by the texts of one of its pages; None where none of them may be kept."""
+        """Show the change by the texts of one of its pages; None if no texts are kept."""
         for verdict in await self._store.storm_verdicts(storm.id, after=(0, 0), limit=_ASKED_FOR_TEXTS):
             texts = await self._store.texts_around(verdict.page_id, verdict.at)
             try:
                 if texts is not None and (shown := await asyncio.to_thread(difference_data, *texts)) is not None:
                     return shown
             except DamagedText:
-                # Whoever asks for this page's own difference is told; the next page serves as well.
+                # The damage is reported where this page's own difference is shown; the next page serves as well.
                 continue
         return None
 
@@ -188,9 +188,9 @@ class StormAnnouncer(Announcer):
 def host_changed_event(
     storm: StormRow, excerpt: JsonObject | None, at: Instant, *, source: str, chance: Chance
 ) -> AlertDraft:
-    """Tell of a change that many pages of a host have in common, in place of an alert of each.
+    """Tell of a change that many pages of a host share, instead of an alert for each.
 
-    excerpt  what changed, as `difference` in the event of a page shows it
+    excerpt  of the change, as `difference` in the event of a page
     """
     data: JsonObject = {
         "storm": {
@@ -217,7 +217,7 @@ def _command(storm: StormRow) -> str:
 
 
 class OutageAnnouncer:
-    """Turns what the outage watch sees into alerts, once each."""
+    """Tells once of the beginning and end of an outage, and withdraws the questions that it caused."""
 
     def __init__(
         self, store: Store, lease: Lease, outage: OutageWatch, alerts: EventWriter, clock: Clock, telemetry: Telemetry
@@ -227,13 +227,13 @@ class OutageAnnouncer:
         self._told_of: Instant | None = None
 
     async def resume(self) -> None:
-        """Go on with an outage that was told of before a restart, so that its end is told too."""
+        """Continue an outage that was told before a restart, so that its end is told, too."""
         await self.recall()
         if self._told_of is not None:
             self._outage.resume(self._told_of)
 
     async def recall(self) -> None:
-        """Know of an outage that was told of, but ask everybody all the same: a one-shot check waits for no probe."""
+        """Remember an outage that was told, but make requests all the same: a one-shot check waits for no probe."""
         self._told_of = await self._store.open_outage()
 
     async def run(self) -> None:
@@ -246,7 +246,7 @@ class OutageAnnouncer:
             await self._clock.sleep(LOOK_S)
 
     async def look(self) -> None:
-        """Tell of a beginning or an end that was not told of."""
+        """Tell of a beginning or end that was not told so far."""
         began_at, now = self._outage.began_at, self._clock.now()
         if began_at is not None and self._told_of is None:
             causes = [FailureKind.DNS, FailureKind.CONNECT]

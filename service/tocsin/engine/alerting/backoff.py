@@ -1,4 +1,4 @@
-"""What becomes of a delivery after a try: pure."""
+"""What becomes of a delivery after a try. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who takes pages through their checks: this process itself, or fetcher processes (see `fetchers`)."""
+"""Checkers of pages: this process itself, or fetcher processes (see `pool`)."""
 
 from __future__ import annotations
 
@@ -28,46 +28,46 @@ if TYPE_CHECKING:
 
 
 class Checkers(Protocol):
-    """Take pages through their checks; each page that is begun comes to one result, whatever happens."""
+    """Check pages; each page that is begun has exactly one result."""
 
     def checking(self, put: Put) -> AbstractAsyncContextManager[None]:
-        """Check what is begun inside; at the end, wait for what is under way.
+        """Check the pages begun inside; at the end, wait for those under way.
 
-        put  takes results, and may let us wait
+        put  takes results, and waits while the store is behind
         """
 
     def checker_of(self, host: str) -> int:
-        """Give the number of the one that checks this host's pages, counted from 0."""
+        """Return the number of the checker of this host, counted from 0."""
 
     def room(self, checker: int) -> int:
-        """Tell how many pages this one can be given now; none where it is 0 or less."""
+        """Return how many pages this checker can take now; can be less than 0."""
 
     def room_of_all(self) -> int:
-        """Tell how many pages all of them together can be given now; less than 0 is never told."""
+        """Return how many pages all checkers together can take now, at least 0."""
 
     def waiting_since(self) -> Instant | None:
-        """Give the earliest due time of the pages in hand that no request was made for yet; None: there are none."""
+        """Return the earliest due time of pages in hand without a request so far; None if there are none."""
 
     def begin(self, tasks: Sequence[PageTask]) -> None:
-        """Check these pages of one host, at least one."""
+        """Check these pages, at least one, of one host."""
 
     def put_off(self, tasks: Iterable[PageTask]) -> None:
-        """Make no request for these pages: it is our own connection that fails, and somebody waits for an answer."""
+        """Postpone these pages without a request: our own connection fails, and the user waits for an answer."""
 
     def withdraw(self, page_ids: set[int]) -> None:
         """Make no further request for these pages: they are no longer watched (T62)."""
 
     def drop(self) -> None:
-        """Give up the pages in hand that no request was made for yet, without a result: the engine stops."""
+        """Give up the pages in hand without a request so far, without results: the engine stops."""
 
     def refresh(self) -> None:
-        """Take up the settings in force: they have changed."""
+        """Apply changed settings."""
 
 
 class LocalCheckers:
-    """Implements `Checkers` in this very process.
+    """Implements `Checkers` in this process.
 
-    loop_time  says how late its loop is: then fewer pages are in hand
+    loop_time  measures its lag, which limits the pages in hand
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class LocalCheckers:
 
     @asynccontextmanager
     async def checking(self, put: Put) -> AsyncIterator[None]:
-        """Check what is begun inside; at the end, wait for what is under way."""
+        """Check the pages begun inside; at the end, wait for those under way."""
         async with asyncio.TaskGroup() as visits:
             self._visits, self._put = visits, put
             adapting = visits.create_task(self._adapt(), name="allowance")
@@ -97,19 +97,19 @@ class LocalCheckers:
             adapting.cancel()
 
     def checker_of(self, host: str) -> int:  # noqa: ARG002 - all hosts are ours
-        """There is one."""
+        """Return 0: there is one checker."""
         return 0
 
     def room(self, checker: int) -> int:  # noqa: ARG002 - there is one
-        """Tell how many pages can be given now."""
+        """Return how many pages it can take now."""
         return self._allowance.pages - self._in_hand
 
     def room_of_all(self) -> int:
-        """Tell how many pages can be given now."""
+        """Return how many pages it can take now, at least 0."""
         return max(self.room(0), 0)
 
     def waiting_since(self) -> Instant | None:
-        """Give the earliest due time of the pages in hand that no request was made for yet."""
+        """Return the earliest due time of pages in hand without a request so far."""
         return self._visitor.waiting_since()
 
     def begin(self, tasks: Sequence[PageTask]) -> None:
@@ -120,7 +120,7 @@ class LocalCheckers:
         self._queues.begin(tasks, self._group.create_task)
 
     def put_off(self, tasks: Iterable[PageTask]) -> None:
-        """Make no request for these pages."""
+        """Postpone these pages without a request."""
         group: asyncio.TaskGroup = self._group
         for task in tasks:
             now = self._clock.now()
@@ -132,19 +132,19 @@ class LocalCheckers:
         self._visitor.withdraw(page_ids)
 
     def drop(self) -> None:
-        """Give up the pages in hand that no request was made for yet."""
+        """Give up the pages in hand without a request so far."""
         self._queues.drop()
         self._queues.cancel(self._visitor.drop())
 
     def refresh(self) -> None:
-        """There is nothing to be told: the visitor looks each up when it needs it."""
+        """Do nothing: the visitor reads the settings for each page."""
 
     async def _visit(self, task: PageTask, stand_aside: Callable[[], None]) -> None:
         await self._hand_in(await self._visitor.visit(task, stand_aside))
         self._in_hand -= 1
 
     async def _adapt(self) -> None:
-        """Have fewer pages in hand while the loop is late."""
+        """Adapt the pages in hand to the lag of the loop."""
         while True:
             await self._clock.sleep(MEASURED_S)
             self._allowance.adapt(self._loop_time.lag_s, self._in_hand)

@@ -1,4 +1,4 @@
-"""One fetcher process as the main process sees it: kept alive, fed, listened to, and replaced when it dies."""
+"""The main process's link to one fetcher: it is kept alive, fed, listened to, and replaced when it dies."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ if TYPE_CHECKING:
 
 TICK_S = 1.0
 SILENT_TICKS = 60
-"""Seconds without a word after which a fetcher hangs; the worst page holds one up for a tenth of that."""
+"""Seconds of silence after which a fetcher counts as hanging; the worst page takes a tenth of that."""
 _TO_START = 3
-"""So many times as long it may take to start, where everything starts at once."""
+"""Factor of that time for its start, where everything starts at once."""
 MOST_STILLBORN = 3
-"""So many fetchers in a row that die before they work are an error of ours."""
+"""Fetchers in a row that die before they work: then the fault is ours."""
 GRACE_S = 2.0
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 5.0
 _LONG_LIFE_S = 30.0
-"""Who has lived so long is replaced at once; whose lives are short, later each time."""
+"""Lifetime from which on a fetcher is replaced at once; after shorter ones the pause grows."""
 
 
 class FetcherTask(Struct, frozen=True):
-    """What a fetcher has in hand: a page to be checked, or a question.
+    """A page to check or a question in the hands of a fetcher.
 
-    page_id   whose bytes it is about; 0 for a robots.txt
-    what      what is sent
-    answered  takes the answer of a question
+    page_id   of the bytes that it reads; 0 for a robots.txt
+    what      the page or question to send
+    answered  receives the answer of a question
     """
 
     page_id: int
@@ -66,18 +66,18 @@ class FetcherTask(Struct, frozen=True):
 class FetcherLink:
     """Keeps one fetcher going.
 
-    start       makes the first message of each process that takes the fetcher's place, given since when (monotonic) the
-                one before it asks nobody any more, None where there was none
-    ended       takes the ends of checks that this fetcher had in hand
-    heard       takes what else it says
-    dropped     is told how many of its pages it has given up
-    set_aside   is given what was in hand of a page that has killed too often
-    most        limit of the pages given to it; lower while it is late
-    lag_s       tells how late this process's own loop is
-    most_bytes  so much memory it may take
-    pid         of the process that is in this place now, None while there is none
-    checks      that it has ended, since it was first started
-    restarts    how often a process took the place of another
+    start       makes the first message to each process, given the monotonic time at which its predecessor ended, None
+                without one
+    ended       receives ended checks
+    heard       receives its other messages
+    dropped     receives the number of pages that it gave up
+    set_aside   receives what was in hand of a page that killed too often
+    most        limit of its pages in hand; lower while it is late
+    lag_s       returns the lag of this process's own loop
+    most_bytes  memory that it may take
+    pid         of the current process, None while there is none
+    checks      ended since the first start
+    restarts    processes that replaced another
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class FetcherLink:
 
     @property
     def life(self) -> FetcherLife:
-        """How it is now."""
+        """Its current figures."""
         said = self._said
         return FetcherLife(
             self.index + 1, self.pid, self._is_ready, said.requests, self.checks, self.restarts, said.lag_s
@@ -133,23 +133,23 @@ class FetcherLink:
     # What it has in hand ----------------------------------------------------------------------------------------
 
     def room(self) -> int:
-        """Tell how many more pages it can be given."""
+        """Return how many more pages it can take."""
         return self._allowance.pages - len(self._waiting) - len(self._given)
 
     def waiting_since(self) -> Instant | None:
-        """Give the earliest due time of its pages that no request was made for yet, as it said last."""
-        # Of what was not sent yet the first was given first, and the longest due pages are given first.
+        """Return the earliest due time of its pages without a request, by its last report."""
+        # Pages are given in order of their due times, so the first unsent one is the earliest.
         unsent = next((work.what.due_at for work in self._waiting.values() if isinstance(work.what, PageTask)), None)
         return min((due for due in (unsent, self._waiting_since) if due is not None), default=None)
 
     def begin(self, tasks: Iterable[PageTask]) -> None:
-        """Give it these pages."""
+        """Add these pages to those waiting for it."""
         for task in tasks:
             self._waiting[task.page_id] = FetcherTask(task.page_id, task)
         self._filled.set()
 
     async def ask(self, question: CheckHandoff | RenderHandoff | Hop) -> Answer:
-        """Let it do something, and wait for the answer; a fetcher that takes its place is asked again."""
+        """Ask it, and wait for the answer; if it dies, its successor is asked again."""
         number = next(self._numbers)
         answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting[-number] = FetcherTask(_page_of(question), Ask(number, question), answered)
@@ -162,13 +162,13 @@ class FetcherLink:
             self._take_back(-number)
 
     def tell(self, message: ToFetcher) -> None:
-        """Send it this, if it lives, after what it starts by; the next one is told by its own start."""
+        """Send a message to a live fetcher; a later one learns the same at its start."""
         if self._is_live:
             self._outgoing.append(message)
             self._filled.set()
 
     def forget_pages(self) -> None:
-        """Give up all pages that it has in hand; what it says of them counts no more."""
+        """Give up all of its pages; later messages about them are ignored."""
         for held in (self._waiting, self._given):
             for key in [key for key in held if key > 0]:
                 del held[key]
@@ -176,7 +176,7 @@ class FetcherLink:
         self._waiting_since = None
 
     def drop(self) -> int:
-        """Give up its pages that no request was made for yet; returns how many, but for those that it says later."""
+        """Give up its pages without a request; returns how many were unsent, the fetcher reports the others."""
         unsent = [key for key, work in self._waiting.items() if isinstance(work.what, PageTask)]
         for key in unsent:
             del self._waiting[key]
@@ -184,13 +184,13 @@ class FetcherLink:
         return len(unsent)
 
     def withdraw(self, page_ids: set[int]) -> None:
-        """Make no further request for these of its pages, nor for those that are redirected to it."""
+        """Make no further request for these pages, also where they were redirected to it."""
         in_hand = {work.page_id for held in (self._waiting, self._given) for work in held.values() if _is_check(work)}
         self._withdrawn |= page_ids & in_hand
         self.tell(Withdraw(list(page_ids)))
 
     def _feed(self) -> None:
-        """Hand over what waits: of suspects only as many as may be tried together."""
+        """Send what waits; of suspects only as many as may be tried together."""
         if not self._is_ready or not self._waiting:
             return
         chosen = self._waiting
@@ -209,7 +209,7 @@ class FetcherLink:
         else:
             self._waiting = {}
         self._given |= chosen
-        # A task waits for each of these: they begin before the pages that are given with them.
+        # A task waits for each question, so questions are sent before pages.
         self._outgoing += [work.what for work in chosen.values() if isinstance(work.what, Ask)]
         tasks = [work.what for work in chosen.values() if isinstance(work.what, PageTask)]
         if tasks:
@@ -221,7 +221,7 @@ class FetcherLink:
         return sum(work.page_id in self._suspects for work in self._given.values())
 
     def _take_back(self, key: int) -> bool:
-        """Take a page or question out of its hands; False if it has it not."""
+        """Take a page or question out of its hands; False if it does not have it."""
         work = self._given.pop(key, None)
         if work is None:
             return False
@@ -234,7 +234,7 @@ class FetcherLink:
     # Its processes ----------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Keep a process going in this place, until cancelled; raises ProcessError where none stays alive."""
+        """Keep a process running, until cancelled; raises ProcessError if none stays alive."""
         stillborn, pause_s, ended_s = 0, _FIRST_PAUSE_S, None
         while True:
             began_s, self._was_ready = self._clock.monotonic(), False
@@ -245,7 +245,7 @@ class FetcherLink:
                 await self._live(process, ended_s)
             finally:
                 self._is_live = self._is_ready = False
-                # What it had in hand waits here for its successor.
+                # Its pages in hand wait for its successor.
                 self._waiting_since = None
                 self._said = Heartbeat()
                 self.pid = None
@@ -253,7 +253,7 @@ class FetcherLink:
             ended_s = self._clock.monotonic()
             self.restarts += 1
             why = self._reason(status)
-            # Whom somebody else has killed, the machine for want of memory, say, could have started.
+            # A process killed from outside, for instance for lack of memory, could have started.
             was_murdered = status == -SIGKILL and self._killed_for is None
             stillborn = 0 if self._was_ready else stillborn + (not was_murdered)
             if stillborn >= MOST_STILLBORN:
@@ -265,7 +265,7 @@ class FetcherLink:
             await self._clock.sleep(pause_s)
 
     async def _start_process(self, *, has_worked: bool) -> FetcherProcess:
-        """Start one; where one has worked, a machine that has no room for it now can have some in a moment."""
+        """Start a process; if one has worked before, a machine short of resources is tried again."""
         while True:
             try:
                 return await self._starter.start()
@@ -277,7 +277,7 @@ class FetcherLink:
                 await self._clock.sleep(_LONGEST_PAUSE_S)
 
     async def _live(self, process: FetcherProcess, ended_s: float | None) -> None:
-        """See one process through its life."""
+        """Serve one process until it ends."""
         self._outgoing, self._silent_ticks, self._is_live = [self._start(ended_s)], 0, True
         self._filled.set()
         async with asyncio.TaskGroup() as group:
@@ -294,7 +294,7 @@ class FetcherLink:
                 task.cancel()
 
     def answer(self, number: int, work: Coroutine[None, None, Answer]) -> None:
-        """Answer a question of the process in the background, as long as that lives."""
+        """Answer a question of the process in the background, while it lives."""
 
         async def reply() -> None:
             self.tell(Reply(number, await work))
@@ -302,7 +302,7 @@ class FetcherLink:
         self.do(reply())
 
     def do(self, work: Coroutine[None, None, None]) -> None:
-        """Do something in the background, as long as the process lives."""
+        """Run something in the background, while the process lives."""
         task = self._group.create_task(work, name="fetcher-work")
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
@@ -311,14 +311,14 @@ class FetcherLink:
         match message:
             case Checked():
                 self.checks += len(message.ends)
-                # What it was to forget is no longer its own.
+                # Results of pages that were taken back are ignored.
                 self._ended([ends for ends in message.ends if self._take_back(ends.result.page_id)])
             case Dropped():
                 self._dropped(sum(self._take_back(page_id) for page_id in message.page_ids))
             case Heartbeat():
                 self._waiting_since = message.waiting_since
                 self._said = message
-                # Results that this process has no time for are no better than pages that the fetcher has none for.
+                # Either side can be the bottleneck: the fetcher, or this process with its results.
                 self._allowance.adapt(max(message.lag_s, self._lag_s()), len(self._waiting) + len(self._given))
             case Reply():
                 work = self._given.get(-message.number)
@@ -339,10 +339,10 @@ class FetcherLink:
             await process.send(messages)
 
     async def _watch(self, process: FetcherProcess) -> None:
-        """Kill a process that hangs, or takes too much memory."""
+        """Kill a process that hangs or takes too much memory."""
         while True:
             await self._clock.sleep(TICK_S)
-            # Ticks are counted, not time: while this process stood still, the other may have spoken unheard.
+            # Ticks, not time: while this process was suspended, messages could not be read.
             self._silent_ticks += 1
             taken = process.resident_bytes() or 0
             if self._silent_ticks > SILENT_TICKS * (1 if self._is_ready else _TO_START):
@@ -360,12 +360,12 @@ class FetcherLink:
         return f"it was ended by signal {-status}" if status < 0 else f"it ended with status {status}"
 
     def _bury(self, process: FetcherProcess, why: str, *, was_murdered: bool) -> None:
-        """Find out what it died of, and keep what it had in hand for the next one."""
+        """Find the page that killed it, and keep the others in hand for its successor."""
         named = process.named()
         in_hand = {work.page_id: work for work in self._given.values() if work.page_id}
         aside = None
         if named is not None or not was_murdered:
-            # Whom somebody else has killed while it read no page did not die of those that it waited for.
+            # A process killed from outside while it read no page was not killed by a page.
             aside = self._suspects.has_killed(named, in_hand)
         values: JsonObject = {"fetcher": self.index, "pid": process.pid, "why": why, "pages": len(in_hand)}
         if named is not None:
@@ -383,7 +383,7 @@ class FetcherLink:
 
 
 def _is_check(work: FetcherTask) -> bool:
-    """Say whether this is a check, or a part of one; whoever renders asks before each request."""
+    """Tell whether this is a check or part of one; renderings ask before each request whether they are wanted."""
     return isinstance(work.what, PageTask) or isinstance(work.what.question, CheckHandoff)
 
 

@@ -1,4 +1,4 @@
-"""What a fetcher process tells the main one and asks of it, gathered into few messages."""
+"""A fetcher's link to the main process: what it reports and asks, gathered into few messages."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from tocsin.settings import HostSettings, LogSettings
 
 GATHER_S = 0.02
-"""How long results wait for others to go with; questions and answers do not."""
+"""Time that results wait for others to be sent together; questions and answers do not wait."""
 _MOST_GATHERED = 200
 _LOUDNESS = {"debug": 0, "info": 1, "warning": 2, "error": 3}
 
 
 class MainLink:
-    """Gathers what goes to the main process, and asks it; stands in there for a fetcher's store and log.
+    """Sends gathered messages to the main process, and asks it; replaces a fetcher's store and log.
 
     Implements `ports.Telemetry`, `robots.RobotsStore`, `rendering.Agreement`, `visit.Peers` and `receive.TryNotes`.
     """
@@ -62,12 +62,12 @@ class MainLink:
     # Outgoing ---------------------------------------------------------------------------------------------------
 
     def put(self, message: FromFetcher) -> None:
-        """Send this with the next ones."""
+        """Send this with the next messages."""
         self._others.append(message)
         self._filled.set()
 
     def put_urgent(self, message: Ask | Reply) -> None:
-        """Send this at once: somebody waits for it."""
+        """Send this at once: the other end waits for it."""
         self._urgent.set()
         self.put(message)
 
@@ -79,7 +79,7 @@ class MainLink:
             self._urgent.set()
 
     async def gathered(self) -> list[FromFetcher]:
-        """Wait until there is something to send, and for what comes soon after; notes stand before results."""
+        """Wait for messages, and briefly for more; notes of tries come before the results that depend on them."""
         await self._filled.wait()
         if not self._urgent.is_set():
             try:
@@ -106,12 +106,12 @@ class MainLink:
     # ports.Telemetry, receive.TryNotes --------------------------------------------------------------------------
 
     def emit(self, happening: Happening) -> None:
-        """Pass it on, if the log wants to know."""
+        """Forward a happening that is loud enough for the log."""
         if _LOUDNESS[happening.level] >= self._least:
             self.put(Happened(happening))
 
     def note(self, host: str, ok: bool, kind: str | None = None) -> None:  # noqa: FBT001 - what became of it
-        """Pass on what became of one try; of answers, the first one after a failure, and those of hosts that failed."""
+        """Forward the result of a try; of successes only the first after a failure, and those of hosts that failed."""
         tries = self._tries
         if not ok:
             tries.append((host, kind or ""))
@@ -128,7 +128,7 @@ class MainLink:
     def learned(
         self, host: str, *, until_s: float | None = None, delay: tuple[str, float | None] | None = None
     ) -> None:
-        """Pass on what a host asked for."""
+        """Forward the pause or delay that a host asked for."""
         if until_s is not None:
             self._holds[host] = until_s
         if delay is not None:
@@ -138,11 +138,11 @@ class MainLink:
     # Questions --------------------------------------------------------------------------------------------------
 
     def answered(self, reply: Reply) -> None:
-        """Take an answer."""
+        """Deliver an answer."""
         self._questions.take(reply)
 
     async def load_robots(self, origin: str) -> str | None:
-        """What was kept for this origin."""
+        """Return what was kept for this origin."""
         answer = await self._questions.ask(LoadRobots(origin))
         assert isinstance(answer, KeptRobots)  # noqa: S101 - as the messages say
         return answer.kept
@@ -152,7 +152,7 @@ class MainLink:
         self.put(SaveRobots(origin, kept))
 
     async def still_watched(self, page_ids: Sequence[int]) -> set[int]:
-        """Of these pages, those that are on the list and not paused."""
+        """Return the pages among these that are on the list and not paused."""
         watched = set()
         for page_id in page_ids:
             answer = await self._questions.ask(IsWatched(page_id))
@@ -174,27 +174,27 @@ class MainLink:
         return answer
 
     async def hop(self, request: HopRequest) -> HopResponse:
-        """Let a request be made at the host of another fetcher."""
+        """Make a request at the host of another fetcher."""
         answer = await self._questions.ask(Hop(request))
         assert isinstance(answer, Hopped)  # noqa: S101 - as the messages say
         return answer.response
 
 
 class ReportingGates(Gates):
-    """Gates that pass on what hosts ask for."""
+    """Gates that report what hosts ask for."""
 
     def __init__(self, settings: HostSettings, clock: Clock, desk: MainLink, *, asked_s: float | None) -> None:
         super().__init__(settings, clock, asked_s=asked_s)
         self._desk = desk
 
     def hold(self, host: str, until_s: float) -> None:
-        """Leave a host alone until this monotonic time, at most its `retry_after_max` from now."""
+        """Make no request to a host until this monotonic time; see `Gates.hold`."""
         super().hold(host, until_s)
         self._desk.learned(host, until_s=until_s)
 
     def slow_down(self, host: str, origin: str, crawl_delay_s: float | None) -> None:
-        """Take over what the robots.txt of a host's origin asks to be left between requests, None for nothing."""
+        """Obey the crawl delay of an origin; see `Gates.slow_down`."""
         super().slow_down(host, origin, crawl_delay_s)
         if crawl_delay_s or self._settings.delay or self._settings.rules:
-            # Where nobody waits between requests, nobody needs to know.
+            # Without any delays, the main process does not need to know of none.
             self._desk.learned(host, delay=(origin, crawl_delay_s))

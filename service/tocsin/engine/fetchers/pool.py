@@ -1,4 +1,4 @@
-"""Pages are dealt to fetcher processes by the shards of their hosts; here is who deals, listens and passes on."""
+"""The pool of fetcher processes: deals pages to them by the shards of their hosts, and handles their messages."""
 
 from __future__ import annotations
 
@@ -55,23 +55,22 @@ if TYPE_CHECKING:
     from tocsin.settings import FetchSettings, HostSettings, Settings
 
 _SLACK = 1.5
-"""Of the pages that may be begun, one fetcher may have so many times its even share."""
+"""A fetcher's limit of pages, as a multiple of its even share."""
 
 
 @lru_cache(maxsize=65_536)
 def owner_of(host: str, count: int) -> int:
-    """Tell which of so many fetchers serves a host: its shard decides, so that one host has one gate."""
+    """Return which of `count` fetchers serves a host; its shard decides, so that one host has one gate."""
     return shard_of(host) % count
 
 
 class FetcherPool:
     """Implements `checkers.Checkers` and `ports.Renderer` with fetcher processes.
 
-    settings    what their parts are made by
-    body_room   so many bytes the bodies in flight of one of them may have together
-    most_bytes  so much memory one of them may take
-    demo_port   of loopback, kept for the demo site
-    lag_s       tells how late this process's own loop is
+    body_room   bytes of all bodies in flight of one fetcher
+    most_bytes  memory of one fetcher
+    demo_port   of the demo site on loopback
+    lag_s       returns the lag of this process's own loop
     """
 
     kind = "http"
@@ -125,7 +124,7 @@ class FetcherPool:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Keep the processes going inside."""
+        """Keep the processes running inside."""
         async with asyncio.TaskGroup() as group:
             running = [group.create_task(link.run(), name=f"fetcher-{link.index}") for link in self._links]
             yield
@@ -136,7 +135,7 @@ class FetcherPool:
 
     @asynccontextmanager
     async def checking(self, put: Put) -> AsyncIterator[None]:
-        """Check what is begun inside; at the end, wait for what is under way."""
+        """Check the pages begun inside; at the end, wait for those under way."""
         self._is_checking = True
         try:
             async with asyncio.TaskGroup() as group:
@@ -153,28 +152,28 @@ class FetcherPool:
                 link.forget_pages()
 
     def checker_of(self, host: str) -> int:
-        """Give the index of the fetcher that serves this host."""
+        """Return the index of the fetcher that serves this host."""
         return owner_of(host, len(self._links))
 
     def room(self, checker: int) -> int:
-        """Tell how many more pages this fetcher can be given."""
+        """Return how many more pages this fetcher can take."""
         return self._links[checker].room()
 
     def room_of_all(self) -> int:
-        """Tell how many pages all fetchers together can be given now."""
+        """Return how many pages all fetchers together can take now."""
         return sum(max(link.room(), 0) for link in self._links)
 
     def waiting_since(self) -> Instant | None:
-        """Give the earliest due time of the pages in hand that no request was made for yet."""
+        """Return the earliest due time of pages in hand without a request so far."""
         return min((due for link in self._links if (due := link.waiting_since()) is not None), default=None)
 
     def begin(self, tasks: Sequence[PageTask]) -> None:
-        """Give these pages of one host to its fetcher."""
+        """Give pages of one host to its fetcher."""
         self._under_way += len(tasks)
         self._link_of(tasks[0].host).begin([task for task in tasks if not self._is_given_up(task)])
 
     def put_off(self, tasks: Iterable[PageTask]) -> None:
-        """Make no request for these pages."""
+        """Postpone these pages without a request."""
         for task in tasks:
             now = self._clock.now()
             conclude = self._conclusions.of(task, self._policies.readable(task), now)
@@ -182,35 +181,35 @@ class FetcherPool:
             self._add(put_off(conclude, task.url, now))
 
     def withdraw(self, page_ids: set[int]) -> None:
-        """Make no further request for these pages, wherever their redirections have led them."""
+        """Make no further request for these pages, whichever fetcher has them after redirects."""
         if page_ids:
             for link in self._links:
                 link.withdraw(page_ids)
 
     def drop(self) -> None:
-        """Give up the pages in hand that no request was made for yet."""
+        """Give up the pages in hand without a request so far."""
         self._gave_up(sum(link.drop() for link in self._links))
 
     def refresh(self) -> None:
-        """Pass on the settings in force."""
+        """Send the settings in force to all fetchers."""
         rules = self._rules()
         for link in self._links:
             link.tell(rules)
 
     def configure(self, hosts: HostSettings) -> None:
-        """Go on with other settings of hosts; those of pages are taken from the policies."""
+        """Apply other settings of hosts; those of pages come from the policies."""
         self._hosts = hosts
         self.refresh()
 
     @property
     def lives(self) -> tuple[FetcherLife, ...]:
-        """How each of them is now."""
+        """The current figures of each fetcher."""
         return tuple(link.life for link in self._links)
 
     # Renderer ---------------------------------------------------------------------------------------------------
 
     async def render(self, job: RenderJob) -> Rendered:
-        """Have the page received and processed by whoever serves its host; see `ports.Renderer`."""
+        """Render a page at the fetcher of its host; see `ports.Renderer`."""
         if self._suspects.is_set_aside(job.page_id):
             raise _crash(job.task.url)
         handoff = RenderHandoff(job)
@@ -278,12 +277,12 @@ class FetcherPool:
         try:
             await self._store.save_robots(message.origin, message.kept)
         except StoreError:
-            # It is only a memory: what was not kept is asked for again.
+            # The store is only a cache here: the file is requested again.
             return
 
     def _emit(self, happening: Happening) -> None:
         if happening.name == "clock.back":
-            # Each fetcher warns once; one warning is enough.
+            # Each fetcher warns once; one of these warnings is enough.
             if self._told_of_clock:
                 return
             self._told_of_clock = True
@@ -298,7 +297,7 @@ class FetcherPool:
             self._filled.set()
 
     async def _hand_in(self, put: Put) -> None:
-        """Give results on; while the store is behind, they wait here, as many as were begun."""
+        """Pass results to the writer; while the store is behind, they wait here, bounded by the pages begun."""
         while True:
             await self._filled.wait()
             self._filled.clear()
@@ -315,7 +314,7 @@ class FetcherPool:
             self._idle.set()
 
     def _set_aside(self, work: FetcherTask) -> None:
-        """Give up a page that has killed too often, and whoever waits for it."""
+        """Give up a page that killed too often, and answer the caller that waits for it."""
         match work.what:
             case PageTask():
                 self._crashed(work.what)
@@ -325,7 +324,7 @@ class FetcherPool:
                 _answer(work, failed_of(_crash(job.task.url)))
 
     def _is_given_up(self, task: PageTask) -> bool:
-        """Say whether a page has killed too often, and nobody wants it to be tried once more; that is its result."""
+        """Conclude a page that is set aside; False if it is not, or the user wants another try."""
         if not self._suspects.is_set_aside(task.page_id):
             return False
         if task.instruction is not None and task.instruction.kind == "again":
@@ -366,12 +365,12 @@ class FetcherPool:
 
 
 def _share(fetch: FetchSettings, count: int) -> FetchSettings:
-    """The bound on requests in flight is for all fetchers together."""
+    """Return the settings of one fetcher: its share of the requests in flight."""
     return replace(fetch, in_flight=max(1, fetch.in_flight // count))
 
 
 def _crash(url: str) -> FetchRefused:
-    said = f"{STRIKES} processes died of this page; a fault of ours, please report it"
+    said = f"{STRIKES} processes crashed on this page; a fault of ours, please report it"
     return FetchRefused(url, FailureKind.CRASHED, said)
 
 

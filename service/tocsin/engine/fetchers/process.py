@@ -1,4 +1,4 @@
-"""What a fetcher process does: takes the pages of its hosts through their checks, and renders them."""
+"""The work of a fetcher process: checking and rendering the pages of its hosts."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ if TYPE_CHECKING:
 
 
 class FetcherStopped(Exception):
-    """The main process is gone, or wants us gone."""
+    """The main process is gone, or ends this one."""
 
 
 class FetcherRuntime:
-    """Works until the stream ends; what it has in hand then is given up.
+    """Works until the stream ends, then gives up what it has in hand.
 
-    mark  is told of which page the bytes are worked on, and 0 when that is done
-    loop_time  says when a page may be read, and how long that was waited for
+    mark       receives the id of the page whose bytes are being read, and 0 afterwards
+    loop_time  says when a page may be read, and measures the lag
     """
 
     def __init__(
@@ -85,10 +85,7 @@ class FetcherRuntime:
         self._queues = HostQueues(self._visit, gates, in_flight)
 
     async def run(self, first: Sequence[ToFetcher] = ()) -> None:
-        """Do what the messages say, until there are no more.
-
-        first  those that have come already
-        """
+        """Obey messages until the stream ends; `first` are those received already."""
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._send(), name="send")
@@ -104,7 +101,7 @@ class FetcherRuntime:
         while messages := await self._pipe.receive():
             for message in messages:
                 self._take(message, group)
-        # What is left in the group is given up with it.
+        # Ends the group, and all tasks in it.
         raise FetcherStopped
 
     def _take(self, message: ToFetcher, group: asyncio.TaskGroup) -> None:
@@ -161,7 +158,7 @@ class FetcherRuntime:
                 raise AssertionError("only the main process answers this")
 
     def _rehearse(self, job: RenderJob, rendered: Rendered) -> None:
-        """Read what the main process is to read of the body: a page that kills kills this one, and is known by it."""
+        """Read the body as the main process will: a page that kills its reader kills this one, which is replaced."""
         if job.copy_url is not None:
             return
         page, task = (rendered.body, rendered.content_type), job.task

@@ -1,4 +1,4 @@
-"""Questions over a stream of messages, each answered by its number; errors cross it as values."""
+"""Remote calls over a stream of messages, matched by number; errors cross it as values."""
 
 from __future__ import annotations
 
@@ -26,14 +26,11 @@ if TYPE_CHECKING:
     from tocsin.ports.messages import Answer, FailureWay, Question, Reply
 
 CROSSING = (FetchError, Disallowed, Postponed, Withdrawn, SettingsError, Shortage, StoreError)
-"""The errors that an answer can be."""
+"""The errors that can be an answer."""
 
 
 class RemoteCalls:
-    """Asks the other end.
-
-    send  sends a question on its way
-    """
+    """Calls the other end, whose messages `send` takes."""
 
     def __init__(self, send: Callable[[Ask], None]) -> None:
         self._send = send
@@ -41,7 +38,7 @@ class RemoteCalls:
         self._waiting: dict[int, asyncio.Future[Answer]] = {}
 
     async def ask(self, question: Question) -> Answer:
-        """Ask, and wait for the answer; raises what the other end raised."""
+        """Send a question and wait for its answer; raises the error that the other end raised."""
         self._asked += 1
         number = self._asked
         answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
@@ -56,14 +53,14 @@ class RemoteCalls:
         return answer
 
     def take(self, reply: Reply) -> None:
-        """Hand an answer to whoever asked; nobody may wait for it any more."""
+        """Deliver an answer, unless its caller was cancelled."""
         answered = self._waiting.get(reply.number)
         if answered is not None and not answered.done():
             answered.set_result(reply.answer)
 
 
 def failed_of(error: TocsinError, *, final: bool = False) -> Failed:  # noqa: PLR0911 - one for each error
-    """Write an error of `CROSSING` as a message."""
+    """Convert an error of `CROSSING` to a message."""
     match error:
         case FetchError():
             after = error.retry_after // timedelta(microseconds=1) if error.retry_after is not None else None
@@ -84,7 +81,7 @@ def failed_of(error: TocsinError, *, final: bool = False) -> Failed:  # noqa: PL
 
 
 def error_of(failed: Failed) -> TocsinError:  # noqa: PLR0911 - one for each error
-    """Read an error that was written as a message."""
+    """Convert a message to the error that it stands for."""
     match failed.way:
         case "failed" | "refused":
             kind = FetchFailed if failed.way == "failed" else FetchRefused

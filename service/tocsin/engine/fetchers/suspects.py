@@ -1,4 +1,4 @@
-"""Which page it was that killed a fetcher process: strikes, and suspects that are tried a few at a time. Pure."""
+"""Finding the page that killed a fetcher process, by strikes and suspects. Pure."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ if TYPE_CHECKING:
     from tocsin.ports import Clock
 
 STRIKES = 2
-"""So many fetchers a page may kill before it is set aside."""
+"""Fetchers that a page kills until it is set aside."""
 SET_ASIDE_S = 3600.0
-"""For so long it is not even tried again; then one more fetcher is risked."""
+"""Time until a page that was set aside is tried again, at the risk of one more fetcher."""
 _MOST_SUSPECTS_AT_ONCE = 64
 _MOST_STRUCK = 10_000
 
 
 class CrashSuspects:
-    """Finds the page that kills.
+    """Finds the page that kills fetchers.
 
-    A fetcher that dies says which page it was at, and that one has a strike. Where it says none, every page that it had
-    in hand is a suspect. Suspects are given to a fetcher few at a time: first one, then one more for each that came
-    back; once a fetcher has died of them again, one at a time. A page that came back has no strikes any more: somebody
-    else may end a fetcher, too, and whichever page it was at then is none the worse for it.
+    A dying fetcher names the page that it was reading, which gets a strike. If it names none, all of its pages are
+    suspects. Suspects are tried few at a time: first one, then one more for each that came back; one at a time after
+    another death among them. A page that came back loses its strikes, since fetchers can be killed from outside.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -35,36 +34,36 @@ class CrashSuspects:
         self._at_once, self._is_wary = 1, False
 
     def __bool__(self) -> bool:
-        """Whether there are any."""
+        """Whether there are suspects."""
         return bool(self._suspects)
 
     @property
     def want_to_know(self) -> bool:
-        """Whether anything is changed by a page's coming back."""
+        """Whether `cleared` has an effect for any page."""
         return bool(self._strikes or self._suspects)
 
     def __contains__(self, page_id: int) -> bool:
         return page_id in self._suspects
 
     def has_killed(self, named: int | None, in_hand: Collection[int]) -> int | None:
-        """Say that a fetcher died; returns the page that is set aside for it, if one is.
+        """Note the death of a fetcher; returns the page that is set aside for it, if any.
 
-        named    the page that it was working on, as far as it said so
-        in_hand  all pages that it had been given
+        named    the page that it was reading, if it named one
+        in_hand  all of its pages
         """
         if named is not None:
             return self._strike(named)
         suspected = [page_id for page_id in in_hand if page_id in self._suspects]
         self._is_wary = self._is_wary or bool(self._suspects)
         self._at_once = 1
-        # Whoever was there beside the only suspect could have done it as well: each is tried apart from the other.
+        # A page beside the only suspect may be the killer as well: they are tried separately.
         self._suspects.update(in_hand)
         if len(suspected) == 1:
             return self._strike(suspected[0])
         return self._strike(next(iter(in_hand))) if len(in_hand) == 1 else None
 
     def cleared(self, page_id: int) -> None:
-        """Say that a page came back."""
+        """Note that a page came back."""
         self._strikes.pop(page_id, None)
         if page_id not in self._suspects:
             return
@@ -75,11 +74,11 @@ class CrashSuspects:
             self._at_once = min(self._at_once + 1, _MOST_SUSPECTS_AT_ONCE)
 
     def room(self, in_hand: int) -> int:
-        """Tell how many more suspects a fetcher may be given that has so many of them."""
+        """Return how many more suspects a fetcher with this many of them can take."""
         return max(self._at_once - in_hand, 0)
 
     def is_set_aside(self, page_id: int) -> bool:
-        """Say whether a page has killed so often that it is not tried."""
+        """Tell whether a page is set aside because it killed too often."""
         until_s = self._aside_until_s.get(page_id)
         if until_s is None:
             return False
@@ -89,7 +88,7 @@ class CrashSuspects:
         return False
 
     def give_another_try(self, page_id: int) -> None:
-        """Try a page that was set aside: the user wants it to be."""
+        """Try a page again that was set aside: the user wants it."""
         self._aside_until_s.pop(page_id, None)
 
     def _strike(self, page_id: int) -> int | None:
@@ -99,7 +98,7 @@ class CrashSuspects:
         if len(self._strikes) > _MOST_STRUCK:
             self._strikes.popitem(last=False)
         if strikes < STRIKES:
-            # It is tried once more, alone among the suspects: whatever dies with it then has died of it.
+            # It is tried once more as the only suspect: if that fetcher dies, this page killed it.
             self._suspects.add(page_id)
             return None
         self._aside_until_s[page_id] = self._clock.monotonic() + SET_ASIDE_S

@@ -1,4 +1,4 @@
-"""When each host is due next, in a few bytes a host."""
+"""The next due time of each host, in a few bytes per host."""
 
 from __future__ import annotations
 
@@ -22,19 +22,18 @@ _FEW: Final = 10_000
 
 
 class Agenda:
-    """When each host is due next.
-
-    Each host has its time in an array. In which order they come is kept only for the slot of time that is worked on, as
-    a heap; hosts of later slots lie in arrays, unsorted, until their slot comes. What a host's time was before stays
-    there until then, and counts for nothing. So a million hosts take some 14 MB, whatever they are due.
+    """The next due time of each host: a calendar queue of about 14 MB for a million hosts.
 
     Host ids are less than 2**32; times are instants, in microseconds.
     """
 
+    # An array holds the due time of each host. Only the current slot of time is sorted, as a heap; hosts of later slots
+    # are in unsorted arrays. Outdated entries of a host stay there until their slot comes, and are then ignored.
+
     def __init__(self) -> None:
         self._due: dict[int, array[int]] = {}
         self._count = 0
-        # Both in one number, which a heap of a million compares and keeps for a third of what a pair takes.
+        # Due time and host in one number: a third of the memory and time of tuples in a heap of a million.
         self._near: list[int] = []
         self._later: dict[int, array[int]] = {}
         self._slots: list[int] = []
@@ -49,7 +48,7 @@ class Agenda:
         return self._due_of(host_id) != _ABSENT
 
     def put(self, host_id: int, due: Instant | None) -> None:
-        """Note when a host is due; None takes it out."""
+        """Set the due time of a host; None takes it out."""
         before = self._due_of(host_id)
         if due is None:
             if before != _ABSENT:
@@ -63,7 +62,7 @@ class Agenda:
                 self._sweep()
 
     def take_out(self, host_id: int) -> Instant | None:
-        """Take a host out, whether it is due or not; returns when it is, None if it is not on the agenda."""
+        """Take out a host; returns its due time, None if it is not on the agenda."""
         due = self._due_of(host_id)
         if due == _ABSENT:
             return None
@@ -71,20 +70,20 @@ class Agenda:
         return due
 
     def advance(self, host_id: int, due: Instant) -> None:
-        """Note that a host is due no later than this."""
+        """Set the due time of a host unless it is due earlier."""
         before = self._due_of(host_id)
         if before == _ABSENT or due < before:
             self.put(host_id, due)
 
     def next_due(self) -> Instant | None:
-        """When the first host is due."""
+        """Return the due time of the first host; None if there is none."""
         due = self._first_near()
         while due is None and self._slots:
             due = self._first_later()
         return due
 
     def take(self, now: Instant, most: int) -> dict[int, Instant]:
-        """Take out hosts that are due, with the time when: the longest due first, of equal ones the lowest id."""
+        """Take out due hosts with their due times, ordered by due time, then id."""
         taken: dict[int, Instant] = {}
         while len(taken) < most:
             due = self._first_near()
@@ -100,7 +99,7 @@ class Agenda:
         return taken
 
     def hosts(self) -> list[int]:
-        """All hosts that are on it, in an order that stays."""
+        """Return all hosts on the agenda, in a stable order."""
         return [host_id for host_id, _ in self._all()]
 
     def _due_of(self, host_id: int) -> Instant:
@@ -135,7 +134,7 @@ class Agenda:
         return None
 
     def _first_later(self) -> Instant | None:
-        """Look for the first host of the next slot, which stays closed: what comes before it need not be sorted yet."""
+        """Find the first host of the next slot without sorting it: earlier hosts may still come."""
         slot = self._slots[0]
         hosts = self._later[slot]
         known_slot, known_entries, known_host, known_due = self._looked_up
@@ -164,9 +163,9 @@ class Agenda:
         return hosts
 
     def _sweep(self) -> None:
-        """Forget the times before."""
+        """Drop outdated entries."""
         self._near, self._later, self._slots, self._entries, self._open = [], {}, [], 0, None
-        # A slot that is made anew may be as long by and by as it was when it was looked through.
+        # A rebuilt slot can happen to have the length that the cached lookup remembers.
         self._looked_up = _NOTHING
         for host_id, due in self._all():
             self._enter(host_id, due)

@@ -1,4 +1,4 @@
-"""Whether a host's pages can all be asked for as often as is wanted, at the politeness in force."""
+"""Whether all pages of a host can be checked as often as wanted, at the politeness in force."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 _ROUNDING: Final = 1e-9
 NAMED: Final = 10
-"""Of the hosts that are crowded at most so many are named, the worst first."""
+"""Crowded hosts that are named, the worst first."""
 EVERY_S: Final = 3600.0
 _FIRST_S = 5.0
-"""Pages come first when the service starts."""
+"""At the start, checks have priority."""
 
 
 class HostRound(Struct, frozen=True):
-    """All pages of a host asked for once.
+    """One request for each page of a host.
 
-    round_s   how long that takes at least
-    wanted_s  how long it may take: the interval of its pages; of several the one that wants as many requests
-    delay_s   from one request to the next
+    round_s   least duration
+    wanted_s  duration that the intervals of its pages allow (of several intervals, the equivalent one)
+    delay_s   between requests
     """
 
     host: str
@@ -53,12 +53,12 @@ class HostRound(Struct, frozen=True):
 
     @property
     def load(self) -> float:
-        """How many times as long as wanted it takes: each page is checked so many times later."""
+        """Duration as a multiple of the wanted one."""
         return self.round_s / self.wanted_s
 
 
 class Crowding(Struct, frozen=True):
-    """The hosts whose rounds do not fit: how many, how many pages these have, and the worst of them."""
+    """Crowded hosts, whose rounds do not fit: their number, the number of their pages, and the worst ones."""
 
     hosts: int = 0
     pages: int = 0
@@ -66,16 +66,16 @@ class Crowding(Struct, frozen=True):
 
 
 def round_of(host: str, delay_s: float, wanted: Sequence[tuple[int, float]]) -> HostRound:
-    """Say what a host's round takes, and may take; pages are given as (how many, interval in seconds)."""
+    """Make the round of a host; pages are given as (number, interval in seconds)."""
     pages = sum(number for number, _ in wanted)
     a_second = sum(number / every_s for number, every_s in wanted)
     return HostRound(host, pages, pages * delay_s, pages / a_second if a_second else float("inf"), delay_s)
 
 
 def delay_of(settings: HostSettings, host: str, kept: Iterable[str]) -> float:
-    """Say how many seconds lie between two requests to a host; see `HostGate.delay_s`.
+    """Return the seconds between two requests to a host, as `HostGate.delay_s` does.
 
-    kept  what is kept of the robots.txt of its origins
+    kept  stored answers of the robots.txt of its origins
     """
     politeness = politeness_of(settings, host)
     if politeness.has_own_delay or politeness.robots != "obey":
@@ -87,14 +87,14 @@ def delay_of(settings: HostSettings, host: str, kept: Iterable[str]) -> float:
 def _wish_of(kept: str) -> float:
     try:
         answer = msgspec.json.decode(kept, type=RobotsAnswer)
-    except msgspec.DecodeError:  # of another version: it is asked for again
+    except msgspec.DecodeError:  # Of another version: it will be requested again.
         return 0.0
     rules = read_robots(answer.text).of(AGENT)
     return rules.crawl_delay or 0.0
 
 
 async def look(store: Store, pages: PageSettings, hosts: HostSettings, now: Instant, *, time_zone: str) -> Crowding:
-    """Find the hosts whose round does not fit; only those with many pages are looked at."""
+    """Find crowded hosts among those with many pages."""
     for_all, groups = await store.overrides()
 
     def interval_s(group: JsonObject, own: JsonObject) -> float | None:
@@ -125,7 +125,7 @@ async def look(store: Store, pages: PageSettings, hosts: HostSettings, now: Inst
         delay_s = delay_of(hosts, crowd.host, crowd.robots)
         if crowd.pages * delay_s <= shortest_s:
             continue
-        # Where all pages are wanted equally often, nobody needs to look into their rows.
+        # With one interval for all pages, their rows need not be read.
         wanted = [(crowd.pages, shortest_s)] if is_one_for_all else await wanted_of(crowd.host_id)
         whole = round_of(crowd.host, delay_s, wanted)
         if whole.fits:
@@ -137,7 +137,7 @@ async def look(store: Store, pages: PageSettings, hosts: HostSettings, now: Inst
 
 
 class HostCapacity:
-    """Says once an hour which hosts are crowded, where that has changed."""
+    """Logs which hosts are crowded once an hour, if that changed."""
 
     def __init__(
         self,
@@ -154,12 +154,12 @@ class HostCapacity:
         self._told = Crowding()
 
     def configure(self, pages: PageSettings, hosts: HostSettings) -> None:
-        """Go on with another configuration."""
+        """Apply another configuration."""
         self._pages, self._hosts = pages, hosts
 
     @property
     def told(self) -> Crowding:
-        """What was found last."""
+        """The crowded hosts that were found last."""
         return self._told
 
     async def run(self) -> None:
@@ -173,7 +173,7 @@ class HostCapacity:
             await self._clock.sleep(EVERY_S)
 
     async def tell(self) -> Crowding:
-        """Look once, and say what changed."""
+        """Look once, and log a change."""
         found = await look(self._store, self._pages, self._hosts, self._clock.now(), time_zone=self._time_zone)
         if _subject(found) != _subject(self._told):
             worst = [
@@ -187,5 +187,5 @@ class HostCapacity:
 
 
 def _subject(crowding: Crowding) -> tuple[int, list[str]]:
-    """What a new line is worth: some pages more or less are none."""
+    """Return what a new line in the log depends on: hosts, but not their numbers of pages."""
     return crowding.hosts, [each.host for each in crowding.worst]

@@ -1,4 +1,4 @@
-"""Which watched pages are asked for to find out whether our own connection fails (T61, T62)."""
+"""Which watched pages are checked to find out whether our own connection fails (T61, T62)."""
 
 from __future__ import annotations
 
@@ -20,20 +20,18 @@ if TYPE_CHECKING:
 
 WITNESSES = 3
 VERDICT_S = 30.0
-"""How long the witnesses have to say anything: a name and a connection take no longer."""
+"""Time for the witnesses to answer: resolving a name and connecting take no longer."""
 _MOST_REMEMBERED = 8
 _PAGES_A_HOST = 4
 _EVER: Instant = 2**62
 
 
 class OutageProbes:
-    """Settles the outage watch's doubts by asking the hosts that answered last, and probes while an outage lasts.
+    """Settles doubts of the outage watch by checking the hosts that answered last, and probes during an outage.
 
-    Which hosts answered last is learnt from what is committed; before the first such commit, the store knows when each
-    page was received last.
-
-    wait_s   hosts that asked to be left alone for longer are not asked
-    is_once  it works for one request, which waits for the verdict as soon as nothing else is left to try
+    wait_s   hosts that asked for a longer pause are not probed
+    is_once  serves one request, which waits for the verdict when nothing else is left to try
+    Commits tell which hosts answered last; before the first one, the store does.
     """
 
     def __init__(
@@ -54,11 +52,11 @@ class OutageProbes:
         self._is_recalled = False
         self._asked: set[str] | None = None
         self._until_s = 0.0
-        # Another host first in each process: the same one as always may be gone for good.
+        # Each process begins with another host: a fixed one might be gone for good.
         self._turn = clock.now() // 1_000_000
 
     def on_committed(self, results: Sequence[CheckResult]) -> None:
-        """Remember whose hosts answered, the latest last."""
+        """Remember the hosts that answered, the latest last."""
         new: list[int] = []
         for result in reversed(results):
             if result.report.status is not None and result.host_id not in new:
@@ -72,10 +70,10 @@ class OutageProbes:
             del self._answered[next(iter(self._answered))]
 
     async def verdict(self, visited: Collection[int], *, is_all_held: bool) -> list[PageTask]:
-        """Settle the doubt as soon as that can be done; returns the pages to be asked for now, of a host each.
+        """Settle the doubt as soon as possible; returns the pages to check for that, one per host.
 
-        visited      pages in hand, which are not asked for twice
-        is_all_held  nothing is under way that could still bring an answer
+        visited      pages in hand, which are not checked twice
+        is_all_held  no request under way can still bring an answer
         """
         outage = self._outage
         if not outage.in_doubt:
@@ -96,15 +94,15 @@ class OutageProbes:
                 return []
         tasks = await self._witnesses(visited)
         if outage.in_doubt:
-            # This set decides. If it is empty, no host is known to have answered.
+            # These hosts decide. Without any, no host is known to have answered.
             self._asked = {task.host for task in tasks}
             self._until_s = self._clock.monotonic() + VERDICT_S
         return [task for task in tasks if task.page_id not in visited and not outage.is_failing(task.host)]
 
     async def probes(self, hosts: Callable[[], Sequence[int]]) -> list[PageTask]:
-        """Choose the pages of the outage's next probe: of a host that answered last, and of another one.
+        """Return the pages of the next probe: of a host that answered last, and of another one.
 
-        hosts  all that have a page, in an order that stays
+        hosts  returns all hosts with pages, in a stable order
         """
         number = self._outage.next_probe()
         witnesses, all_hosts = await self._host_ids(), hosts()
@@ -112,14 +110,14 @@ class OutageProbes:
         if witnesses:
             chosen.append(witnesses[number % min(len(witnesses), WITNESSES)])
         if all_hosts:
-            # Also hosts that answered last may be gone by now.
+            # The hosts that answered last may all be gone by now.
             chosen.append(all_hosts[self._turn % len(all_hosts)])
             self._turn += 1
         tasks = [await self._page_of(host_id) for host_id in dict.fromkeys(chosen)]
         return [task for task in tasks if task is not None]
 
     async def _witnesses(self, visited: Collection[int]) -> list[PageTask]:
-        """Give a page of each of the up to three hosts that answered last, and that may be asked."""
+        """Return a page of each of up to three hosts that answered last and may be requested."""
         tasks: list[PageTask] = []
         for host_id in await self._host_ids():
             task = await self._page_of(host_id, visited)
@@ -131,7 +129,7 @@ class OutageProbes:
         return tasks
 
     async def _page_of(self, host_id: int, visited: Collection[int] = ()) -> PageTask | None:
-        """Choose the page of a host that has waited the longest, of those that may be asked for now."""
+        """Return the page of a host that is due for longest and may be requested now."""
         claim = self._lease.claim
         tasks = await self._store.due_pages(claim, [host_id], _EVER, per_host=_PAGES_A_HOST)
         for task in tasks:
@@ -148,7 +146,7 @@ class OutageProbes:
         return policy.mode != "off" and not is_left_alone and not is_too_near(task, policy, self._clock.now())
 
     async def _host_ids(self) -> list[int]:
-        """Give the hosts that answered last, the latest first."""
+        """Return the hosts that answered last, the latest first."""
         if not self._answered and not self._is_recalled:
             last = await self._store.hosts_received_last(_MOST_REMEMBERED)
             self._is_recalled = True
@@ -157,6 +155,6 @@ class OutageProbes:
         return list(reversed(self._answered))
 
     async def _was_answered_lately(self) -> bool:
-        """Say whether an earlier process received a page within the time that counts as silence."""
+        """Tell whether an earlier process received a page within `SILENCE_S`."""
         last = await self._store.hosts_received_last(1)
         return bool(last) and 0 <= self._clock.now() - last[0][1] < SILENCE_S * 1_000_000

@@ -1,4 +1,4 @@
-"""Finds due pages by host and sets visits off; a host's pages never starve another's."""
+"""Finds due pages by host and starts their checks; no host starves another."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ POLL_S = 0.25
 HOSTS_AT_A_TIME = 500
 HOSTS_A_LOOK = 5000
 PAGES_A_HOST = 2
-"""Where many hosts are due, so many pages of each are begun together."""
+"""Pages begun together per host while many hosts are due."""
 _WITHOUT_DELAY = 8
-"""The same where nobody waits between requests: then a connection that stands is worth more than many hosts."""
+"""The same without a delay between requests, when reusing a connection is worth more than many hosts."""
 _MOST_PAGES_A_HOST = 64
 _EVER: Instant = 2**62
 _AGAIN_S = 0.5
 
 
 class Scheduler:
-    """Keeps visits going: hosts by due time, of each host a batch, and a host again only when its batch is written.
+    """Starts checks of hosts by due time, in batches; a host's next batch waits until the one before is written.
 
-    request_id   only the pages that this request wants; `run` then ends by itself when they are done
-    is_rendered  says whether the render queue has a page in hand, or had since this monotonic time: it waits, so that
-                 both know its latest state
-    is_short     says whether this machine is short of files or memory: nothing further is begun then
+    request_id   check only the pages of this request; `run` ends when they are done
+    is_rendered  tells whether the render queue has a page in hand, or had since this monotonic time; its check waits,
+                 so that both know the latest state
+    is_short     tells whether this machine is short of files or memory; no check begins then
     """
 
     def __init__(
@@ -72,9 +72,9 @@ class Scheduler:
             store, lease, policies, gates, outage, clock, wait_s=self._hold_s, is_once=request_id is not None
         )
         self._agenda = Agenda()
-        # Hosts that are due while the one that checks them has no room; kept apart, so that they stay first in line.
+        # Due hosts whose checker has no room; kept apart, so that they stay first in line.
         self._without_room: dict[int, Agenda] = {}
-        # Hosts whose due pages all are in the render queue's hands: until when (monotonic), and when they were due.
+        # Due hosts whose pages are all being rendered: (monotonic time of the next look, due time).
         self._in_rendering: dict[int, tuple[float, Instant]] = {}
         self._requested_since: Instant | None = None
         self._outstanding: Counter[int] = Counter()
@@ -88,13 +88,13 @@ class Scheduler:
         self._reconfigured.set()
 
     async def run(self, writer: ResultWriter, stopping: asyncio.Event) -> None:
-        """Set visits off until told to stop, then wait for those under way."""
+        """Start checks until told to stop, then wait for those under way."""
         async with self._checkers.checking(writer.put_all), asyncio.TaskGroup() as group:
             waking = group.create_task(self._wake_off(), name="wake-off")
             await self._check(stopping)
             self._outage.stop_holding()
             waking.cancel()
-            # Thousands can be in hand; what was not begun is checked after the next start.
+            # Thousands can be in hand; those without a request so far are checked after the next start.
             self._checkers.drop()
 
     async def _check(self, stopping: asyncio.Event) -> None:
@@ -112,18 +112,16 @@ class Scheduler:
             await self._wait(stopping)
 
     def late_s(self) -> float:
-        """Tell how long the page is due already that is due the longest and was not asked for yet; 0: none is late.
-
-        It may be on the agenda, wait for room at the one that checks it, or be in hand and wait for its turn.
-        """
+        """Return for how long the most overdue page without a request has been due, in seconds; 0 if none is late."""
+        # It may be on the agenda, wait for room at its checker, or wait for its turn in the checker's hands.
         due = [*self._first_dues(), *(at for _, at in self._in_rendering.values())]
-        # A host that a request wants is due at 0: it is late since it was asked for.
+        # A host that a request wants is due at 0: it is late since the request.
         due = [self._requested_since if at == 0 else at for at in due]
         oldest = min((at for at in (*due, self._checkers.waiting_since()) if at is not None), default=None)
         return max(self._clock.now() - oldest, 0) / 1_000_000 if oldest is not None else 0.0
 
     def on_committed(self, results: Sequence[CheckResult], due: dict[int, Instant | None]) -> None:
-        """Take back hosts whose batches are written, with the time when they are due again."""
+        """Put hosts whose batches are written back on the agenda, with their next due times."""
         self._probing.on_committed(results)
         for result in results:
             host_id = result.host_id
@@ -134,20 +132,20 @@ class Scheduler:
             del self._outstanding[host_id]
             self._put(host_id, due.get(host_id))
             if host_id in self._edited:
-                # Somebody edited it while its batch was under way: the time may be older than the edit.
+                # The host was edited while its batch was under way, so this due time may be outdated.
                 self._reload_from.add(self._edited.pop(host_id))
         self._changed.set()
 
     def is_visited(self, page_id: int) -> bool:
-        """Say whether a check has this page in hand."""
+        """Tell whether a check has this page in hand."""
         return page_id in self._visited
 
     def reconfigure(self) -> None:
-        """Say that the configuration was read again: pages that were off may be on by now."""
+        """Note that the configuration was reloaded: pages that were off may be on."""
         self._reconfigured.set()
 
     def on_spread(self, due: dict[int, Instant] | None) -> None:
-        """Take up when hosts are due by what a launch has spread; None: read the whole agenda again."""
+        """Take over the due times that a launch has spread; None reloads the whole agenda."""
         if due is None:
             self._reload_from.add(None)
         else:
@@ -160,7 +158,7 @@ class Scheduler:
         self._changed.set()
 
     def _put(self, host_id: int, due: Instant | None) -> None:
-        # A one-shot check is only about requested pages: a host that has one is due at 0.
+        # A one-shot check concerns requested pages only: their hosts are due at 0.
         if self._request_id is not None and due != 0:
             due = None
         if due == 0 and 0 not in self._first_dues():
@@ -171,13 +169,13 @@ class Scheduler:
         self._agenda.put(host_id, due)
 
     def _take_out(self, host_id: int) -> Instant:
-        """Take a host out of all lines; returns when it is due, now if that is not known."""
+        """Take a host out of all lines; returns its due time, now if unknown."""
         found = [agenda.take_out(host_id) for agenda in (self._agenda, *self._without_room.values())]
         _, in_rendering = self._in_rendering.pop(host_id, (0.0, None))
         return min((due for due in (*found, in_rendering) if due is not None), default=self._clock.now())
 
     def _first_dues(self) -> list[Instant | None]:
-        """When the first host of each agenda is due."""
+        """Return the due time of the first host of each agenda."""
         return [agenda.next_due() for agenda in (self._agenda, *self._without_room.values())]
 
     @property
@@ -185,13 +183,10 @@ class Scheduler:
         return bool(self._agenda or self._in_rendering or any(self._without_room.values()))
 
     async def _wake_off(self) -> None:
-        """At the start and after each reading of the configuration, make due what is off no longer, until cancelled.
-
-        What that makes due is noticed as any other edit is, while it goes on.
-        """
+        """After the start and each reload of the configuration, make pages due that are no longer off."""
         while True:
             await self._reconfigured.wait()
-            # Cleared first: who says so while the store works must not be forgotten.
+            # Cleared first, so that a reload during the await is not lost.
             self._reconfigured.clear()
             try:
                 await self._store.wake_off(self._clock.now(), mode=self._policies.mode)
@@ -202,7 +197,7 @@ class Scheduler:
                 self._changed.set()
 
     async def _fail(self, exc: StoreError) -> None:
-        """Go on after a while: a service outlives a store that is locked or full for some time."""
+        """Pause after a failure: a service outlives a store that is locked or full for some time."""
         self._telemetry.emit(Happening("scheduler.failed", "error", {"error": str(exc)}))
         await self._clock.sleep(_AGAIN_S)
 
@@ -215,13 +210,13 @@ class Scheduler:
                 self._put(host_id, due)
             read += 1
             if since_revision is None and read % HOSTS_A_LOOK == 0:
-                # At the start: a million hosts take seconds, and what is due need not wait for the last of them.
+                # Loading a million hosts takes seconds; due ones need not wait for the last of them.
                 await self._start_due()
 
     async def _read_what_others_wrote(self) -> None:
         revision = await self._store.foreign_revision()
         if revision is not None:
-            # The store says so once. Until it is taken up, it is kept here, however often the store fails meanwhile.
+            # The store reports a revision once; it is kept here until it is handled, even if the store fails meanwhile.
             self._reload_from.add(self._revision)
             self._revision, self._is_behind = revision, True
         if self._is_behind:
@@ -273,20 +268,20 @@ class Scheduler:
             self._set_off(tasks, dues, read_s)
 
     def _room(self) -> int:
-        """Tell how many pages can be begun: as many as there is room for at those who check them."""
+        """Return how many pages the checkers can take."""
         return min(self._most_pages - len(self._visited), self._checkers.room_of_all())
 
     def _take(self, most: int, fewest: int) -> dict[int, Instant]:
-        """Take out hosts that are due, with the time when: first those that waited for room that there is by now.
+        """Take out due hosts with their due times, first those that waited for room.
 
-        fewest  pages that each of them is likely to bring at least
+        fewest  pages that each host is expected to have
         """
         now = self._clock.now()
         dues: dict[int, Instant] = {}
         for checker, agenda in self._without_room.items():
             if (room := self._checkers.room(checker)) > 0:
                 dues |= agenda.take(now, min(most - len(dues), -(-room // fewest)))
-        # What waited for room was taken from the front of the agenda: it is due longer than what is there now.
+        # Hosts that waited for room came from the front of the agenda, so they are due for longer.
         if len(dues) < most:
             dues |= self._agenda.take(now, most - len(dues))
         return dues
@@ -298,14 +293,14 @@ class Scheduler:
                 self._agenda.put(host_id, due)
 
     def _take_up_spread(self) -> None:
-        """Put what was spread on the agenda; of hosts whose batch is under way, its writing says when they are due."""
+        """Put spread hosts on the agenda, except those whose batch under way will give their due time."""
         spread, self._spread = self._spread, {}
         for host_id, due in spread.items():
             if host_id not in self._outstanding and not self._waits_for_room(host_id):
                 self._agenda.advance(host_id, due)
 
     def _take_up_rendered(self) -> None:
-        """Put hosts back on the agenda whose pages may have left the render queue's hands."""
+        """Put hosts back on the agenda whose pages may have been rendered by now."""
         now_s = self._clock.monotonic()
         for host_id, (until_s, due) in list(self._in_rendering.items()):
             if until_s <= now_s:
@@ -313,11 +308,11 @@ class Scheduler:
                 self._agenda.put(host_id, due)
 
     def _waits_for_room(self, host_id: int) -> bool:
-        """Say whether a host is due already, and will be looked at as soon as there is room."""
+        """Tell whether a host is due and waits for room."""
         return any(host_id in agenda for agenda in self._without_room.values())
 
     async def _probe(self) -> None:
-        """Ask for the pages that say whether our own connection fails, or is back (T61, T62)."""
+        """Check the pages that show whether our own connection fails or works again (T61, T62)."""
         read_s = self._clock.monotonic()
         is_full = len(self._visited) >= self._most_pages
         is_all_held = self._outage.held >= len(self._visited) and (is_full or not self._agenda)
@@ -332,7 +327,7 @@ class Scheduler:
         self._set_off(tasks, dues, read_s, probing=True)
 
     async def _put_off_requested(self) -> None:
-        """Answer whoever asked for a check in the outage: it is put off, and they need not wait for its end."""
+        """Answer requests made during an outage: their checks are postponed."""
         dues = self._agenda.take(0, HOSTS_AT_A_TIME)
         if dues:
             read_s = self._clock.monotonic()
@@ -342,7 +337,7 @@ class Scheduler:
     def _set_off(
         self, tasks: Iterable[PageTask], dues: Mapping[int, Instant], read_s: float, *, probing: bool = False
     ) -> None:
-        """Begin pages; a host that cannot be begun now keeps the time when it was due, and so its place."""
+        """Begin pages; a host that cannot begin now keeps its due time, and so its place."""
         for host_id, batch in groupby(tasks, key=lambda task: task.host_id):
             due = list(batch)
             host = due[0].host
@@ -352,10 +347,10 @@ class Scheduler:
                 continue
             held_s = self._gates.held_s(host)
             if held_s > self._hold_s:
-                # Whoever asked for a check is told that it is put off; what is only due waits.
+                # Requests are answered that their checks are postponed; pages that are only due wait.
                 due = [task for task in due if task.request_id is not None]
             if not due:
-                # The host asked for this pause: it is due when that is over.
+                # The host asked for this pause.
                 self._agenda.put(host_id, self._clock.now() + round(held_s * 1_000_000))
                 continue
             most = min(self._pages_of(host), room)
@@ -366,24 +361,24 @@ class Scheduler:
             self._outstanding[host_id] += len(pages)
             self._visited.update(task.page_id for task in pages)
             if self._outage.is_outage() and not probing:
-                # What is due waits for our connection to come back; whoever asked for a check is told so.
+                # Due pages wait for our connection; requests are answered that their checks are postponed.
                 self._checkers.put_off([task for task in pages if task.request_id is not None])
                 pages = [task for task in pages if task.request_id is None]
             if pages:
                 self._checkers.begin(pages)
 
     def _next_due(self) -> Instant | None:
-        """When the first host is due that there is room for."""
+        """Return the due time of the first host with room at its checker."""
         with_room = [agenda for checker, agenda in self._without_room.items() if self._checkers.room(checker) > 0]
         dues = (agenda.next_due() for agenda in (self._agenda, *with_room))
         return min((due for due in dues if due is not None), default=None)
 
     def _pages_of(self, host: str) -> int:
-        """As many as this host can be asked for within half of `hold`, so that nobody stands in its line for longer."""
+        """Return how many pages of this host get their turn within half of `hold`, so that none waits for longer."""
         return self._gates.at_once(host, self._hold_s / 2, _MOST_PAGES_A_HOST)
 
     async def _wait(self, stopping: asyncio.Event) -> None:
-        """Sleep until something is written, something is due, or it is time to look for what others wrote."""
+        """Sleep until a batch is written, a host is due, or it is time to look for edits by other processes."""
         due = self._next_due()
         wait_s = POLL_S
         is_held_up = self._outage.is_outage() or self._is_short()

@@ -1,4 +1,4 @@
-"""What checks found is written: results in batches, one transaction for many pages, and listings beside them."""
+"""Writing what checks found: results in batches, one transaction each, and listings beside them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ LOOK_S = 2.0
 
 
 class ResultWriter:
-    """Commits results at most `batch_rows` at a time, and at most `batch_wait` after the first of them came.
+    """Commits results in batches of at most `batch_rows`, at most `batch_wait` after the first one.
 
-    patient       a store that cannot be written (a full disk) is tried again until it can; else the error is raised
-    on_committed  is told of each batch, with the next due time of its hosts
-    written       how many results were written so far; of these
-    not_modified  were pages that their servers did not send again, which spared so many
+    patient       a store that cannot be written (a full disk) is tried again; else the error is raised
+    on_committed  called with each batch and the next due times of its hosts
+    written       results so far
+    not_modified  those with a 304, which saved
     saved_bytes
     """
 
@@ -53,7 +53,7 @@ class ResultWriter:
         self._came, self._taken = asyncio.Event(), asyncio.Event()
 
     async def put(self, result: CheckResult) -> None:
-        """Hand over a result, which is taken at once; waits while the store is behind."""
+        """Add a result; then wait while the store is behind."""
         self._waiting.append(result)
         if not self._came.is_set():
             self._came.set()
@@ -61,13 +61,13 @@ class ResultWriter:
             await self._room()
 
     async def put_all(self, results: Sequence[CheckResult]) -> None:
-        """Hand over results that came together, which are taken at once; waits while the store is behind."""
+        """Add results; then wait while the store is behind."""
         self._waiting += results
         self._came.set()
         await self._room()
 
     async def finish(self) -> None:
-        """Let `run` end once everything handed over so far is committed."""
+        """Let `run` end once everything is committed."""
         self._is_finishing = True
         self._came.set()
 
@@ -82,7 +82,7 @@ class ResultWriter:
             await self._taken.wait()
 
     async def _gather(self) -> list[CheckResult]:
-        """Wait for results, and a little more for others; an empty batch is the end."""
+        """Wait for results, and a little longer for more; an empty batch is the end."""
         if not self._waiting and not self._is_finishing:
             self._came.clear()
             await self._came.wait()
@@ -91,7 +91,7 @@ class ResultWriter:
             left = deadline - self._clock.monotonic()
             if left <= 0:
                 break
-            # Results come in crowds: a nap gathers them for less than one timer a result would cost.
+            # Results come in bursts: a nap gathers them for less than one timer per result.
             await self._clock.sleep(min(left, NAP_S))
         batch = self._waiting[: self._rows]
         del self._waiting[: self._rows]
@@ -110,7 +110,7 @@ class ResultWriter:
                 self._lease.commits.succeeded("results")
                 self._count(batch)
             except StaleClaim as exc:
-                # Whoever owns the hosts now checks these pages again; nothing of ours may be written.
+                # The engine that owns the hosts now checks these pages again; nothing of ours may be written.
                 self._telemetry.emit(Happening("claim.lost", "warning", {"results": len(batch), "error": str(exc)}))
                 due = {}
             except StoreError as exc:
@@ -131,7 +131,7 @@ class ResultWriter:
 
 
 class ListedDates:
-    """Takes over listings that checks have read, beside the writing of results: they may name tens of thousands."""
+    """Applies the dates that feeds and sitemaps list for other pages, apart from results: they can be thousands."""
 
     def __init__(self, store: SignalStore, clock: Clock, telemetry: Telemetry) -> None:
         self._store, self._clock, self._telemetry = store, clock, telemetry
@@ -146,7 +146,7 @@ class ListedDates:
             await self._clock.sleep(LOOK_S)
 
     async def look(self) -> int:
-        """Take over what there is; returns of how many pages it was news."""
+        """Apply stored listings; returns the number of pages with a new date."""
         pages = await self._store.take_listings(self._clock.now())
         if pages:
             self._telemetry.emit(Happening("listings.read", "info", {"pages": pages}))
