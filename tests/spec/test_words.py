@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tocsin.spec import words
-from tocsin.spec.suspicion.folding import fold_words
+from tocsin.spec.suspicion.phrases import fold_words
 from tocsin.spec.words import read_lists, split_phrases
 
 FILES = sorted(Path(words.__file__).parent.glob("*.ini"))
@@ -16,7 +16,7 @@ LANGUAGE = re.compile("[a-z]{2}")
 
 
 def test_there_are_lists_of_words() -> None:
-    assert [path.stem for path in FILES] == ["fleeting", "suspicion", "zones"]
+    assert [path.stem for path in FILES] == ["fleeting", "marks", "places", "suspicion", "zones"]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.spec.suspicion.documents import ASKED, FOOT, FURNITURE, StandIn, document
 from tocsin.spec.html.whole import parse_whole
-from tocsin.spec.suspicion.look import find_suspicion
+from tocsin.spec.suspicion.kinds import find_suspicion
 
 _BACK = "https://id.example.net/u/1?{}=https%3A%2F%2Fwww.example.org%2Fguides%2Fgarden%2Froses"
 _FIELD = '<form method=post><input type="email" name="e"><button>Next</button></form>'

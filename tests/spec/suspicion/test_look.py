@@ -11,7 +11,7 @@ from tests.spec.suspicion.documents import ASKED, FOOT, FURNITURE, StandIn, docu
 from tocsin.errors import TooComplex
 from tocsin.spec.html.page import Kind
 from tocsin.spec.html.whole import parse_whole
-from tocsin.spec.suspicion.look import KINDS, Suspicion, find_suspicion
+from tocsin.spec.suspicion.kinds import KINDS, Suspicion, find_suspicion
 
 
 def look(page: StandIn) -> Suspicion | None:

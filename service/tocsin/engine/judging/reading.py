@@ -22,7 +22,7 @@ from tocsin.spec.signals.instants import to_value
 from tocsin.spec.signals.reading import Asked, Readings, read_as, read_other, read_signals
 from tocsin.spec.sitemaps import Kind as SitemapKind
 from tocsin.spec.sitemaps import SitemapReader
-from tocsin.spec.suspicion.look import find_suspicion
+from tocsin.spec.suspicion.kinds import find_suspicion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

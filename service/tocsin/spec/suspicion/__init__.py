@@ -1,1 +1,1 @@
-"""Pages that stand where another page was: challenges, consent and login forms, errors that come as 200."""
+"""Pages that stand in for the requested one: challenges, logins, gates, and errors with status 200."""

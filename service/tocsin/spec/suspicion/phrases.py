@@ -1,19 +1,19 @@
-"""How words are compared, whatever their language: without case, accents and punctuation."""
+"""Phrases of many languages, and how they are compared: without case, accents and punctuation."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from tocsin.spec.words import split_phrases
+from tocsin.spec.words import read_lists, split_phrases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 LONGEST = 8000
-"""Letters of a text that are compared; what is longer is no page of these kinds."""
+"""Letters of a text that are compared; pages with a longer text are not of these kinds."""
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\ufeff]+")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
@@ -28,18 +28,18 @@ _PARTS = re.compile(r"\s[-~/]+\s|[|»«·•:|\u2013\u2014\n]+|[.!?…](?=\s)|[�
 _LETTERS_OF_A_WORD = 16
 # From here on, scripts write words without spaces between them, or with endings.
 _UNSPACED = "\u0e00"
-# What stands before or behind what such a page says, and says nothing itself.
-_NUMBERS = "http https code status 400 401 403 404 405 410 429 451 500 502 503 504"
-_EXCLAMATIONS = (
-    "error errors oops ooops whoops ups uups hoppla sorry uh oh ouch hmm fehler fehlercode fehlermeldung erreur errore "
-    "erro fout foutmelding blad ошибка hata エラー 错误 錯誤 오류 에러 خطا خطأ"
+_LISTS = read_lists("suspicion")
+_NUMBERS = frozenset(
+    {"http", "https", "code", "status"}
+    | {"400", "401", "403", "404", "405", "410", "429", "451", "500", "502", "503", "504"}
 )
-_NUMBER = frozenset(_NUMBERS.split())
-_NOISE = frozenset([*_NUMBER, *_EXCLAMATIONS.split()])
+_EXCLAMATIONS = frozenset(word for text in _LISTS["exclamations"].values() for word in split_phrases(text))
+# Words before or after the message of such a page that add nothing to it.
+_NOISE = _NUMBERS | _EXCLAMATIONS
 
 
 def fold_words(text: str) -> str:
-    """Give a text's words in lower case without accents and punctuation, one space apart; at most LONGEST letters."""
+    """Return the words of a text in lower case, without accents and punctuation, one space apart; at most LONGEST."""
     text = text[:LONGEST]
     if not text.isascii():
         text = unicodedata.normalize("NFKD", _INVISIBLE.sub("", text)).casefold()
@@ -49,20 +49,20 @@ def fold_words(text: str) -> str:
 
 
 def split_parts(title: str) -> list[str]:
-    """Split a title where people put a dash, a bar or a full stop.
+    """Split a title at dashes, bars and full stops.
 
-    Returns its parts folded: each as it is, and without error numbers and exclamations before and behind it.
+    Returns its parts, folded: each one as it is, and without error numbers and exclamations before and after it.
     """
     parts: list[str] = []
     for part in _PARTS.split(title[:400]):
         folded = fold_words(part)
         words = folded.split()
-        parts += [folded, _trim(words, _NUMBER), _trim(words, _NOISE)]
+        parts += [folded, _trim(words, _NUMBERS), _trim(words, _NOISE)]
     return [part for part in dict.fromkeys(parts) if part]
 
 
 def is_noise(title: str) -> bool:
-    """Say whether a title is nothing but error numbers and exclamations."""
+    """Return whether a title consists of error numbers and exclamations alone."""
     return not _trim(fold_words(title[:400]).split(), _NOISE)
 
 
@@ -76,9 +76,9 @@ def _trim(words: list[str], noise: frozenset[str]) -> str:
 
 
 class Phrases:
-    """Phrases of many languages.
+    """A list of phrases in many languages.
 
-    by_language  as `read_lists` gives them
+    by_language  as `read_lists` returns them
     """
 
     def __init__(self, by_language: Mapping[str, str]) -> None:
@@ -86,7 +86,7 @@ class Phrases:
 
     @cached_property
     def _written(self) -> dict[str, str]:
-        """The phrases by what they are folded."""
+        """Each phrase by its folded form."""
         phrases = (phrase for text in self._by_language.values() for phrase in split_phrases(text))
         return {fold_words(phrase): phrase for phrase in phrases}
 
@@ -98,10 +98,10 @@ class Phrases:
         )
 
     def opens(self, parts: Iterable[str], *, spare: int = 0) -> str | None:
-        """Give the phrase that one of the parts is, perhaps with a few words after it; None if there is none.
+        """Return the phrase that one of the parts is or begins with; None if there is none.
 
-        parts  as `split_parts` gives them
-        spare  how many words may follow
+        parts  as `split_parts` returns them
+        spare  the number of words that may follow the phrase
         """
         for part in parts:
             if part in self._written:
@@ -112,8 +112,12 @@ class Phrases:
                         return written
         return None
 
+    def begins(self, folded: str) -> str | None:
+        """Return the phrase that a folded text begins with; None if there is none."""
+        return next((written for phrase, written in self._written.items() if folded.startswith(phrase)), None)
+
     def found_in(self, folded: str) -> list[str]:
-        """Give those of the phrases that stand in a folded text."""
+        """Return the phrases that a folded text contains."""
         spaced = f" {folded} "
         return [written for needle, written in self._needles if needle in spaced]
 
@@ -123,3 +127,7 @@ def _is_rest_short(part: str, end: int, spare: int) -> bool:
     if rest[0] != " " and rest[0] < _UNSPACED:
         return False
     return len(rest.split()) <= spare and len(rest) <= spare * _LETTERS_OF_A_WORD
+
+
+PHRASES: Final = {name: Phrases(entries) for name, entries in _LISTS.items()}
+"""The lists of `spec/words/suspicion.ini` by name; that file explains their use."""

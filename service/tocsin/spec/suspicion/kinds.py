@@ -1,0 +1,479 @@
+"""The kinds of pages that stand in for the requested one, and the evidence for each: challenges, logins, soft errors.
+
+All rules are conservative: each needs two kinds of evidence, a page with more than 4,000 letters of text of its own is
+never suspected, and a page that declares its changes, or says that it is an article, is suspected of a challenge only.
+The limits of length are the result of trials with real pages; `tests/spec/suspicion` holds such pages and near misses.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import Struct
+
+from tocsin.spec.html.decoding import NOT_ASCII
+from tocsin.spec.html.sniffing import BINARY, SNIFFED_BYTES
+from tocsin.spec.suspicion.landing import PLACES
+from tocsin.spec.suspicion.marks import MARKS, find_mark
+from tocsin.spec.suspicion.page import SuspectPage
+from tocsin.spec.suspicion.phrases import PHRASES, fold_words, is_noise, split_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from tocsin.spec.html.whole import Whole
+
+
+class Suspicion(Struct, frozen=True):
+    """The kind of page that a page is suspected to be.
+
+    kind      one of KINDS
+    evidence  one line that names the signs
+    """
+
+    kind: str
+    evidence: str
+
+
+class Limits(NamedTuple):
+    """The most that a page of a kind shows, in letters as `PageView` counts them.
+
+    text       of its own
+    links      of its own links
+    short      of a page with hardly anything on it
+    bare       of a page with next to nothing on it
+    little     of links, or in all, beside the message of such a page
+    """
+
+    text: int
+    links: int = 1_000_000
+    short: int = 0
+    bare: int = 0
+    little: int = 0
+
+
+_CHALLENGE: Final = Limits(text=1500, short=700, bare=200)
+_LOGIN: Final = Limits(text=900, short=250, bare=120, little=300)
+_CONSENT: Final = Limits(text=2500, links=600, short=700, little=100)
+_PARKED: Final = Limits(text=1200, links=1500, short=300, bare=150)
+_MAINTENANCE: Final = Limits(text=900, links=600, short=250, bare=60, little=300)
+_NOT_FOUND: Final = Limits(text=1500, short=400, bare=120)
+_REFUSED: Final = Limits(text=900, links=500, bare=60)
+
+# Where the requested URL is such a place itself, the page there is what was asked for.
+_NEVER_AT_ITS_PLACE: Final = frozenset({"login", "consent", "maintenance", "not-found"})
+_RELOADS: Final = ("location.reload", "location.href", "location.replace", "location.assign", "location =", "location=")
+_HANDED_ON: Final = ("input.name=samlrequest", "input.name=samlresponse", "input.name=wresult")
+_TELLING_WORDS: Final = 3
+# Compressed data has five times as many control characters, and text next to none.
+_BINARY_SHARE: Final = 1 / 50
+_FEWEST_BINARY: Final = 8
+
+
+def find_suspicion(
+    whole: Whole, *, body: bytes, status: int, url: str, final_url: str, headers: Sequence[tuple[str, str]]
+) -> Suspicion | None:
+    """Find the kind of stand-in that a page is; None for a page like others.
+
+    The earlier version of the page is not considered: call this only where one is known, and most of it changed.
+    body       of the response, which `whole` was parsed from
+    status     of the response
+    url        that is watched
+    final_url  that answered, after redirects
+    headers    of the response
+    """
+    page = SuspectPage(whole, body=body, status=status, url=url, final_url=final_url, headers=headers)
+    for kind in _KINDS:
+        evidence = next(kind.find(page), None) if _is_possible(page, kind) else None
+        if evidence is not None:
+            return Suspicion(kind.name, evidence)
+    return None
+
+
+def _is_possible(page: SuspectPage, kind: _Kind) -> bool:
+    limits, view = kind.limits, page.view
+    if limits is None:
+        return True
+    return (
+        not view.is_cut
+        and view.own <= limits.text
+        and view.links <= limits.links
+        and not (kind.name in _NEVER_AT_ITS_PLACE and page.landing.was_asked(kind.name))
+        and not page.speaks_for_itself
+    )
+
+
+def _find_binary(page: SuspectPage) -> Iterator[str]:
+    """Find binary data that its server calls HTML, such as data with an undeclared compression.
+
+    At least eight of its first 1,445 bytes, and a fiftieth of them, are control characters that no text has (SNF-09),
+    in an encoding that writes no letter with them.
+    """
+    head = page.body[:SNIFFED_BYTES]
+    if not head or page.encoding in NOT_ASCII or page.speaks_for_itself or not page.is_silent:
+        return
+    found = len(BINARY.findall(head))
+    if found >= max(_FEWEST_BINARY, _BINARY_SHARE * len(head)):
+        yield f"{found} of its first {len(head)} bytes are control characters that no text has"
+
+
+def _find_challenge(page: SuspectPage) -> Iterator[str]:
+    """Find a challenge, by any of these signs.
+
+    - a header in which the product says so;
+    - a mark that only challenges carry, and at most 1500 letters of text;
+    - a mark of a product that full pages carry too, next to no text, and words, a reload, noindex or 202;
+    - a captcha, words, at most one field beside it, and at most 700 letters;
+    - words in title or heading, other words in the text (or the same and a reload) that address the visitor, above
+      400 letters several of them or noindex, and at most 700 letters;
+    - a redirect to a place of challenges, with words or a captcha;
+    - a script that sets a cookie and loads again, and nothing else at all.
+    """
+    for mark in MARKS["challenge headers"]:
+        name, _, value = mark.needle.partition(": ")
+        if page.headers.get(name, "").strip().lower().startswith(value):
+            yield f'{mark.product} says it in the header "{mark.needle}"'
+    view = page.view
+    if view.is_cut or view.own > _CHALLENGE.text:
+        return
+    if sure := find_mark("challenges", view.code):
+        needle = sure.needle.replace("\n", " ")
+        yield f'{sure.product}: "{needle}" in its code; {view.own} letters of text'
+    if page.speaks_for_itself or view.own > _CHALLENGE.short or view.passwords:
+        return
+    yield from _find_challenge_by_words(page)
+    # Only a script that sets a cookie and loads again.
+    if view.seen > _CHALLENGE.bare // 2 or view.media or view.fields or not page.is_silent:
+        return
+    if "document.cookie" in view.code and any(reload in view.code for reload in _RELOADS):
+        yield "a script sets a cookie and loads again; there is nothing else"
+
+
+def _find_challenge_by_words(page: SuspectPage) -> Iterator[str]:
+    view = page.view
+    titles = PHRASES["challenge titles"]
+    said = titles.opens(view.title_parts, spare=2) or titles.opens([*view.heading_parts, *view.beginning[:2]], spare=1)
+    told = PHRASES["challenge tells"].found_in(f"{view.text} {view.noscript} {view.controls}")
+    if said:  # pages that a script fills ask for scripts as well, but under another title
+        told += PHRASES["script tells"].found_in(view.text)
+    captcha = find_mark("captchas", view.code)
+    faint = find_mark("challenge scripts", view.code)
+    words = f'says "{said or told[0]}"' if said or told else ""
+    if page.landing.leads_to("challenge") and (words or captcha):
+        yield f"sent to {page.shown(page.final_url)}; {words or (captcha and captcha.product)}"
+    if captcha and words and view.fields <= 1 and view.links <= _CHALLENGE.short:
+        yield f"{captcha.product} and {words}; {view.own} letters of text"
+    if view.seen > _CHALLENGE.short:
+        return
+    beside = [thing for thing in told if said and thing not in said]
+    if said and any(reload in view.code for reload in _RELOADS):
+        beside += told
+    if said and page.is_told_enough(beside):
+        yield f'says "{said}" and "{beside[0]}"; {view.own} letters of text'
+    if view.seen > _CHALLENGE.bare:
+        return
+    runs = "script" in view.code or page.refresh is not None
+    if said and runs and (page.is_hidden or page.is_put_off or faint):
+        yield f"{words} and hardly anything else"
+    if faint and view.media <= 1 and (words or page.is_put_off):
+        yield f'{faint.product}: "{faint.needle}" in its code, and hardly any text'
+
+
+def _find_login(page: SuspectPage) -> Iterator[str]:
+    """Find a login, by any of these signs with at most 900 letters of text.
+
+    - a password field, and a redirect to a place of logins, or, with hardly any other text, to one whose query leads
+      back to the page;
+    - a field, next to no text, and a redirect to another host whose query leads back to the page;
+    - a password field, and a title that says so and nothing else; for a heading, hardly any other text;
+    - a password field, words that ask the visitor to log in, and hardly any other text;
+    - a redirect to such a place, and words, and a field or hardly any text;
+    - a form that hands the browser on to a login (SAML, WS-Federation), or a refresh to a place of logins.
+
+    Never where the requested page is a place of logins itself. Fields in a page's header, navigation, sidebars and
+    footer do not count.
+    """
+    view, landing = page.view, page.landing
+    place = landing.leads_to("login")
+    where = f"sent to {page.shown(page.final_url)}"
+    titled = PHRASES["login titles"].opens(view.title_parts, spare=3)
+    headed = PHRASES["login titles"].opens(view.heading_parts[:3], spare=3)
+    is_brief = view.own <= _LOGIN.short and view.links <= _LOGIN.little
+    if view.passwords and place:
+        yield f"{where}, which asks for a password"
+    if landing.returns and view.passwords and is_brief:
+        yield f"{where}, which asks for a password before it brings back"
+    if landing.returns and landing.abroad and view.fields and max(view.own, view.links) <= _LOGIN.bare:
+        yield f"{where}, which asks for something before it brings back; {view.own} letters of text"
+    if view.passwords and titled and view.links <= _LOGIN.text:
+        yield f'its title says "{titled}", and it asks for a password'
+    if view.passwords and headed and is_brief:
+        yield f'its heading says "{headed}", and it asks for a password; {view.own} letters of text'
+    if view.passwords and is_brief and (told := PHRASES["login tells"].found_in(view.text)):
+        yield f'it says "{told[0]}", and asks for a password; {view.own} letters of text'
+    asks = view.fields or view.own + view.links <= _LOGIN.little
+    if (place or landing.returns) and (titled or headed) and asks:
+        yield f'{where}, which says "{titled or headed}"'
+    if view.seen <= _LOGIN.little:
+        yield from _find_handover(page)
+
+
+def _find_handover(page: SuspectPage) -> Iterator[str]:
+    """Find a page that hands the browser on to a login at once."""
+    handed = next((mark for mark in _HANDED_ON if mark in page.view.code), None)
+    if handed:
+        yield f"a form hands on to a login ({handed.partition('=')[2]})"
+    steps = (page.refresh or "").replace("?", "/").replace("=", "/").replace(".", "/").split("/")
+    if any(step in PLACES["login"] for step in steps):
+        yield f"forwards to {page.shown(page.refresh or '')}"
+
+
+def _find_consent(page: SuspectPage) -> Iterator[str]:
+    """Find a gate of consent or age, by any of these signs with at most 2500 letters of text and few links.
+
+    - a redirect to a place of consent, and a title, heading or button that says so, or a consent product;
+    - a title that says so and nothing else, a button, and words about data or age;
+    - headings that say so, all of them, a button, such words, at most 700 letters, and hardly any link.
+
+    A banner over a page is not a gate: the page keeps its own title and its own address.
+    """
+    view = page.view
+    if view.passwords:
+        return
+    titles = PHRASES["consent titles"]
+    titled = titles.opens(view.title_parts, spare=3)
+    button = PHRASES["consent buttons"].opens(view.labels, spare=2)
+    if page.landing.leads_to("consent"):
+        said = titled or titles.opens(view.heading_parts, spare=3) or button
+        mark = find_mark("consent", view.code)
+        if said or mark:
+            because = f'says "{said}"' if said else f"carries {mark and mark.product}"
+            yield f"sent to {page.shown(page.final_url)}, which {because}"
+    told = PHRASES["consent tells"].found_in(view.text) if button else []
+    if titled and told:
+        yield f'its title says "{titled}", a button "{button}", and its text "{told[0]}"'
+    # A page under a banner has a heading of its own, so all headings must be the gate's.
+    heads = [titles.opens(split_parts(heading), spare=3) for heading in view.headings]
+    is_alone = view.own <= _CONSENT.short and view.links + view.furniture <= _CONSENT.little
+    if heads and all(heads) and told and is_alone:
+        yield f'nothing but "{heads[0]}", a button "{button}", and "{told[0]}"; {view.own} letters of text'
+
+
+def _find_parked(page: SuspectPage) -> Iterator[str]:
+    """Find a parked domain, a suspended account or a default page, by any of these signs.
+
+    At most 1200 letters of text, and
+
+    - a parking service's code, and words, or a redirect to such a place, or hardly any text;
+    - a title, heading or beginning that says so and nothing else (but for the domain's name), and words that address
+      the visitor or the owner (above 400 letters several of them), or at most 300 letters;
+    - a redirect to a place of parking, and words.
+    """
+    view = page.view
+    mark = find_mark("parking", view.code)
+    told = PHRASES["parked tells"].found_in(f"{view.text} {view.controls}")
+    said = PHRASES["parked titles"].opens(_titles_without_host(page), spare=2)
+    place = page.landing.leads_to("parked")
+    words = f'says "{said or told[0]}"' if said or told else ""
+    letters = view.own + view.links
+    if mark and (words or place or letters <= _PARKED.bare):
+        yield f'{mark.product}: "{mark.needle}" in its code; {words or "hardly any text"}'
+    if said and not page.asks and (page.is_told_enough(told) or letters <= _PARKED.short):
+        also = f' and "{told[0]}"' if told else ""
+        yield f'says "{said}"{also}; {view.own} letters of text'
+    if place and words:
+        yield f"sent to {page.shown(page.final_url)}, which {words}"
+
+
+def _titles_without_host(page: SuspectPage) -> list[str]:
+    """Return the parts of title, headings and beginning without the name of the host."""
+    view, host = page.view, page.landing.host
+    titles = [view.title, *view.headings[:3]]
+    if view.own <= _PARKED.text // 2:
+        titles += [" ".join(view.beginning[:3]), *view.beginning[:3]]
+    hosts = [name for name in (host, host.removeprefix("www.")) if "." in name]
+    parts: list[str] = []
+    for title in titles:
+        folded = title.lower()
+        for name in hosts:
+            folded = folded.replace(name, "\n")
+        parts += [fold_words(part) for part in folded.replace("|", "\n").replace(" - ", "\n").splitlines()]
+    return [part for part in parts if part] + view.title_parts + view.heading_parts[:3]
+
+
+def _find_maintenance(page: SuspectPage) -> Iterator[str]:
+    """Find a page of maintenance, by any of these signs with at most 900 letters of text and few links.
+
+    - a title or first heading that says so and nothing else, and words that ask to come back later, above 400 letters
+      several of them or a hint: a Retry-After, a refresh, noindex, status 202;
+    - such a title, hardly any text, and such a hint; or such a heading, too, of more than a word, and nothing else;
+    - where there is no heading, such a beginning, and words that ask to come back later;
+    - a redirect to a place of maintenance, and words.
+
+    Never where the requested page is such a place itself.
+    """
+    view, titles = page.view, PHRASES["maintenance titles"]
+    titled = titles.opens(view.title_parts, spare=1)
+    headed = titles.opens(view.heading_parts[:2], spare=1)
+    if not headed and view.own <= 2 * _MAINTENANCE.short:
+        headed = titles.opens(view.beginning[:3], spare=1)
+    said = titled or headed
+    told = PHRASES["maintenance tells"].found_in(view.text)
+    letters = view.own + view.links
+    if page.landing.leads_to("maintenance") and (said or told):
+        yield f'sent to {page.shown(page.final_url)}, which says "{said or told[0]}"'
+    if said and page.is_told_enough(told) and (titled or view.links <= _MAINTENANCE.little):
+        yield f'says "{said}" and "{told[0]}"; {view.own} letters of text'
+    if titled and headed and " " in fold_words(titled) and letters <= _MAINTENANCE.bare:
+        yield f'says "{titled}" and nothing else'
+    if titled and letters <= _MAINTENANCE.short and page.hints:
+        yield f'its title says "{titled}", with {page.hints[0]}, and hardly anything else'
+
+
+def _find_not_found(page: SuspectPage) -> Iterator[str]:
+    """Find a soft 404.
+
+    A title or heading that says so and nothing else, and, by the length of its text
+
+    - up to 120 letters: nothing more, where the title says it in three words, or says 404;
+    - up to 400 letters: one of these: words that address a visitor who looks for a page; noindex; a class or id such
+      as `error404`; a redirect to a place such as /404 or from a deep URL to /; a heading that says it in other words
+      than the title;
+    - up to 1500 letters: two of these, where several different words count as one.
+
+    The number 404 alone is no evidence: years, houses and pages about it have it as a title, too. With a text of up to
+    400 letters that says it in words it is, and so is an exclamation. Never where the requested page is such a place
+    itself.
+    """
+    view, titles = page.view, PHRASES["not found titles"]
+    is_short = view.own <= _NOT_FOUND.short
+    titled, headed = titles.opens(view.title_parts), titles.opens(view.heading_parts)
+    said = titled or headed
+    told = PHRASES["not found tells"].found_in(f"{view.text} {view.controls}")
+    reasons = _reasons_for_not_found(page, told, titled, headed)
+    is_numbered = any("404" in text.split() or (text and is_noise(text)) for text in (*view.headings, view.title))
+    if not said and is_short and not view.headings:
+        said = titles.opens(view.beginning[:2])
+    if not said and is_short and is_numbered:
+        said = max(titles.found_in(view.text), key=len, default="")
+        if not told and (view.own > _NOT_FOUND.bare or len(said.split()) < _TELLING_WORDS):
+            return
+        titled = titled or said
+    if not said:
+        return
+    needed = 1 if is_short else 2
+    if view.own <= _NOT_FOUND.bare and titled and (len(titled.split()) >= _TELLING_WORDS or is_numbered):
+        needed = 0
+    if len(reasons) >= needed:
+        yield f'says "{said}"{"".join(f", {reason}" for reason in reasons)}; {view.own} letters of text'
+
+
+def _reasons_for_not_found(page: SuspectPage, told: list[str], titled: str | None, headed: str | None) -> list[str]:
+    reasons = []
+    if len(told) >= (1 if page.view.own <= _NOT_FOUND.short else 2):
+        reasons.append(f'tells of "{told[0]}"')
+    if page.is_hidden:
+        reasons.append("noindex")
+    if marked := find_mark("not found", page.view.code):
+        reasons.append(f'marked "{marked.needle.strip()}"')
+    if page.landing.leads_to("not-found") or page.landing.is_root:
+        reasons.append(f"sent to {page.shown(page.final_url)}")
+    if not reasons and titled and headed and titled != headed:
+        reasons.append(f'and once more "{headed}"')
+    return reasons
+
+
+def _find_blocked(page: SuspectPage) -> Iterator[str]:
+    """Find a refusal: words of a permission, an address, an incident or a country, see `_find_refused`."""
+    return _find_refused(page, "blocked")
+
+
+def _find_error(page: SuspectPage) -> Iterator[str]:
+    """Find a breakdown, by its words, see `_find_refused`.
+
+    Also a program's own message as the first text of the page, however long the rest is within 1800 letters.
+    """
+    view = page.view
+    if view.is_cut or page.speaks_for_itself or view.links > _REFUSED.links:
+        return
+    if view.own <= 2 * _REFUSED.text:
+        message = PHRASES["breakdowns"].begins(view.text)
+        if message:
+            yield f'begins with "{message}"'
+    if view.own <= _REFUSED.text and not page.landing.was_asked("error"):
+        yield from _find_refused(page, "error")
+
+
+def _find_refused(page: SuspectPage, kind: str) -> Iterator[str]:
+    """Find a page that says no.
+
+    A title, heading or beginning that says so and nothing else, certain words, at most 900 letters and few links;
+    above 400 letters it takes several such words, or a hint such as noindex. Or nothing beside the title at all.
+    """
+    view, titles = page.view, PHRASES[f"{kind} titles"]
+    if view.passwords or page.asks:
+        return
+    said = titles.opens(view.title_parts, spare=1) or titles.opens(view.heading_parts[:2], spare=1)
+    if not said and view.own <= _REFUSED.text // 2:
+        said = titles.opens(view.beginning[:2], spare=1)
+    if not said:
+        return
+    told = PHRASES[f"{kind} tells"].found_in(f"{view.text} {view.controls}")
+    if page.is_told_enough(told):
+        yield f'says "{said}" and "{told[0]}"; {view.own} letters of text'
+    if view.own + view.links <= _REFUSED.bare:
+        yield f'says "{said}" and nothing else'
+
+
+def _find_empty(page: SuspectPage) -> Iterator[str]:
+    """Find an empty page.
+
+    No title, text, picture, frame or button, no script or style, no element in its body, and no meta element that
+    describes it: a page that a script fills is not empty, nor is one that breaks off within its head.
+    """
+    view = page.view
+    is_visible = view.title or view.controls or view.noscript or view.seen or view.media or view.fields
+    if view.is_cut or is_visible or view.passwords or page.refresh is not None or not page.is_silent:
+        return
+    if not view.code and not view.has_elements:
+        yield "there is nothing on it"
+
+
+class _Kind(NamedTuple):
+    """A kind of stand-in.
+
+    limits  of its length; None where its rule has limits of its own
+    """
+
+    name: str
+    meaning: str
+    limits: Limits | None
+    find: Callable[[SuspectPage], Iterator[str]]
+
+
+# The most specific kinds come first.
+_KINDS: Final = (
+    _Kind("binary", "its server calls it HTML, and it is binary data", None, _find_binary),
+    _Kind(
+        "challenge",
+        "a robot is asked to prove that it is none: captchas, proofs of work, checks of the browser",
+        None,
+        _find_challenge,
+    ),
+    _Kind("login", "a login form, or a form that hands on to one", _LOGIN, _find_login),
+    _Kind("consent", "a gate that asks for consent to cookies, or for an age", _CONSENT, _find_consent),
+    _Kind(
+        "parked",
+        "the domain is not in use: it is for sale, its account is suspended, or it shows a server's default page",
+        _PARKED,
+        _find_parked,
+    ),
+    _Kind("maintenance", "the site asks to come back later", _MAINTENANCE, _find_maintenance),
+    _Kind("not-found", "the page says that there is none (a soft 404)", _NOT_FOUND, _find_not_found),
+    _Kind("blocked", "the site refuses this visitor, its address, or its country", _REFUSED, _find_blocked),
+    _Kind("error", "something broke down, and the page says so", None, _find_error),
+    _Kind("empty", "nothing at all is on it", None, _find_empty),
+)
+
+KINDS: Final = {kind.name: kind.meaning for kind in _KINDS}
+"""The kinds of pages that a page can be suspected to be, with their meanings."""
