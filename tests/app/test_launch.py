@@ -13,7 +13,7 @@ from tests.origin import Origin, Page
 from tocsin.adapters.stores.sql.checking.launch import ALL_TIMES
 from tocsin.adapters.system import SystemClock
 from tocsin.model import PageFilter
-from tocsin.ports.work import untold
+from tocsin.ports.checking import untold
 from tocsin.settings import FetchSettings
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pytest
 
     from tocsin.model import Claim, Instant
-    from tocsin.ports.work import OnSpread
+    from tocsin.ports.checking import OnSpread
 
 
 async def test_T63_pages_are_checked_while_what_is_overdue_is_being_found_and_then_that_is_checked_too(

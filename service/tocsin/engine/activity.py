@@ -12,7 +12,7 @@ from msgspec import Struct
 from tocsin.errors import DeliveryError, StoreError
 from tocsin.events import Happening
 from tocsin.model import ActivityRow, SerializedEvent
-from tocsin.ports.figures import FigureStore
+from tocsin.ports.care import FigureStore
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

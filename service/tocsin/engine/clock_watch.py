@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tocsin.engine.policies import Policies
     from tocsin.model import Instant, JsonObject, PageSchedule
     from tocsin.ports import Clock, Telemetry, WorkStore
-    from tocsin.ports.work import OnSpread
+    from tocsin.ports.checking import OnSpread
     from tocsin.settings import HostSettings, PageSettings
 
 LOOK_S: Final = 0.5

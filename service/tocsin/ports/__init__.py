@@ -1,16 +1,15 @@
 """What the engine needs of the outside world, as protocols; adapters implement them, fakes stand in for them."""
 
-from tocsin.ports.access import AccessStore
-from tocsin.ports.browsing import BrowseStore
-from tocsin.ports.demo import DemoDesk
+from tocsin.ports.attention import AttentionStore, StormStore
+from tocsin.ports.awareness import AlertStore, RenderStore
+from tocsin.ports.care import AccessStore, StoreCare, TableStore
+from tocsin.ports.checking import RoundStore, WorkStore
 from tocsin.ports.fetching import Channel, Fetcher, Renderer, Session
-from tocsin.ports.keeping import RoundStore, SignalStore, StoreCare, StormStore, TableStore, WatchList
-from tocsin.ports.outbox import AlertStore, AttentionStore
+from tocsin.ports.knowledge import SignalStore, SnapshotStore
 from tocsin.ports.outside import Chance, Clock, Telemetry
-from tocsin.ports.serving import Service
-from tocsin.ports.snapshots import SnapshotStore
+from tocsin.ports.pages import BrowseStore, WatchList
+from tocsin.ports.serving import DemoDesk, Service
 from tocsin.ports.store import Store
-from tocsin.ports.work import RenderStore, WorkStore
 
 __all__ = [
     "AccessStore",

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tocsin.model import LiveState
-    from tocsin.ports.demo import DemoDesk
     from tocsin.settings import Settings
 
 
@@ -36,3 +35,17 @@ class Service(Protocol):
 
     async def next_alert(self, after: int, timeout_s: float) -> None:
         """Return as soon as there may be an alert with a position after this one, or when the time is over."""
+
+
+class DemoDesk(Protocol):
+    """A small site within the service: its pages change, and are watched like any others, in a group of their own."""
+
+    @property
+    def is_on(self) -> bool:
+        """Say whether its pages are on the list; costs nothing."""
+
+    async def begin(self) -> None:
+        """Watch the site's pages; nothing if they are watched. Raises UsageError where it cannot be served."""
+
+    async def end(self) -> int:
+        """Take the site's pages off the list, and nothing else; returns how many there were."""

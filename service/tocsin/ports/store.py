@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from tocsin.ports.access import AccessStore
-from tocsin.ports.browsing import BrowseStore
-from tocsin.ports.figures import FigureStore
-from tocsin.ports.items import ItemStore
-from tocsin.ports.keeping import RoundStore, SignalStore, StoreCare, StormStore, TableStore, WatchList
-from tocsin.ports.outbox import AlertStore, AttentionStore
-from tocsin.ports.snapshots import SnapshotStore
-from tocsin.ports.work import RenderStore, WorkStore
+from tocsin.ports.attention import AttentionStore, StormStore
+from tocsin.ports.awareness import AlertStore, RenderStore
+from tocsin.ports.care import AccessStore, FigureStore, StoreCare, TableStore
+from tocsin.ports.checking import RoundStore, WorkStore
+from tocsin.ports.knowledge import ItemStore, SignalStore, SnapshotStore
+from tocsin.ports.pages import BrowseStore, WatchList
 
 
 class Store(

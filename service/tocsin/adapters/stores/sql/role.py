@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from tocsin.adapters.stores.sql.session import Database, Session
-    from tocsin.ports.keeping import OnStep
+    from tocsin.ports.pages import OnStep
     from tocsin.settings import SignalSettings
 
 T = TypeVar("T")

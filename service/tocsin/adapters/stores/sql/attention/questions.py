@@ -18,14 +18,14 @@ from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import read_attempts, read_instruction, read_names, read_object
 from tocsin.errors import UsageError
 from tocsin.model import BoundedCount, QuestionRow, RuleRow, Slice
-from tocsin.ports.keeping import unheard
+from tocsin.ports.pages import unheard
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import AlertDraft, Claim, Instant, Instruction, KnownCopy
-    from tocsin.ports.keeping import OnStep
+    from tocsin.ports.pages import OnStep
 
 
 OFFERED = 100

@@ -12,14 +12,14 @@ from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import read_names, read_object, row_digest, to_json, to_json_or_null
 from tocsin.errors import UsageError
 from tocsin.model import StormRow, StormVerdict
-from tocsin.ports.keeping import unheard
+from tocsin.ports.pages import unheard
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tocsin.adapters.stores.sql.session import Row, Session
     from tocsin.model import AlertDraft, CheckResult, Instant, JsonObject, VerdictRow
-    from tocsin.ports.keeping import OnStep
+    from tocsin.ports.pages import OnStep
     from tocsin.settings import SignalSettings
 
 

@@ -24,14 +24,14 @@ from tocsin.model import (
     SerializedEvent,
     Slice,
 )
-from tocsin.ports.keeping import unheard
+from tocsin.ports.pages import unheard
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import AlertDraft, AlertQuery, Instant
-    from tocsin.ports.keeping import OnStep
+    from tocsin.ports.pages import OnStep
 
 
 # Columns of the query `due_deliveries`.

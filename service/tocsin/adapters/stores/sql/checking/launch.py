@@ -14,7 +14,7 @@ from tocsin.adapters.stores.sql.schedule import HOUR_US, to_us, window_us
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import read_settings, unpack_why
 from tocsin.model import PageSchedule
-from tocsin.ports.work import untold
+from tocsin.ports.checking import untold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tocsin.adapters.stores.sql.role import Options
     from tocsin.adapters.stores.sql.session import Database, Session
     from tocsin.model import Claim, Instant, NewDueTime
-    from tocsin.ports.work import OnSpread, Plan
+    from tocsin.ports.checking import OnSpread, Plan
 
 SQL = queries("work")
 

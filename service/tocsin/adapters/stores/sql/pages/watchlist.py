@@ -25,14 +25,14 @@ from tocsin.adapters.stores.sql.values import (
 )
 from tocsin.errors import NotWatched
 from tocsin.model import HistoryEntry, PageFilter, PageRow
-from tocsin.ports.keeping import unheard
+from tocsin.ports.pages import unheard
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tocsin.adapters.stores.sql.session import Session
     from tocsin.model import Instant, JsonObject, NewPage
-    from tocsin.ports.keeping import OnStep
+    from tocsin.ports.pages import OnStep
 
 
 class WatchRole(Role):

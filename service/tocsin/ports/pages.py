@@ -1,11 +1,11 @@
-"""What people look at: lists that stay fast on a million pages, and the records of one page."""
+"""The watch list: edits by commands, and lists for people."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import timedelta
 
     from tocsin.model import (
@@ -14,7 +14,11 @@ if TYPE_CHECKING:
         AlertRow,
         BoundedCount,
         GroupRow,
+        HistoryEntry,
         Instant,
+        JsonObject,
+        NewPage,
+        PageFilter,
         PageQuery,
         PageRow,
         QuestionRow,
@@ -24,6 +28,97 @@ if TYPE_CHECKING:
         StateEntry,
         VerdictEntry,
     )
+
+    OnStep = Callable[[int], None]
+    """Is told after each transaction of a long edit how many pages that was about."""
+
+
+def unheard(_pages: int) -> None:
+    """Tell nobody of a step."""
+
+
+class WatchList(Protocol):
+    """The list of pages; short transactions, at most 1,000 rows each.
+
+    What edits many pages goes on where an engine checks them, and lets it have its turn between two transactions.
+    Whoever cancels it leaves the steps done that `on_step` was told of; the same call once more goes on.
+    """
+
+    async def add_pages(
+        self,
+        pages: Sequence[NewPage],
+        now: Instant,
+        *,
+        request: int | None = None,
+        on_step: OnStep = unheard,
+        ids: list[int | None] | None = None,
+    ) -> list[int | None]:
+        """Add pages; returns ids, None where the URL is watched already. First checks are spread by jitter.
+
+        request  from `open_request`: wants the new pages from the start, so that no engine checks them twice
+        ids      is given those of each step before `on_step` is told of it, for a caller that may be cancelled
+        """
+
+    async def page(self, url: str) -> PageRow | None:
+        """One page."""
+
+    async def pages(self, which: PageFilter, *, after_id: int = 0, limit: int = 1000) -> list[PageRow]:
+        """Pages in order of id, after this one."""
+
+    async def count_pages(self, which: PageFilter) -> int:
+        """How many pages there are."""
+
+    async def page_ids(self, which: PageFilter, *, last_id: int, after_id: int = 0, limit: int = 1000) -> list[int]:
+        """The ids of these pages, in order, after this one and up to `last_id`."""
+
+    async def last_page_id(self) -> int:
+        """The id of the page that was added last; pages that come later have greater ones."""
+
+    async def last_times(self) -> tuple[Instant | None, Instant | None]:
+        """When any page was checked last, and when any state was stored last."""
+
+    async def remove_pages(self, page_ids: Sequence[int], *, on_step: OnStep = unheard) -> int:
+        """Take pages off the list, with all that is stored of them."""
+
+    async def edit_pages(
+        self,
+        page_ids: Sequence[int],
+        now: Instant,
+        *,
+        settings: JsonObject,
+        unset: Sequence[str],
+        paused: bool | None,
+        group: str | None,
+        text: str | None,
+        clear_text: bool,
+        of: int | None = None,
+        on_step: OnStep = unheard,
+    ) -> int:
+        """Change what is set for these pages; `settings` are merged, `unset` keys inherit again.
+
+        of  how many pages are edited in all, where these are only some: the checks that it brings are spread by that
+        A page that is paused is given up by the requests that want it.
+        """
+
+    async def edit_group(
+        self,
+        name: str | None,
+        now: Instant,
+        *,
+        settings: JsonObject,
+        unset: Sequence[str],
+        on_step: OnStep = unheard,
+    ) -> None:
+        """Change what is set for a group (None: for all pages), at once; then let the schedule of its pages follow."""
+
+    async def remove_group(self, name: str) -> bool:
+        """Take a group off the list, with what is set for it; False where it has pages, is main, or is not there."""
+
+    async def groups(self) -> list[tuple[str, int, JsonObject]]:
+        """Groups with their number of pages and settings."""
+
+    async def history(self, url: str, *, limit: int) -> list[HistoryEntry]:
+        """States of a page, newest first, with the latest 1,000 changes of its items. Raises NotWatched."""
 
 
 class BrowseStore(Protocol):

@@ -1,10 +1,10 @@
-"""Questions, and the outbox."""
+"""What a verdict leads to: the render queue, alerts and their deliveries."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from tocsin.ports.keeping import unheard
+from tocsin.ports.pages import unheard
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -12,73 +12,66 @@ if TYPE_CHECKING:
     from tocsin.model import (
         AlertDraft,
         AlertRow,
+        Attempt,
         ChannelState,
         ChannelTest,
         Claim,
         DeliveryResult,
         DueDelivery,
         Instant,
-        Instruction,
-        KnownCopy,
-        QuestionRow,
-        RuleRow,
+        PageItems,
+        RenderCommit,
+        RenderJob,
+        WaitingPage,
     )
-    from tocsin.ports.keeping import OnStep
+    from tocsin.ports.pages import OnStep
 
 
-class AttentionStore(Protocol):
-    """Questions and rules (T60)."""
+class RenderStore(Protocol):
+    """The render queue's rows (T55)."""
 
-    async def questions_to_announce(self, now: Instant) -> list[QuestionRow]:
-        """Questions whose gathering has ended and that nobody was told of; empty ones are closed instead."""
+    async def waiting_renders(self, *, limit: int, now: Instant | None = None) -> list[WaitingPage]:
+        """Pages that wait: major first, then by verdict; and always the oldest one among them.
 
-    async def announce(self, question_id: int, alert: AlertDraft, now: Instant) -> None:
-        """Write the `unreachable` alert and mark the question as asked, in one transaction."""
-
-    async def withdraw_questions(self, claim: Claim, causes: Sequence[str], now: Instant, retry_at: Instant) -> int:
-        """Take back unannounced questions of these causes: it was our own outage. Their pages are due at retry_at."""
-
-    async def questions(
-        self, *, closed: bool = False, after_id: int = 0, limit: int | None = None
-    ) -> list[QuestionRow]:
-        """Open questions, or also those that ended, in order of id, after this one."""
-
-    async def question(self, question_id: int) -> QuestionRow | None:
-        """One question."""
-
-    async def question_pages(self, question_id: int, *, limit: int = 1000) -> list[str]:
-        """The URLs of its pages, at most so many."""
-
-    async def copies_of(self, url: str) -> list[KnownCopy]:
-        """Copies of a page that watched pages name, the newest first, those without a date last; at most 100."""
-
-    async def question_copies(self, question_id: int) -> list[KnownCopy]:
-        """Copies of all its pages: those of the page that stands for all first, of each the newest first.
-
-        Each is offered once for a page, at most 100 of a page and 1,000 of all.
+        now  pages that pause until later than this are left out; None is the wall clock
+        Pages that the user paused wait for the end of that, and are left out (T62).
         """
 
-    async def answer(
-        self,
-        question_id: int,
-        instruction: Instruction,
-        *,
-        scope: str,
-        url: str | None,
-        now: Instant,
-        on_step: OnStep = unheard,
-    ) -> int:
-        """Carry out an instruction for the question's pages (or one of them); returns how many.
+    async def count_waiting(self) -> int:
+        """How many pages wait (those that are claimed, or that the user paused, do not count)."""
 
-        Of many pages it is done a step at a time, as in `WatchList`; the same answer once more goes on.
-        scope  what a `never` or `until-major` is remembered for: page, host-cause, host or cause
+    async def claim_renders(self, claim: Claim, page_ids: Sequence[int]) -> list[RenderJob]:
+        """Give slots to these pages, as far as they wait; a slot is a claimed row, valid while the claim's epoch is."""
+
+    async def latest_text(self, page_id: int) -> bytes | None:
+        """The text of a page that was kept last, packed; None without any."""
+
+    async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:
+        """The text before a page's at an instant, and that one, packed; None where one of them was not kept."""
+
+    async def items_before(self, page_id: int) -> PageItems | None:
+        """What the items that a rendering finds are compared with; None where nothing is known of them.
+
+        As `latest_items`; and no items at all of a page that had none when it was received first: `at` is when it was
+        put on the watch list then, for whatever came, came after that.
         """
 
-    async def rules(self) -> list[RuleRow]:
-        """Rules in force."""
+    async def release_render(
+        self, claim: Claim, page_id: int, *, not_before: Instant | None, attempts: Sequence[Attempt] = ()
+    ) -> None:
+        """Put a page back among the waiting (a pause between tries, or a stop).
 
-    async def lift_rule(self, rule_id: int, now: Instant, *, on_step: OnStep = unheard) -> int:
-        """Forget a rule; its pages are due again. Returns how many pages."""
+        attempts  the tries spent so far; the next claim hands them out in `task.attempts` of the job
+        """
+
+    async def hold_host(self, host_id: int, until: Instant) -> None:
+        """Store that a host asked to be left alone until then; a hold never shortens another."""
+
+    async def commit_rendering(self, claim: Claim, result: RenderCommit) -> Instant | None:
+        """Write rendering, alerts with one delivery row per channel, state and pruning in one transaction (T72).
+
+        Returns when the page's host is due next.
+        """
 
 
 class AlertStore(Protocol):

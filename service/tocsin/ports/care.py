@@ -1,13 +1,76 @@
-"""Tokens, sessions, the audit log, answers that are given again, and jobs."""
+"""The store itself: its table, its care, its figures, and who may use it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Iterable, Sequence
+    from datetime import timedelta
 
-    from tocsin.model import AuditEntry, Declaration, Instant, JobRow, Scope, SessionRow, Slice, StoredAnswer, TokenRow
+    from tocsin.model import (
+        AuditEntry,
+        Declaration,
+        Instant,
+        JobRow,
+        Scope,
+        SessionRow,
+        Slice,
+        StoredAnswer,
+        StoreFigures,
+        TableRow,
+        TokenRow,
+    )
+
+
+class TableStore(Protocol):
+    """The spec's table."""
+
+    async def table_rows(self) -> AsyncIterator[TableRow]:
+        """Every record, in order of storing (`stored`, then URL by code point), of one instant."""
+
+    async def import_table(self, rows: Iterable[TableRow], now: Instant, *, replace: bool) -> int:
+        """Take a whole table in one transaction; raises HasStates naming pages that have states already."""
+
+
+class StoreCare(Protocol):
+    """Keeping the store well."""
+
+    async def backup(self, target: str) -> AsyncIterator[tuple[int, int]]:
+        """Copy the store as it was at one instant; yields (pages done, all)."""
+
+    async def check(self) -> list[str]:
+        """What is wrong with the store: its integrity and the program's own invariants; empty if nothing is."""
+
+    async def without_digest(self) -> dict[str, int]:
+        """How many states, verdicts and alerts `check` cannot compare with what was written: they are too old."""
+
+    async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
+        """Forget history, alerts, answered questions and the audit log older than this; returns how many rows.
+
+        At most `limit` at once. Sessions that are over go, too, and what has a time of its own: answers to be given
+        once more after a day, activity after eight, jobs after thirty.
+        An alert that waits for a channel is kept, unless that channel is configured no more, or disabled.
+        """
+
+    async def forget(self, now: Instant, *, history: timedelta, limit: int) -> dict[str, int]:
+        """The same as `prune`; returns how many of each kind: "states", "alerts", "questions" and so on."""
+
+    async def is_held(self) -> bool:
+        """Whether an engine, of this process or another one, holds the store."""
+
+    async def close(self) -> None:
+        """Close connections."""
+
+
+class FigureStore(Protocol):
+    """Reads through a connection of its own: neither checks nor people wait for what is counted."""
+
+    async def figures(self, now: Instant, *, after: int | None = None) -> StoreFigures:
+        """Count what the store holds.
+
+        after  the position behind which alerts are counted; None counts none
+        """
 
 
 class AccessStore(Protocol):

@@ -1,4 +1,4 @@
-"""What checking and rendering need of the store."""
+"""The engine's work: claims, what is due, results of checks, hosts and requests."""
 
 from __future__ import annotations
 
@@ -9,19 +9,15 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from tocsin.model import (
-        Attempt,
         CheckReport,
         CheckResult,
         Claim,
+        HostPages,
         Instant,
         JsonObject,
         NewDueTime,
-        PageItems,
         PageSchedule,
         PageTask,
-        RenderCommit,
-        RenderJob,
-        WaitingPage,
     )
 
     OnSpread = Callable[[dict[int, Instant] | None], None]
@@ -172,48 +168,14 @@ class WorkStore(Protocol):
         """Reports of a request in order of completion, with their positions, after this position."""
 
 
-class RenderStore(Protocol):
-    """The render queue's rows (T55)."""
+class RoundStore(Protocol):
+    """How many pages hosts have, and how often these are wanted."""
 
-    async def waiting_renders(self, *, limit: int, now: Instant | None = None) -> list[WaitingPage]:
-        """Pages that wait: major first, then by verdict; and always the oldest one among them.
+    async def own_schedules(self) -> list[JsonObject]:
+        """The intervals and cron expressions that pages have of their own, each once."""
 
-        now  pages that pause until later than this are left out; None is the wall clock
-        Pages that the user paused wait for the end of that, and are left out (T62).
-        """
+    async def crowds(self, least: int) -> AsyncIterator[HostPages]:
+        """The hosts with at least so many pages that are due at some time."""
 
-    async def count_waiting(self) -> int:
-        """How many pages wait (those that are claimed, or that the user paused, do not count)."""
-
-    async def claim_renders(self, claim: Claim, page_ids: Sequence[int]) -> list[RenderJob]:
-        """Give slots to these pages, as far as they wait; a slot is a claimed row, valid while the claim's epoch is."""
-
-    async def latest_text(self, page_id: int) -> bytes | None:
-        """The text of a page that was kept last, packed; None without any."""
-
-    async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:
-        """The text before a page's at an instant, and that one, packed; None where one of them was not kept."""
-
-    async def items_before(self, page_id: int) -> PageItems | None:
-        """What the items that a rendering finds are compared with; None where nothing is known of them.
-
-        As `latest_items`; and no items at all of a page that had none when it was received first: `at` is when it was
-        put on the watch list then, for whatever came, came after that.
-        """
-
-    async def release_render(
-        self, claim: Claim, page_id: int, *, not_before: Instant | None, attempts: Sequence[Attempt] = ()
-    ) -> None:
-        """Put a page back among the waiting (a pause between tries, or a stop).
-
-        attempts  the tries spent so far; the next claim hands them out in `task.attempts` of the job
-        """
-
-    async def hold_host(self, host_id: int, until: Instant) -> None:
-        """Store that a host asked to be left alone until then; a hold never shortens another."""
-
-    async def commit_rendering(self, claim: Claim, result: RenderCommit) -> Instant | None:
-        """Write rendering, alerts with one delivery row per channel, state and pruning in one transaction (T72).
-
-        Returns when the page's host is due next.
-        """
+    async def schedules_of(self, host_id: int) -> list[tuple[int, JsonObject, int]]:
+        """What pages of a host that are due at some time set of their schedule: (group, settings, pages) each."""
