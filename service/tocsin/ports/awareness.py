@@ -31,41 +31,41 @@ class RenderStore(Protocol):
     """The render queue's rows (T55)."""
 
     async def waiting_renders(self, *, limit: int, now: Instant | None = None) -> list[WaitingPage]:
-        """Pages that wait: major first, then by verdict; and always the oldest one among them.
+        """Return waiting pages: major changes first, then by age; the oldest page is always among them.
 
-        now  pages that pause until later than this are left out; None is the wall clock
-        Pages that the user paused wait for the end of that, and are left out (T62).
+        Pages that the user paused are left out (T62).
+
+        now  pages that pause until later are left out; None is the wall clock
         """
 
     async def count_waiting(self) -> int:
-        """How many pages wait (those that are claimed, or that the user paused, do not count)."""
+        """Count the waiting pages; claimed ones and those that the user paused do not count."""
 
     async def claim_renders(self, claim: Claim, page_ids: Sequence[int]) -> list[RenderJob]:
-        """Give slots to these pages, as far as they wait; a slot is a claimed row, valid while the claim's epoch is."""
+        """Claim those of these pages that wait, in order; a claimed row is valid while the claim's epoch is."""
 
     async def latest_text(self, page_id: int) -> bytes | None:
-        """The text of a page that was kept last, packed; None without any."""
+        """Return the latest kept text of a page, packed; None if there is none."""
 
     async def texts_around(self, page_id: int, at: Instant) -> tuple[bytes, bytes] | None:
-        """The text before a page's at an instant, and that one, packed; None where one of them was not kept."""
+        """Return a page's text at an instant and the one before it, packed; None if either is missing."""
 
     async def items_before(self, page_id: int) -> PageItems | None:
-        """What the items that a rendering finds are compared with; None where nothing is known of them.
+        """Return the items that those of a rendering are compared with; None if nothing is known of them.
 
-        As `latest_items`; and no items at all of a page that had none when it was received first: `at` is when it was
-        put on the watch list then, for whatever came, came after that.
+        For a page that had no items when it was first received these are none, as of the time when it was added.
         """
 
     async def release_render(
         self, claim: Claim, page_id: int, *, not_before: Instant | None, attempts: Sequence[Attempt] = ()
     ) -> None:
-        """Put a page back among the waiting (a pause between tries, or a stop).
+        """Put a claimed page back into the queue, for a pause between tries or a stop.
 
-        attempts  the tries spent so far; the next claim hands them out in `task.attempts` of the job
+        attempts  the tries so far; the next claim returns them in `task.attempts` of the job
         """
 
     async def hold_host(self, host_id: int, until: Instant) -> None:
-        """Store that a host asked to be left alone until then; a hold never shortens another."""
+        """Store that a host asked for a pause until then; a pause never shortens another."""
 
     async def commit_rendering(self, claim: Claim, result: RenderCommit) -> Instant | None:
         """Write rendering, alerts with one delivery row per channel, state and pruning in one transaction (T72).
@@ -78,77 +78,79 @@ class AlertStore(Protocol):
     """The outbox."""
 
     async def set_channels(self, names: Sequence[str]) -> None:
-        """From now on alerts get a delivery row for each of these."""
+        """Give alerts that are written from now on a delivery to each of these channels."""
 
     async def write_alert(self, alert: AlertDraft) -> None:
-        """Write an alert of its own (an outage, a channel's test is not stored)."""
+        """Write an alert that belongs to no verdict, such as that of an outage."""
 
     async def open_outage(self) -> Instant | None:
-        """When the outage that has not ended was told of; None if there is none."""
+        """Return when the current outage was reported; None if there is none."""
 
     async def due_deliveries(
         self, channel: str, now: Instant, *, limit: int, under_way: Collection[int] = ()
     ) -> list[DueDelivery]:
-        """What this channel is to be given now: at most the oldest of each page, those due for longest first.
+        """Return what is due at this channel, the longest due first; of each page the oldest alert only.
 
-        under_way  positions to leave out; the younger alerts of their pages are left out, too
+        An alert that a fault changed in the store is not returned: its delivery becomes dead.
+
+        under_way  positions to leave out, with the younger alerts of their pages
         """
 
     async def next_delivery_at(self, channel: str) -> Instant | None:
-        """When this channel has something due; None if nothing waits."""
+        """Return when this channel's next delivery is due; None if nothing waits."""
 
     async def record_deliveries(self, results: Sequence[DeliveryResult]) -> None:
-        """Write what became of tries; where an alert is accepted or dead, the next one of its page is due."""
+        """Record the outcomes of tries; after an accepted or dead delivery the next of its page is due."""
 
     async def resume_deliveries(self, channel: str, now: Instant) -> None:
-        """After the clock was set back: what waits for this channel waits no longer than it was to wait before."""
+        """After the clock was set back, shorten this channel's waits to what they were before."""
 
     async def channel_state(self, channel: str) -> ChannelState:
-        """How this channel stands."""
+        """Return the state of this channel."""
 
     async def save_channel_state(self, state: ChannelState) -> None:
-        """Remember a back-off or a disabling over restarts."""
+        """Keep a back-off or a disabling over restarts."""
 
     async def ask_for_channel_test(self, channel: str, now: Instant) -> int:
-        """Ask a running engine for a test of this channel; returns its number."""
+        """Request a test of this channel from a running engine; returns the test's number."""
 
     async def take_channel_tests(self, now: Instant, *, limit: int) -> list[tuple[int, str]]:
-        """Begin tests that were asked for: the number and the channel of each."""
+        """Start requested tests; returns the number and the channel of each."""
 
     async def end_channel_test(self, number: int, now: Instant, fault: tuple[str, str] | None) -> None:
-        """Say how a test ended.
+        """Record how a test ended.
 
         fault  whose it was, as in ChannelTest, and what happened; None where the channel accepted it
         """
 
     async def channel_test(self, number: int) -> ChannelTest | None:
-        """Say how far a test is; None if it is gone."""
+        """Return the state of a test; None if it is gone."""
 
     async def withdraw_channel_test(self, number: int) -> bool:
-        """Take back a test that no engine has begun; False if one has."""
+        """Cancel a test that no engine has started; False if one has."""
 
     async def alerts(
         self, *, limit: int, before: int | None = None, dead: bool = False, url: str | None = None
     ) -> list[AlertRow]:
-        """The latest alerts, newest first; `before` is a position."""
+        """Return alerts, newest first; `before` is a position."""
 
     async def alert(self, alert_id: str) -> AlertRow | None:
-        """One alert."""
+        """Return one alert."""
 
     async def replay(self, alert_id: str, *, channel: str | None, now: Instant) -> int:
         """Make the deliveries of an alert due again, accepted ones too; returns how many.
 
-        channel  only to this one, also where it is newer than the alert
+        channel  this channel only, even if it is newer than the alert
         """
 
     async def count_dead(self, channel: str | None) -> int:
-        """How many dead letters there are, of this channel or of all."""
+        """Count dead deliveries, of this channel or of all."""
 
     async def replay_dead(self, *, channel: str | None, now: Instant, on_step: OnStep = unheard) -> int:
-        """Make dead letters due again, of this channel or of all; returns how many.
+        """Make dead deliveries due again, of this channel or of all; returns how many.
 
-        Of many it is done a step at a time, as in `WatchList`; the same call once more goes on.
+        Long runs are done in steps, as in `WatchList`; the same call again continues.
         """
 
     async def after(self, position: int, *, limit: int) -> list[AlertRow]:
-        """Alerts published after this position (AlertStream)."""
+        """Return alerts published after this position."""

@@ -27,49 +27,52 @@ class TableStore(Protocol):
     """The spec's table."""
 
     async def table_rows(self) -> AsyncIterator[TableRow]:
-        """Every record, in order of storing (`stored`, then URL by code point), of one instant."""
+        """Yield every record of one snapshot, in order of storing (`stored`, then URL by code point)."""
 
     async def import_table(self, rows: Iterable[TableRow], now: Instant, *, replace: bool) -> int:
-        """Take a whole table in one transaction; raises HasStates naming pages that have states already."""
+        """Store a whole table in one transaction; returns the number of records.
+
+        Raises HasStates naming pages that have states already, unless they are to be replaced.
+        """
 
 
 class StoreCare(Protocol):
-    """Keeping the store well."""
+    """Backup, check and retention."""
 
     async def backup(self, target: str) -> AsyncIterator[tuple[int, int]]:
-        """Copy the store as it was at one instant; yields (pages done, all)."""
+        """Copy the store as of one instant; yields (pages done, all)."""
 
     async def check(self) -> list[str]:
-        """What is wrong with the store: its integrity and the program's own invariants; empty if nothing is."""
+        """Return what is wrong with the store's integrity and its invariants; empty if nothing is."""
 
     async def without_digest(self) -> dict[str, int]:
-        """How many states, verdicts and alerts `check` cannot compare with what was written: they are too old."""
+        """Count rows without a digest by table: `check` cannot tell whether they are as they were written."""
 
     async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
-        """Forget history, alerts, answered questions and the audit log older than this; returns how many rows.
+        """Delete at most `limit` rows that are older than this; returns how many.
 
-        At most `limit` at once. Sessions that are over go, too, and what has a time of its own: answers to be given
-        once more after a day, activity after eight, jobs after thirty.
-        An alert that waits for a channel is kept, unless that channel is configured no more, or disabled.
+        These are history, alerts, closed questions and the audit log; also expired sessions, stored answers after a
+        day, activity after eight days and jobs after thirty. An alert that waits for a channel is kept, unless the
+        channel is disabled or not configured any more.
         """
 
     async def forget(self, now: Instant, *, history: timedelta, limit: int) -> dict[str, int]:
-        """The same as `prune`; returns how many of each kind: "states", "alerts", "questions" and so on."""
+        """Do the same as `prune`; returns how many rows of each kind: "states", "alerts", "questions" and so on."""
 
     async def is_held(self) -> bool:
-        """Whether an engine, of this process or another one, holds the store."""
+        """Tell whether an engine, of this or another process, holds the store."""
 
     async def close(self) -> None:
         """Close connections."""
 
 
 class FigureStore(Protocol):
-    """Reads through a connection of its own: neither checks nor people wait for what is counted."""
+    """Figures are counted on a connection of their own and hold up neither checks nor people."""
 
     async def figures(self, now: Instant, *, after: int | None = None) -> StoreFigures:
         """Count what the store holds.
 
-        after  the position behind which alerts are counted; None counts none
+        after  count alerts behind this position; None: none
         """
 
 
@@ -82,33 +85,33 @@ class AccessStore(Protocol):
         """Add a token; raises UsageError where one in force has this name."""
 
     async def tokens(self) -> list[TokenRow]:
-        """All tokens, revoked ones too, in order of id."""
+        """Return all tokens, revoked ones as well, in order of id."""
 
     async def has_tokens(self) -> bool:
-        """Say whether any token was ever made; where not, the service is open to its own machine."""
+        """Tell whether any token was ever made; without one the service is open to its own machine."""
 
     async def token_of(self, digest: bytes, now: Instant) -> TokenRow | None:
-        """The token in force with this digest; its use is noted, once a minute at most."""
+        """Return the token in force with this digest; its use is recorded at most once a minute."""
 
     async def declare_tokens(self, tokens: Sequence[tuple[str, Scope, bytes]], now: Instant) -> Declaration:
-        """Let exactly these tokens (name, scope, digest) be those that the configuration declares.
+        """Make these (name, scope, digest) the tokens that the configuration declares.
 
-        What it declared before and does not declare any more is revoked, its sessions end. Tokens that were made
-        otherwise stay; one of them in force with the same digest becomes a declared one, with the same name keeps a
-        declared one out. A token that was revoked by its name stays revoked.
+        Tokens that it no longer declares are revoked and their sessions end. Other tokens stay: one in force with the
+        same digest becomes a declared one; one with the same name keeps the declared one out. A token that was
+        revoked by name stays revoked.
         """
 
     async def revoke_token(self, name: str, now: Instant) -> TokenRow:
-        """Revoke the token of this name, and end the sessions made with it.
+        """Revoke the token of this name and end its sessions; one in force comes before expired ones.
 
-        One that is in force comes before those that are past their time. Raises UsageError where all are revoked.
+        Raises UsageError if all of this name are revoked.
         """
 
     async def open_session(self, digest: bytes, token_id: int, csrf: str, now: Instant, *, until: Instant) -> None:
-        """Remember a browser that logged in; sessions that are over go."""
+        """Store the session of a browser that logged in; expired sessions are deleted."""
 
     async def session_of(self, digest: bytes, now: Instant) -> SessionRow | None:
-        """The session with this digest, as long as it and its token are in force."""
+        """Return the session with this digest if it and its token are in force."""
 
     async def close_session(self, digest: bytes) -> None:
         """Log out."""
@@ -117,28 +120,28 @@ class AccessStore(Protocol):
         """Add to the audit log."""
 
     async def audit(self, *, cursor: str | None = None, limit: int = 50) -> Slice[AuditEntry]:
-        """The audit log, newest first."""
+        """Return the audit log, newest first."""
 
     async def begin_once(self, key: bytes, fingerprint: bytes, now: Instant) -> StoredAnswer | None:
-        """Begin what is to be done once; returns what is known where it was begun before (within a day).
+        """Begin an idempotent request; returns its stored answer if it was begun within the last day.
 
-        key  a digest of who asks, and of the idempotency key
+        key  a digest of the client and its idempotency key
         """
 
     async def finish_once(self, key: bytes, answer: StoredAnswer | None) -> None:
-        """Keep the answer for whoever asks again; None: it came to nothing, and may be begun anew."""
+        """Store the answer for repeated requests; None: the request failed and may be begun again."""
 
     async def save_job(self, job: JobRow) -> None:
-        """Write a job as it stands."""
+        """Write the current state of a job."""
 
     async def job(self, job_id: str) -> JobRow | None:
-        """One job."""
+        """Return one job."""
 
     async def jobs(self, *, limit: int = 20) -> list[JobRow]:
-        """The latest jobs, newest first."""
+        """Return jobs, newest first."""
 
     async def interrupt_jobs(self, now: Instant) -> int:
-        """Mark jobs that an earlier life of the service left behind, and forget what it was asked for once, and begun.
+        """Mark jobs that an earlier process left running; forget its unfinished idempotent requests.
 
         Returns how many jobs.
         """

@@ -21,48 +21,48 @@ if TYPE_CHECKING:
     )
 
     OnSpread = Callable[[dict[int, Instant] | None], None]
-    """Is told when which hosts are due by each step of what a launch spreads; None at its end, if all hosts may have
-    become due earlier than they were said to be: what waited, and was not to be spread, keeps to a cron expression."""
+    """Called after each step of a startup's spreading with the due times of its hosts. Called with None at the end, if
+    any host may be due earlier than reported: pages that waited but follow a cron expression were not moved."""
 
     Plan = Callable[[Sequence[PageSchedule]], list[NewDueTime]]
-    """Gives other due times to those of these pages that are due too late."""
+    """Returns new due times for the pages that are due too late."""
 
 
 def untold(_due: dict[int, Instant] | None) -> None:
-    """Tell nobody which hosts are due."""
+    """Ignore a report of due hosts."""
 
 
 class WorkStore(Protocol):
-    """What checking needs. Every method is one transaction of its own; results are committed in batches."""
+    """Each method is a transaction of its own; results are committed in batches."""
 
     async def claim(self, shards: range, now: Instant, lease: timedelta, holder: str) -> Claim | None:
-        """Claim or renew these shards; None while somebody else's lease on one of them runs.
+        """Claim or renew these shards; None while another holder has a lease on one of them.
 
-        A holder that claims again what it held (after a crash, too) gets a new epoch at once.
+        A holder that claims its own shards again, for instance after a crash, gets a new epoch at once.
         """
 
     async def renew(self, claim: Claim, now: Instant, lease: timedelta) -> Claim:
-        """Lengthen the lease, same epoch. Raises StaleClaim if it was claimed anew meanwhile."""
+        """Extend the lease; the epoch stays. Raises StaleClaim if the shards were claimed again meanwhile."""
 
     async def keep_place(self) -> bool:
-        """Raise StoreLost if the store's files were removed or replaced; then nothing is written to it any more.
+        """Raise StoreLost if the store's files were removed or replaced; the store then refuses every write.
 
-        Returns whether the file that locks the store for this engine was gone, and was made anew. Cheap.
+        Returns whether the engine's lock file was missing and was created again. Cheap.
         """
 
     async def foreign_revision(self) -> int | None:
-        """The store's revision, if another process wrote since the last call; else None (cheap: data_version)."""
+        """Return the store's revision if there was an edit since the last call, or no call yet; else None. Cheap."""
 
     async def host_agenda(self, claim: Claim, *, since_revision: int | None) -> AsyncIterator[tuple[int, Instant]]:
-        """Each host with its earliest due time; with a revision, only hosts touched by others since.
+        """Yield each host with its earliest due time; with a revision, only hosts that were edited since.
 
-        Pages that are paused, off, held by a rule or without a due time do not count; requested ones count as due at 0.
+        Pages that are paused, off, held by a rule or without a due time do not count; requested pages are due at 0.
         """
 
     async def hold_overdue(self, now: Instant, *, at_launch: timedelta) -> None:
-        """Leave out of the agenda and of due pages what `spread_overdue` may move, until that is through (T63).
+        """Hide pages that `spread_overdue` may move from the agenda and from due pages until it is done (T63).
 
-        What was asked for stays due.
+        Requested pages stay due.
         """
 
     async def spread_overdue(
@@ -70,112 +70,112 @@ class WorkStore(Protocol):
     ) -> int:
         """Make pages due that were last checked longer ago than their `at_launch`, spread by their jitter (T63).
 
-        Pages whose last check lies in the time to come are due, too: the clock was ahead then. Pages are moved a step
-        at a time, while others are checked; returns how many were moved.
+        Pages whose last check lies in the future are due as well: the clock was ahead then. Pages are moved in steps,
+        while others are checked. Returns how many were moved.
 
-        at_launch  the configuration's, in force where neither page nor group nor the store says one
-        cron       the same; pages with a cron expression keep to it: "" is none
-        on_spread  is told after each step, and at the end
+        at_launch  of the configuration; the default for pages, groups and stores that set none
+        cron       the same ("": none); pages with a cron expression are not moved
+        on_spread  called after each step and at the end
         """
 
     async def wake_off(self, now: Instant, *, mode: str) -> int:
-        """Make pages due that were off and are so no longer, spread by their jitter; returns how many.
+        """Make pages due whose mode is off no longer, spread by their jitter; returns how many.
 
-        mode  the configuration's, in force where neither page nor group nor the store says one. To be called at each
-              launch, and whenever the configuration was read again: results that come later are held against it, too
+        Call it at each startup and reload: results that are committed later are compared with this mode as well.
+
+        mode  of the configuration; the default for pages, groups and stores that set none
         """
 
     async def pull_in(
         self, claim: Claim, now: Instant, *, every: timedelta, plan: Plan, on_spread: OnSpread = untold
     ) -> int:
-        """Let `plan` judge each page that is due later than it can be if the clock was never ahead of now.
+        """Move pages that a clock ahead of now scheduled too late, as `plan` decides; returns how many were moved.
 
-        These are pages whose last check is to come, and pages that are due later than their `every` from now; but none
-        that the user has put off to a time of their own. Pages are moved a step at a time, while others are checked;
-        returns how many were moved.
+        These are pages whose last check lies in the future, and pages due later than one interval from now, except
+        those that the user put off to a time. Pages are moved in steps, while others are checked.
 
-        every      the configuration's, in force where neither page nor group nor the store says one
-        on_spread  is told after each step, and at the end
+        every      of the configuration; the default for pages, groups and stores that set none
+        on_spread  called after each step and at the end
         """
 
     async def pull_in_waits(self, now: Instant, *, back: timedelta, longest: timedelta) -> None:
-        """After the clock was set back: let nothing wait longer than it was to wait before.
+        """After the clock was set back, shorten every wait to what it was before.
 
-        These are hosts and renderings that wait for the end of a pause, and questions and storms that gather.
+        Waits are those of hosts and renderings for the end of a pause, and of questions and storms that gather.
 
-        back     by how much, as far as that is known
+        back     how far the clock was set back, as far as that is known
         longest  the longest pause that a host can ask for
         """
 
     async def due_pages(
         self, claim: Claim, host_ids: Sequence[int], now: Instant, *, per_host: int, request_id: int | None = None
     ) -> list[PageTask]:
-        """The due pages of these hosts, at most `per_host` each, the longest due first; requested pages first of all.
+        """Return the due pages of these hosts, at most `per_host` each: requested ones first, then the longest due.
 
         request_id  only the pages that this request wants
         """
 
     async def still_watched(self, page_ids: Sequence[int]) -> set[int]:
-        """Of these pages, those that are on the list and not paused: the agreement that requests need (T62)."""
+        """Return those of these pages that are watched and not paused; a request needs that consent (T62)."""
 
     async def commit(self, claim: Claim, results: Sequence[CheckResult]) -> dict[int, Instant | None]:
         """Write results in one transaction; raises StaleClaim and writes nothing if the epoch is old.
 
-        Returns for each host of the batch when it is due next (None: it has nothing due).
-        A page that was removed meanwhile is left out silently. Copies that a page names, where a result brings them,
-        take the place of those that it named before.
+        Results of pages that were removed meanwhile are dropped. Copies that a result names replace the page's earlier
+        ones. Returns for each host of the batch when it is due next (None: it has nothing due).
         """
 
     async def load_robots(self, origin: str) -> str | None:
-        """What `save_robots` kept for this origin."""
+        """Return what `save_robots` kept for this origin."""
 
     async def save_robots(self, origin: str, kept: str) -> None:
-        """Keep what robots.txt of a watched host's origin said; ignored for hosts that are not watched."""
+        """Keep the robots.txt of an origin; ignored for hosts that are not watched."""
 
     async def host_gates(self, now: Instant) -> dict[str, Instant]:
-        """Hosts that asked to be left alone until later than now."""
+        """Return the hosts that asked for a pause, with its end; pauses that are over are left out."""
 
     async def hosts_received_last(self, limit: int) -> list[tuple[int, Instant]]:
-        """Hosts of pages that are checked, and when a page of theirs was received last, the latest first.
+        """Return hosts and when a page of theirs was received last, the latest first.
 
-        Pages that are paused, off or held by a rule do not count. It looks through the list: for rare questions.
+        Pages that are paused, off or held by a rule do not count. Scans the watch list: for rare use.
         """
 
     async def overrides(self) -> tuple[JsonObject, dict[int, tuple[str, JsonObject]]]:
-        """What is set at run time: for all pages, and for each group (id to name and settings)."""
+        """Return the settings made at run time: those for all pages, and by group id its name and settings."""
 
     async def open_request(self, now: Instant) -> int:
-        """Begin a request that wants no page yet; returns its id."""
+        """Open a request for checks, without pages yet; returns its id."""
 
     async def request_check(
         self, page_ids: Sequence[int] | AsyncIterator[Sequence[int]] | None, now: Instant, *, request: int | None = None
     ) -> int:
-        """Ask for these pages (all that are watched: None) to be checked now; returns the request's id.
+        """Request checks of these pages (None: all that are not paused); returns the request's id.
 
-        page_ids  or many by the batch, which are asked for as they come, so that nobody holds them all
-        Where it fails, or is cancelled, nothing of it is wanted any more.
+        A call that fails or is cancelled leaves nothing requested.
+
+        page_ids  a sequence, or batches that are requested as they arrive
         """
 
     async def drop_request(self, request_id: int) -> None:
-        """Forget what a request still wants: whoever asked has gone away."""
+        """Give up the pages that a request still waits for, since its client is gone."""
 
     async def request_progress(self, request_id: int) -> tuple[int, int]:
-        """(done, all) of a request."""
+        """Return how many pages of a request are checked, and how many it has."""
 
     async def request_reports(
         self, request_id: int, *, after: int, limit: int | None = None
     ) -> list[tuple[int, CheckReport]]:
-        """Reports of a request in order of completion, with their positions, after this position."""
+        """Return reports of a request with their positions, in order of completion, after this position."""
 
 
 class RoundStore(Protocol):
-    """How many pages hosts have, and how often these are wanted."""
+    """The numbers of pages by host and by interval. Reads do not hold up checks."""
 
     async def own_schedules(self) -> list[JsonObject]:
-        """The intervals and cron expressions that pages have of their own, each once."""
+        """Return the distinct intervals and cron expressions that pages set themselves."""
 
     async def crowds(self, least: int) -> AsyncIterator[HostPages]:
-        """The hosts with at least so many pages that are due at some time."""
+        """Yield the hosts with at least this many scheduled pages."""
 
     async def schedules_of(self, host_id: int) -> list[tuple[int, JsonObject, int]]:
-        """What pages of a host that are due at some time set of their schedule: (group, settings, pages) each."""
+        """Count a host's scheduled pages by schedule: (group id, own settings, number of pages) each."""

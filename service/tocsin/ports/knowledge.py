@@ -12,28 +12,30 @@ if TYPE_CHECKING:
 
 
 class SignalStore(Protocol):
-    """What is known of pages beside their states."""
+    """What checks learned of pages beside their states, and what feeds and sitemaps say of them."""
 
     async def learnt(self, url: str) -> tuple[int, SignalContext] | None:
-        """What is known of a page beside its state, with its id; None where the page is not watched."""
+        """Return a page's id and its context for signals; None if the page is not watched."""
 
     async def noise_of_host(self, host: str) -> list[HostNoise]:
-        """What changes from check to check on pages of a host: what is muted first, then by how many pages share it."""
+        """Return the noise of a host: muted places first, then by the number of pages that share them."""
 
     async def hear(self, page_id: int, keys: Sequence[int], *, muted: bool) -> None:
-        """Let the user hear of these places of a page, muted or not; or mute them again as they are learnt.
+        """Report changes at these places of a page although they are noise; or (`muted`) stop doing so.
 
-        keys  of `Noise`; a page that is not watched is left out
+        Pages that are not watched are ignored.
+
+        keys  of `PageNoise`
         """
 
     async def hear_host(self, host: str, keys: Sequence[int], *, muted: bool) -> None:
-        """The same for these places on all pages of a host; those that nothing is known of are left out."""
+        """Do the same for all pages of a host; unknown keys are ignored."""
 
     async def take_listings(self, now: Instant) -> int:
-        """Take over what feeds and sitemaps say of other pages, a step at a time; returns of how many it was news.
+        """Apply the dates that feeds and sitemaps list for other pages, in steps; returns how many pages had news.
 
-        A page of which one of them says something else than before is due soon. What a feed or sitemap said that is
-        watched no more is forgotten.
+        A page whose listed date changed is due soon. Entries of feeds and sitemaps that are not watched any more are
+        deleted.
         """
 
 
@@ -41,33 +43,33 @@ class SnapshotStore(Protocol):
     """Texts of pages, kept to show differences."""
 
     async def snapshots(self, url: str, *, limit: int) -> list[SnapshotRow]:
-        """The texts that are kept of a page, newest first; none where it is not watched."""
+        """Return the kept texts of a page, newest first; none if it is not watched."""
 
     async def snapshot_text(self, snapshot_id: int) -> bytes | None:
-        """The text of a snapshot, as `spec.signals.texts` packed it; None where it was forgotten meanwhile."""
+        """Return the text of a snapshot, as `spec.signals.texts` packed it; None if it was deleted meanwhile."""
 
     async def prune_snapshots(self, now: Instant, *, keep: timedelta, per_page: int, limit: int) -> int:
-        """Forget texts by their age and number, at most `limit` of them; returns how many.
+        """Delete texts by age and number, at most `limit` of them; returns how many.
 
-        keep      how long; the latest of a page stays
+        keep      how long; the latest of a page is never too old
         per_page  how many of a page, the newest
         """
 
     async def fit_snapshots(self, *, total: int, limit: int) -> int:
-        """Forget the oldest texts, at most `limit`, until all take no more than so many bytes; returns how many.
+        """Delete the oldest texts, at most `limit`, until all together fit into `total` bytes; returns how many.
 
-        It costs next to nothing where they do so already.
+        Costs next to nothing where they fit already.
         """
 
 
 class ItemStore(Protocol):
-    """Microdata of pages; it is written with what found it, a check or a rendering.
+    """Microdata of pages, written with the check or rendering that found it.
 
-    Changes are kept as long as the rendering that found them; the latest items as long as the page.
+    Changes are deleted with the rendering that found them, the latest items with their page.
     """
 
     async def latest_items(self, page_id: int) -> PageItems | None:
-        """The items of a page that were kept last; None without any."""
+        """Return the latest kept items of a page; None if there are none."""
 
     async def item_changes(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[ItemChanges]:
-        """How a page's items changed, the newest first."""
+        """Return changes of a page's items, newest first."""

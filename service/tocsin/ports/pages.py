@@ -30,18 +30,18 @@ if TYPE_CHECKING:
     )
 
     OnStep = Callable[[int], None]
-    """Is told after each transaction of a long edit how many pages that was about."""
+    """Called after each transaction of a long edit with the number of its pages."""
 
 
 def unheard(_pages: int) -> None:
-    """Tell nobody of a step."""
+    """Ignore a report of a step."""
 
 
 class WatchList(Protocol):
-    """The list of pages; short transactions, at most 1,000 rows each.
+    """The list of pages. An edit of many pages is done in steps of at most 1,000 rows, a transaction each.
 
-    What edits many pages goes on where an engine checks them, and lets it have its turn between two transactions.
-    Whoever cancels it leaves the steps done that `on_step` was told of; the same call once more goes on.
+    A running engine writes between two steps. A cancelled call leaves the steps done that were reported to `on_step`;
+    the same call again continues.
     """
 
     async def add_pages(
@@ -55,30 +55,30 @@ class WatchList(Protocol):
     ) -> list[int | None]:
         """Add pages; returns ids, None where the URL is watched already. First checks are spread by jitter.
 
-        request  from `open_request`: wants the new pages from the start, so that no engine checks them twice
-        ids      is given those of each step before `on_step` is told of it, for a caller that may be cancelled
+        request  of `open_request`: requests the new pages in the same step, so that no engine checks them twice
+        ids      filled with the ids of each step before `on_step` is called, for a caller that may be cancelled
         """
 
     async def page(self, url: str) -> PageRow | None:
-        """One page."""
+        """Return one page."""
 
     async def pages(self, which: PageFilter, *, after_id: int = 0, limit: int = 1000) -> list[PageRow]:
-        """Pages in order of id, after this one."""
+        """Return pages in order of id, after this one."""
 
     async def count_pages(self, which: PageFilter) -> int:
-        """How many pages there are."""
+        """Count pages."""
 
     async def page_ids(self, which: PageFilter, *, last_id: int, after_id: int = 0, limit: int = 1000) -> list[int]:
-        """The ids of these pages, in order, after this one and up to `last_id`."""
+        """Return the ids of these pages in order, after this one and up to `last_id`."""
 
     async def last_page_id(self) -> int:
-        """The id of the page that was added last; pages that come later have greater ones."""
+        """Return the id of the latest page; pages that are added later have greater ones."""
 
     async def last_times(self) -> tuple[Instant | None, Instant | None]:
-        """When any page was checked last, and when any state was stored last."""
+        """Return when any page was checked last, and when any state was stored last."""
 
     async def remove_pages(self, page_ids: Sequence[int], *, on_step: OnStep = unheard) -> int:
-        """Take pages off the list, with all that is stored of them."""
+        """Remove pages with everything that is stored of them; returns how many."""
 
     async def edit_pages(
         self,
@@ -94,10 +94,11 @@ class WatchList(Protocol):
         of: int | None = None,
         on_step: OnStep = unheard,
     ) -> int:
-        """Change what is set for these pages; `settings` are merged, `unset` keys inherit again.
+        """Change the settings of these pages: `settings` are merged, `unset` keys inherit again. Returns how many.
 
-        of  how many pages are edited in all, where these are only some: the checks that it brings are spread by that
-        A page that is paused is given up by the requests that want it.
+        Requests give up pages that become paused.
+
+        of  how many pages are edited in all, if these are only some: it decides how far their checks are spread
         """
 
     async def edit_group(
@@ -109,106 +110,107 @@ class WatchList(Protocol):
         unset: Sequence[str],
         on_step: OnStep = unheard,
     ) -> None:
-        """Change what is set for a group (None: for all pages), at once; then let the schedule of its pages follow."""
+        """Change the settings of a group (None: of all pages), then move the schedule of its pages in steps."""
 
     async def remove_group(self, name: str) -> bool:
-        """Take a group off the list, with what is set for it; False where it has pages, is main, or is not there."""
+        """Remove a group with its settings; False if it has pages, is main, or is not there."""
 
     async def groups(self) -> list[tuple[str, int, JsonObject]]:
-        """Groups with their number of pages and settings."""
+        """Return each group with its number of pages and its settings."""
 
     async def history(self, url: str, *, limit: int) -> list[HistoryEntry]:
-        """States of a page, newest first, with the latest 1,000 changes of its items. Raises NotWatched."""
+        """Return states of a page, newest first, with the latest 1,000 changes of its items. Raises NotWatched."""
 
 
 class BrowseStore(Protocol):
-    """Reads through a connection of its own, so that nobody who looks holds up who checks.
+    """Lists for people. They are read through a connection of their own and do not hold up checks.
 
-    cursor  `Slice.next` of the part before; None begins. Raises UsageError for one that was made up, and for what is
-            not offered together (see `PageQuery`, `AlertQuery`)
+    Filters that cannot be combined (see `PageQuery`, `AlertQuery`) raise UsageError, as does an invalid cursor.
+
+    cursor  `Slice.next` of the previous page; None begins
     """
 
     async def browse_pages(self, query: PageQuery, *, cursor: str | None = None, limit: int = 50) -> Slice[PageRow]:
-        """Pages of a list, in its order."""
+        """Return pages of a list, in its order."""
 
     async def tally_pages(self, query: PageQuery) -> BoundedCount:
-        """How many a list has; counted to 10,000, and further only where that costs nothing."""
+        """Count the pages of a list, up to 10,000; further only where that costs nothing."""
 
     async def browse_ids(
         self, query: PageQuery, *, cursor: str | None = None, limit: int = 1000, last_id: int
     ) -> Slice[int]:
-        """The ids of a list's pages up to `last_id`, for what is done to all of them: from the list's end.
+        """Return the ids of a list's pages up to `last_id`, from the list's end, for bulk edits.
 
-        Each page that is there all along is met; one that changes meanwhile may be met twice in `View.CHANGED`.
+        Every page that stays on the list is returned; in `View.CHANGED` one that changes meanwhile may come twice.
         """
 
     async def page_by_id(self, page_id: int) -> PageRow | None:
-        """One page."""
+        """Return one page."""
 
     async def pages_by_id(self, page_ids: Sequence[int]) -> list[PageRow]:
-        """Those of these pages that there are, in order of id."""
+        """Return those of these pages that exist, in order of id."""
 
     async def page_revision(self, page_id: int) -> int | None:
-        """A number that grows with each edit of the page by somebody (not with its checks)."""
+        """Return a number that grows with each edit of the page, but not with its checks; None if it is not watched."""
 
     async def group_rows(self) -> list[GroupRow]:
-        """All groups, by name, with how many pages each has."""
+        """Return all groups by name, with the number of their pages."""
 
     async def revision_for_all(self) -> int:
-        """A number that grows with each edit of what is set for all pages."""
+        """Return a number that grows with each edit of the settings for all pages."""
 
     async def states_of(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[StateEntry]:
-        """States of a page, newest first."""
+        """Return states of a page, newest first."""
 
     async def state(self, page_id: int, state_id: int) -> StateEntry | None:
-        """One state of a page."""
+        """Return one state of a page."""
 
     async def state_before(self, page_id: int, state_id: int) -> StateEntry | None:
-        """The state of a page that stands before one in its list; this one need not be there any more."""
+        """Return the state of a page that precedes this one, which need not exist any more."""
 
     async def verdicts_of(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[VerdictEntry]:
-        """Verdicts on a page, newest first."""
+        """Return verdicts on a page, newest first."""
 
     async def verdict(self, verdict_id: int) -> VerdictEntry | None:
-        """One verdict."""
+        """Return one verdict."""
 
     async def renderings_of(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[RenderingEntry]:
-        """Renderings of a page, newest first."""
+        """Return renderings of a page, newest first."""
 
     async def browse_alerts(self, query: AlertQuery, *, cursor: str | None = None, limit: int = 50) -> Slice[AlertRow]:
-        """Alerts, the latest first."""
+        """Return alerts, newest first."""
 
     async def tally_alerts(self, query: AlertQuery) -> BoundedCount:
-        """How many alerts there are, counted to 10,000."""
+        """Count alerts, up to 10,000."""
 
     async def mark_seen(self, alert_ids: Sequence[str], now: Instant, *, seen: bool) -> int:
-        """Mark alerts as seen, or as not; returns how many that changed."""
+        """Mark alerts as seen, or as unseen; returns how many were changed."""
 
     async def mark_all_seen(self, query: AlertQuery, now: Instant, *, up_to: int) -> int:
-        """Mark all alerts of a list up to this position as seen, a step at a time; returns how many."""
+        """Mark all alerts of a list up to this position as seen, in steps; returns how many."""
 
     async def browse_questions(
         self, *, closed: bool = False, cursor: str | None = None, limit: int = 50
     ) -> Slice[QuestionRow]:
-        """Questions that are open (the most pages first), or that ended (the latest first)."""
+        """Return open questions (the most pages first), or closed ones (the latest first)."""
 
     async def browse_rules(self, *, cursor: str | None = None, limit: int = 50) -> Slice[RuleRow]:
-        """Rules in force, the latest first."""
+        """Return rules in force, the latest first."""
 
     async def rule(self, rule_id: int) -> RuleRow | None:
-        """One rule in force."""
+        """Return one rule in force."""
 
     async def tally_questions(self) -> BoundedCount:
-        """How many questions were asked and wait for an answer."""
+        """Count questions that were asked and wait for an answer."""
 
     async def tally_renders(self) -> BoundedCount:
-        """How many pages wait for their rendering, or hold a slot."""
+        """Count pages that wait for their rendering or are being rendered."""
 
     async def activity(self, since: Instant) -> list[ActivityRow]:
-        """What was noted since then, oldest first, five minutes each."""
+        """Return the activity since then, oldest first, five minutes a row."""
 
     async def note_activity(self, row: ActivityRow) -> None:
-        """Add to what was noted of these five minutes."""
+        """Add to the activity of these five minutes."""
 
     async def prune_activity(self, now: Instant, *, keep: timedelta) -> None:
-        """Forget what is older."""
+        """Delete activity that is older."""

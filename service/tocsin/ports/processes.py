@@ -17,7 +17,7 @@ class MessagePipe(Protocol, Generic[Sent_contra, Received_co]):
     """One end of a bounded stream of messages."""
 
     async def send(self, messages: Sequence[Sent_contra]) -> None:
-        """Send these, in order; waits while the other end does not read. What nobody can read any more is lost."""
+        """Send these in order; waits while the other end does not read. Once that is gone, messages are lost."""
 
     async def receive(self) -> Sequence[Received_co]:
         """Wait for the next messages, at least one; none: the other end is gone."""
@@ -38,7 +38,7 @@ class FetcherProcess(MessagePipe[ToFetcher, FromFetcher], Protocol):
         """End it at once."""
 
     async def end(self, grace_s: float) -> int:
-        """Close the stream, wait so long for its end, then kill it; returns its exit status, negative for a signal."""
+        """Close the stream, wait this long, then kill it; returns its exit status, negative for a signal."""
 
 
 class FetcherStarter(Protocol):
