@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 
 
 CHECK_MS: Final = (50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000)
-"""The bounds by which the duration of checks is told."""
+"""Upper bounds of the buckets for durations of checks, in milliseconds."""
 COMMIT_MS: Final = (5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000)
-"""The same of batches on their way into the store."""
+"""The same for commits of batches."""
 _RESULTS: Final = {"channel": "failed", "alert": "refused", "gone": "gone", "ours": "ours"}
 SPAN_US: Final = 300_000_000
-"""What one row of activity tells of."""
+"""Time that one row of activity covers."""
 LOOK_S: Final = 15.0
-"""How often the store's figures are read."""
+"""Interval of reading the store's figures."""
 NOTE_US: Final = 60_000_000
-"""How often what was counted is noted, at least: so much is lost by a kill."""
+"""Longest interval of writing the counters: a kill loses this much."""
 KEPT: Final = timedelta(days=90)
 _PRUNE_US: Final = 3_600_000_000
 
 
 class Histogram:
-    """How often something took how long.
+    """A histogram of durations.
 
-    bounds  milliseconds, growing
-    counts  of what took no longer than the bound at the same place; the last of what took longer than all
+    bounds  upper bounds of the buckets in milliseconds, ascending
+    counts  one per bucket, and one for longer durations
     """
 
     __slots__ = ("bounds", "counts", "total_ms")
@@ -49,17 +49,17 @@ class Histogram:
         self.bounds, self.counts, self.total_ms = bounds, [0] * (len(bounds) + 1), 0.0
 
     def add(self, took_ms: float) -> None:
-        """Count one."""
+        """Count one duration."""
         self.counts[bisect_left(self.bounds, took_ms)] += 1
         self.total_ms += took_ms
 
 
 class EngineCounts:
-    """Everything that was counted since the start; numbers only grow, but for `streams`.
+    """Counters since the start; all but `streams` only grow.
 
-    Implements `ports.Telemetry`, as some of it is known from happenings alone.
+    Implements `ports.Telemetry`, since some events are known from happenings alone.
     outcomes    checks that were written, by outcome
-    renderings  by what became of them: given, failed
+    renderings  given or failed
     deliveries  by channel and result: accepted, refused (that alert), failed (the channel), gone, ours (a shortage)
     problems    happenings that are warnings or errors, by level
     answers     of the HTTP edge, by class of status ("2xx"); "none": the request broke off before
@@ -91,7 +91,7 @@ class EngineCounts:
         self.not_modified += sum([report.not_modified for report in reports])
 
     def emit(self, happening: Happening) -> None:
-        """Count what happened, where it counts."""
+        """Count a happening, if there is a counter for it."""
         if happening.level in {"warning", "error"}:
             self.problems[happening.level] += 1
         count = _KNOWN.get(happening.name)
@@ -102,7 +102,7 @@ class EngineCounts:
 class CountedChannel:
     """A channel whose answers are counted; implements `ports.Channel`.
 
-    on_shortage  is told of what this machine was short of when the channel was to be given something
+    on_shortage  receives the resource that this machine was short of during a delivery
     """
 
     def __init__(
@@ -164,7 +164,7 @@ _KNOWN: Final[dict[str, Callable[[EngineCounts, dict[str, Any]], None]]] = {
 
 
 class ActivityStore(FigureStore, Protocol):
-    """What is needed of the store."""
+    """The part of the store that recording activity needs."""
 
     async def note_activity(self, row: ActivityRow) -> None:
         """See `ports.BrowseStore`."""
@@ -174,7 +174,7 @@ class ActivityStore(FigureStore, Protocol):
 
 
 class _CountsAt(Struct, frozen=True):
-    """How far the counts had come when something was last noted."""
+    """The counters at the time of the last row."""
 
     at: Instant
     outcomes: Counter[str]
@@ -185,10 +185,10 @@ class _CountsAt(Struct, frozen=True):
 
 
 class ActivityRecorder:
-    """Reads the store's figures now and then, and notes what was done, one row a minute at most.
+    """Reads the store's figures in the background, and writes the engine's activity, at most one row a minute.
 
-    counts   what is counted since the start
-    figures  as last read; None before the first time, and where the store cannot say
+    counts   counters since the start
+    figures  of the store, as last read; None before the first time
     alerts   published since the start, by type and outcome
     """
 
@@ -205,7 +205,7 @@ class ActivityRecorder:
         while True:
             await self._trying("look", self.look)
             now = self._clock.now()
-            # A row is closed with its five minutes, so that nothing of them is told of the next.
+            # Each row ends with its five minutes, so that its counts are not attributed to the next.
             to_end_s = (SPAN_US - now % SPAN_US) / 1_000_000
             await self._clock.sleep(min(LOOK_S, to_end_s))
             now = self._clock.now()
@@ -221,7 +221,7 @@ class ActivityRecorder:
         self.figures = found
 
     async def note(self) -> None:
-        """Note what was done since the last time, in the row in which that began; nothing is noted of nothing."""
+        """Write the activity since the last time to the row in which it began; an idle engine writes nothing."""
         before, here = self._mark, self._here(self._clock.now())
         row = ActivityRow(
             at=before.at - before.at % SPAN_US,
@@ -233,14 +233,14 @@ class ActivityRecorder:
         )
         if row != ActivityRow(row.at, {}):
             await self._store.note_activity(row)
-        # What could not be written is still owed, and written with the next.
+        # Not reached when writing failed: those counts are written with the next row.
         self._mark = here
         if self._pruned_at is None or here.at - self._pruned_at >= _PRUNE_US:
             await self._store.prune_activity(here.at, keep=KEPT)
             self._pruned_at = here.at
 
     async def finish(self) -> None:
-        """Note the rest."""
+        """Write the remaining activity."""
         await self._trying("look", self.look)
         await self._trying("note", self.note)
 
@@ -256,7 +256,7 @@ class ActivityRecorder:
         )
 
     async def _trying(self, name: str, step: Callable[[], Awaitable[None]]) -> None:
-        """Do it; a store that cannot do this step is told of once, until it can again."""
+        """Run a step; its failure is logged once, until it works again."""
         try:
             await step()
         except StoreError as exc:

@@ -1,7 +1,7 @@
-"""What follows where the wall clock is set: it is told, and nothing waits until the clock has caught up.
+"""Steps of the wall clock: they are logged, and after a step back nothing waits until the clock has caught up.
 
-Pauses are measured by the monotonic clock. But what must outlive the process is a row with a wall-clock time: when each
-page is due, until when a host is left alone, when a question is announced. A clock that is set back puts them all off.
+Pauses are measured by the monotonic clock. But rows that outlive the process hold wall-clock times: due times of pages,
+pauses of hosts, announcements of questions. Setting the clock back delays them all.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 LOOK_S: Final = 0.5
 LEAST_STEP_US: Final = 1_000_000
-"""What changes less is how a time service usually keeps a clock right; nothing waits noticeably longer for it."""
+"""Smaller steps are usual corrections by a time service, and delay nothing noticeably."""
 AGAIN_S: Final = 2.0
-"""When what the store could not do is tried again."""
+"""Pause before a failed step is repeated."""
 SETTLED_S: Final = 300.0
-"""By then the results of checks that began before the step are written; their pages are looked at once more."""
+"""Time until results of checks that began before the step are written; then their pages are replanned, too."""
 WHY: Final = "the clock was set back"
 
 
 class ClockWatch:
-    """Compares the wall clock with the monotonic one, and mends what a step back has put off.
+    """Compares the wall clock with the monotonic one, and replans what a step back has delayed.
 
-    on_back    is told at once that the clock was set back
-    on_spread  is told when hosts are due by then
+    on_back    called at once when the clock was set back
+    on_spread  receives the new due times of hosts
     """
 
     def __init__(
@@ -63,20 +63,20 @@ class ClockWatch:
         self._again_s = float("inf")
 
     def configure(self, hosts: HostSettings) -> None:
-        """Go on with other settings of hosts; those of pages are taken from the policies."""
+        """Apply other settings of hosts; those of pages come from the policies."""
         self._hosts = hosts
 
     async def run(self) -> None:
-        """Mend what a clock that was ahead before this launch has put off; then watch the clock, until cancelled."""
+        """Replan what a clock that was ahead before the start has delayed; then watch the clock, until cancelled."""
         await self.mend()
         while True:
             await self._clock.sleep(LOOK_S)
             await self.look()
 
     async def look(self) -> None:
-        """Compare the clocks, and mend what is to be mended."""
+        """Compare the clocks, and replan after a step back."""
         offset_us = self._offset()
-        # Compared with the look before: slow corrections are no step, however long the service runs.
+        # Compared with the last look, so that slow corrections never add up to a step.
         step_us, self._offset_us = offset_us - self._offset_us, offset_us
         if step_us >= LEAST_STEP_US:
             values: JsonObject = {"by": _show(step_us)}
@@ -95,18 +95,18 @@ class ClockWatch:
         return self._clock.now() - round(self._clock.monotonic() * 1_000_000)
 
     async def mend(self, back_us: int = 0) -> None:
-        """Pull in what waits too long; a store that fails is asked again until it does not.
+        """Shorten waits that are too long, and repeat until the store works.
 
-        back_us  by how much the clock was set back, as far as that is known
+        back_us  size of the step back, 0 if unknown
         """
         back, is_begun = timedelta(microseconds=back_us), False
         while True:
             now = self._clock.now()
             try:
-                # The scheduler does so, too, but perhaps later.
+                # The scheduler loads them, too, but perhaps later.
                 await self._policies.load(self._store)
                 if not is_begun:
-                    # Once: pauses would be shortened twice.
+                    # Only once, or pauses would be shortened twice.
                     await self._store.pull_in_waits(now, back=back, longest=self._longest_pause())
                     is_begun = True
                 moved = await self._store.pull_in(
@@ -129,7 +129,7 @@ class ClockWatch:
         return max(self._hosts.retry_after_max, *(span for span in of_rules if span is not None), timedelta(0))
 
     def replan(self, pages: Sequence[PageSchedule], now: Instant) -> list[NewDueTime]:
-        """Give other due times to those of these pages that are due too late."""
+        """Return new due times for those of these pages that are due too late."""
         longest_us = self._longest_pause() // timedelta(microseconds=1)
         found = []
         for page in pages:
@@ -140,10 +140,10 @@ class ClockWatch:
 
 
 def _latest_due(page: PageSchedule, policy: PageSettings, now: Instant, longest_us: int, time_zone: str) -> Instant:
-    """Tell when a page is due at the latest: a check that is to come counts as one of now."""
+    """Return the latest valid due time of a page; a last check in the future counts as one of now."""
     is_ahead = page.checked_at > now
     if _is_held(page) or page.next_why == "first check" or page.next_why.startswith("the page's refresh"):
-        # Planned for its own reason: what is left of the wait is what it was, and no more than it can be.
+        # The wait has a reason of its own: its length is kept, up to its longest possible value.
         if not _is_held(page):
             longest_us = policy.refresh_cap // timedelta(microseconds=1)
         wait_us = page.next_at - page.checked_at if is_ahead else longest_us

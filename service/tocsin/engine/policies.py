@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 
 def asked_as(policy: PageSettings, secrets: tuple[str, str] | None) -> str:
-    """Name what shapes a page's requests beside its URL, and how its answers are read; "" for what is usual.
+    """Name the settings that shape a page's requests and the reading of its answers; "" for the defaults.
 
-    That is headers, credentials, cookies and proxy; which signals are read, and where its content stands.
-    secrets  the page's user name and password
+    These are headers, credentials, cookies and proxy, and the signals and selectors of its content.
+    secrets  user name and password of the page
     """
     is_read_otherwise = policy.signals != "auto" or policy.look_at or policy.ignore
     if not (policy.headers or policy.auth or policy.cookies or policy.proxy or secrets):
         return _as_read(policy.signals, policy.look_at, policy.ignore) if is_read_otherwise else ""
     shape = [sorted(policy.headers.items()), policy.auth, sorted(policy.cookies.items()), policy.proxy, secrets]
     if is_read_otherwise:
-        # Only then: what was read as usual is not to be asked for anew.
+        # Only then, so that the names of pages that are read by default stay as they were.
         shape += [policy.signals, policy.look_at, policy.ignore]
     return _name_of(shape)
 
 
 @lru_cache(maxsize=1024)
 def _as_read(signals: str, look_at: str, ignore: str) -> str:
-    """Name requests that are as usual, of answers that are not read so: whole groups of pages have the same."""
+    """Name default requests whose answers are read in another way; whole groups of pages share the name."""
     return _name_of([[], "", [], "", None, signals, look_at, ignore])
 
 
@@ -46,7 +46,7 @@ def _name_of(shape: Sequence[object]) -> str:
 
 
 class Policies:
-    """Resolves page settings; most pages have none of their own, so each group is resolved once."""
+    """Resolves the settings of pages; each group is resolved once, since most pages have none of their own."""
 
     def __init__(self, base: PageSettings) -> None:
         self._base = base
@@ -55,21 +55,21 @@ class Policies:
         self._of_group: dict[int, Resolved] = {}
 
     async def load(self, store: WorkStore) -> None:
-        """Read what is set at run time; again whenever somebody changed it."""
+        """Read the settings made at run time; called again after each change."""
         self.adopt(*await store.overrides())
 
     def adopt(self, for_all: JsonObject, groups: dict[int, tuple[str, JsonObject]]) -> None:
-        """Take over what is set at run time: for all pages, and for each group."""
+        """Apply settings made at run time: for all pages, and by group."""
         self._for_all, self._groups = for_all, groups
         self._of_group.clear()
 
     @property
     def overrides(self) -> tuple[JsonObject, dict[int, tuple[str, JsonObject]]]:
-        """What is set at run time: for all pages, and for each group."""
+        """The settings made at run time: for all pages, and by group."""
         return self._for_all, self._groups
 
     def configure(self, base: PageSettings) -> None:
-        """Go on with another configuration."""
+        """Apply another configuration."""
         self._base = base
         self._of_group.clear()
 
@@ -80,22 +80,22 @@ class Policies:
 
     @property
     def mode(self) -> str:
-        """The configuration's mode, in force where nothing else is set at run time."""
+        """The configuration's mode, in force unless set at run time."""
         return self._base.mode
 
     def of(self, task: PageTask) -> PageSettings:
-        """The settings in force for this page.
+        """Return the settings in force for this page.
 
-        Raises SettingsError, which names the mend, where the store holds what cannot be used: the page must not be
-        asked for, lest that be without the proxy, or as often, as its user never wanted.
+        Raises SettingsError, with the mend, if the store holds settings that cannot be used.
         """
+        # No request without its settings: it might bypass the proxy, or come too often for its user.
         resolved = self._resolved(task)
         if resolved.refused:
             raise SettingsError(told(resolved.refused, url=task.url, group=task.group))
         return resolved.settings
 
     def readable(self, task: PageTask | PageSchedule) -> PageSettings:
-        """The settings of this page for whatever needs no request: what cannot be used is as at the next level."""
+        """Return the settings of this page for work without requests; unusable ones are inherited."""
         return self._resolved(task).settings
 
     def _resolved(self, task: PageTask | PageSchedule) -> Resolved:

@@ -24,7 +24,7 @@ class TokenRow(Struct, frozen=True):
     is_declared: bool = False
 
     def is_in_force(self, now: Instant) -> bool:
-        """Say whether whoever has it is let in."""
+        """Tell whether the token is valid."""
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
 
 
@@ -41,7 +41,7 @@ class Declaration(Struct, frozen=True):
 
 
 class SessionRow(Struct, frozen=True):
-    """A browser that somebody logged in with.
+    """A browser session of a user.
 
     csrf  what its forms must carry
     """
@@ -53,7 +53,7 @@ class SessionRow(Struct, frozen=True):
 
 
 class AuditEntry(Struct, frozen=True):
-    """A change that somebody made.
+    """A change that a user made.
 
     who     the token's name
     what    as `area.verb`: "pages.remove", "settings.set", "token.revoke"

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 class QuestionRow(Struct, frozen=True):
     """Pages of one host that could not be received for one cause, and what the user said.
 
-    first_page_id                    the page that stands for all: the first one, or, where that one is no longer among
-                                     them, the one watched longest; None where none is left
+    first_page_id                    the page that represents all: the first one, or if that one left, the one watched
+                                     longest; None if none is left
     attempts                         of the page that failed first
-    page_url, page_group, page_text  of the page that stands for all, as its alert shows them
+    page_url, page_group, page_text  of that page, as its alert shows them
     copies                           of that page, the newest first, as far as they are offered
     """
 
@@ -51,7 +51,7 @@ class QuestionRow(Struct, frozen=True):
 
 
 class RuleRow(Struct, frozen=True):
-    """An answer that stays: `never` or `until-major`, for a page, a host and cause, a host, or a cause."""
+    """A permanent answer: `never` or `until-major`, for a page, a host and cause, a host, or a cause."""
 
     id: int
     scope: Literal["page", "host-cause", "host", "cause"]
@@ -158,7 +158,7 @@ def as_configured(state: ChannelState, channel: ChannelSettings) -> ChannelState
 
 
 class AlertRow(Struct, frozen=True):
-    """An alert as listed: its event and how its deliveries stand."""
+    """An alert as listed, with its event and its deliveries."""
 
     id: str
     position: int
@@ -179,7 +179,7 @@ class StormRow(Struct, frozen=True):
     sample        the URLs of at most ten of them, those that had it first
     outcome       of its verdicts, and their
     basis
-    excerpt       what changed, as `difference` in an event shows it; None where nobody knows, or was told yet
+    excerpt       of the change, as `difference` in an event; None if unknown or not announced yet
     first_at      the first verdict of it, and
     latest_at     the latest so far
     announce_at   when it is to be told, and
@@ -203,7 +203,7 @@ class StormRow(Struct, frozen=True):
 
 
 class StormVerdict(Struct, frozen=True, gc=False):
-    """What a storm was for one of its pages.
+    """The part of one page in a storm.
 
     alert_id   of the alert that the page was given all the same: it was told before the storm was one, or the user
                asked for it

@@ -1,4 +1,4 @@
-"""What people look at: lists of pages and alerts with their filters, and the records of one page."""
+"""Lists of pages and alerts with their filters, and the records of one page."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class PageQuery(Struct, frozen=True):
 class AlertQuery(Struct, frozen=True):
     """Which alerts a list shows, the latest first.
 
-    unseen   nobody has marked them as seen
+    unseen   not marked as seen
     outcome  of the change
     kind     of the event: "changed", "unreachable", "recovered", "disallowed", "suspect", "unchanged", "too-soon",
              "host", "outage"
@@ -81,7 +81,7 @@ class Slice(Struct, Generic[Row], frozen=True):
 
 
 class BoundedCount(Struct, frozen=True):
-    """How many there are: exactly, or at least so many, where counting on would take too long."""
+    """A count: exact, or a lower bound where counting further would take too long."""
 
     number: int
     is_exact: bool = True

@@ -41,25 +41,25 @@ class StoredState(Struct, frozen=True, gc=False):
 
 
 class PageTask(Struct, frozen=True, gc=False, omit_defaults=True):
-    """One page that is due, with all that its visit needs to know.
+    """One page that is due, with everything that its visit needs.
 
     settings        the page's own overrides, or None
     group_id        whose overrides come next
     last_set_at     start of the last set of requests that received the page (T21)
     conditional_run checks since the page was last asked for without conditions
-    attempts        tries already spent in this occasion (they go on after a Retry-After)
+    attempts        tries already spent in this occasion, which resumes after a Retry-After
     owed            a verdict's rendering has failed and is still owed
     disallowed      robots.txt forbade it last time, and the user was told
     question_id     the open question that the page belongs to
-    instruction     what the user said for this page, host or cause, where it is in force
+    instruction     the user's, in force for this page, host or cause
     request_id      the request that wants this check now, or None for a scheduled one
     secrets         the page's credentials, or None
     group, text     as alerts show them: the group's name, and the user's own words
     noindex         the page wants its text kept out of indexes, and
     nofollow        its links not followed: what it said when it was last read
-    body_bytes      of the answer last stored, on the wire: what a 304 saves
-    suspected       something else stood in its place last time, and the user was told
-    beside          what is known of it beside its state; None: nothing
+    body_bytes      of the last stored answer, on the wire, which a 304 saves
+    suspected       the last answer was a suspect, and the user was told
+    beside          known of it beside its state; None for nothing
     due_at          since when it is due; None: it has no due time
     """
 
@@ -94,7 +94,7 @@ class PageTask(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class PageSchedule(Struct, frozen=True, gc=False):
-    """When a page is due, with what says whether that is right.
+    """The due time of a page, with what it was planned by.
 
     settings    the page's own overrides, or None
     group_id    whose overrides come next
@@ -140,9 +140,9 @@ class NewState(Struct, frozen=True, gc=False):
 class VerdictRow(Struct, frozen=True, gc=False):
     """What a comparison found, with all that the alert will say of it.
 
-    data          the event's data but for the rendering (see events.py)
-    awareness     awareness is due: the page is to be rendered and the alert given
-    storm_key     names the change where other pages of the host may have the very same; None for any other
+    data          of the event, without the rendering
+    awareness     the page is to be rendered, and its alert given
+    storm_key     names a change that other pages of the host may share; None for any other
     """
 
     at: Instant
@@ -160,7 +160,7 @@ class Failure(Struct, frozen=True, gc=False):
 
     cause     the kind, or for `status` the kind and the status ("status 404"): what a question gathers by
     during    "check" or "rendering"
-    silent    nobody is to be asked (a rule of the user says so)
+    silent    no question is asked, by a rule of the user
     """
 
     cause: str

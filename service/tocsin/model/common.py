@@ -1,4 +1,4 @@
-"""What every other value is made of: instants, failures, tries, instructions."""
+"""Basic values: instants, failures, tries, instructions."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ JsonObject: TypeAlias = dict[str, Any]
 SHARDS = 4096
 """How many shards hosts fall into (the first 12 bits of BLAKE2b of the host)."""
 SHORTAGE = "shortage"
-"""In the place of a `FailureKind`, of a page that was not received or read: this machine is short of something."""
+"""Instead of a `FailureKind`: this machine ran short of a resource."""
 REFUSED_SETTINGS = "settings"
-"""In the place of a `FailureKind`, of a page that was not asked for: its settings in the store cannot be used."""
+"""Instead of a `FailureKind`: the page's settings in the store cannot be used, so no request was made."""
 DEMO_HOST: Final = "demo.tocsin.invalid"
-"""A name that nobody can own (RFC 6761, 6.4): only the service's own fetchers know what it leads to."""
+"""A reserved name (RFC 6761, 6.4) that only the service's own fetchers resolve."""
 DEMO_GROUP: Final = "demo"
-NEIGHBOURS_BITS: Final = 4  # so many rows stand in a leaf of the store
+NEIGHBOURS_BITS: Final = 4  # As many rows fit in a leaf of the store.
 _STEP_BITS: Final = 16
-_MIX: Final = 2654435761  # Knuth's multiplicative hash: its multiples fill the interval evenly, however many there are
+_MIX: Final = 2654435761  # Knuth's multiplicative hash: any number of its multiples fills the interval evenly.
 _ONE: Final = 1 << 32
 
 
@@ -83,9 +83,9 @@ class Attempt(Struct, frozen=True, gc=False):
 
 
 class Validators(Struct, frozen=True, gc=False):
-    """What a server gave to ask "is it still this?" with; both exactly as it wrote them.
+    """Validators of an answer for conditional requests, exactly as the server wrote them.
 
-    hop_url  the URL of the hop that sent them; they are sent only there
+    hop_url  URL of the hop that sent them; they are sent only there
     """
 
     etag: str | None
@@ -94,11 +94,11 @@ class Validators(Struct, frozen=True, gc=False):
 
 
 class Instruction(Struct, frozen=True, gc=False):
-    """The user's word on pages that could not be received (T60).
+    """The user's answer about pages that could not be received (T60).
 
-    times            sets of requests to make, for `again`
-    new_connections  in a fresh session, for `again`
-    at               when, for `again`; None is at once, unless `later`
+    times            for `again`: sets of requests to make
+    new_connections  for `again`: in a fresh session
+    at               for `again`: when; None is at once, unless `later`
     later            for `again`: silent until a time is set
     copy_url         for `copy`
     """
@@ -124,21 +124,21 @@ def _to_the_second(second: int) -> str:
 
 
 def phase_of(page_id: int) -> float:
-    """Give a page's place within any span of time, from 0 up to but not including 1; the same for ever.
+    """Return a page's fixed place within any span of time, from 0 up to but not including 1.
 
-    Sixteen neighbours come one after the other, each 1/65,536 of the span later: what is read and written for one of
-    them is then at hand for the others. The next sixteen come far from them.
+    Sixteen neighbouring pages follow one another, each 1/65,536 of the span later; the next sixteen are far away.
     """
-    # One more: the first sixteen of a list are not at the very beginning.
+    # Neighbours are in one leaf of the store, which is then read and written once for all of them. The first group of a
+    # list must not be at the very beginning of the span.
     group, place = (page_id >> NEIGHBOURS_BITS) + 1, page_id & (1 << NEIGHBOURS_BITS) - 1
     return (group * _MIX + (place << 32 - _STEP_BITS) & _ONE - 1) / _ONE
 
 
 class KeptContents(Struct, frozen=True):
-    """What the user lets be kept of pages; a page's own wish for less comes first (LM-45).
+    """Contents of pages that the user's settings keep; a page can forbid copies (LM-45).
 
-    texts  their texts, to show differences
-    items  their microdata, to tell how it changed
+    texts  to show differences
+    items  microdata, to tell its changes
     """
 
     texts: bool = True
@@ -149,5 +149,5 @@ KEEPS_ALL: Final = KeptContents()
 
 
 def what_is_kept(settings: Settings) -> KeptContents:
-    """Say what of pages' contents the settings let be kept."""
+    """Return the contents of pages that the settings keep."""
     return KeptContents(texts=settings.snapshots.per_page > 0, items=settings.items.keep)

@@ -10,14 +10,14 @@ from tocsin.model.common import Instant, JsonObject
 
 
 class PageNoise(Struct, frozen=True, gc=False, array_like=True):
-    """Something of a page that changes from check to check.
+    """A place or signal of a page that changes from check to check.
 
-    key      names the place, or the signal, on every page of the host
-    what     how people recognise it: the signal's name, or where it stands and a bit of its text
-    changes  in how many readings it differed from the one before, and
-    quiet    how many readings in a row it has not since
-    since    when it was muted; None: not yet
-    at       when it differed last
+    key      names it on every page of the host
+    what     for people: the name of the signal, or the place with some of its text
+    changes  readings in which it differed from the one before
+    quiet    readings in a row without a change since then
+    since    when it was muted; None if it is not
+    at       time of its last change
     """
 
     key: int
@@ -29,12 +29,12 @@ class PageNoise(Struct, frozen=True, gc=False, array_like=True):
 
 
 class HostNoise(Struct, frozen=True, gc=False, array_like=True):
-    """Something that changes from check to check on pages of one host.
+    """A place or signal that changes from check to check on several pages of a host.
 
     key, what  as in `PageNoise`
-    pages      the first pages on which it was muted, no more than it takes to mute it on all
-    muted_at   when it was muted on all pages of the host; None: not yet
-    heard      the user wants to hear of it on all of them
+    pages      the first pages on which it was muted, as many as mute it on all
+    muted_at   when it was muted on all pages of the host; None if it is not
+    heard      the user unmuted it for all of them
     """
 
     key: int
@@ -45,13 +45,13 @@ class HostNoise(Struct, frozen=True, gc=False, array_like=True):
 
 
 class ChangePace(Struct, frozen=True, gc=False, array_like=True):
-    """What checks found of a page's changes, as its rate is estimated from; old evidence counts less and less.
+    """Evidence of a page's rate of changes; old evidence counts less and less.
 
-    checks  that could tell whether the page had changed since the one before
-    found   changes that nobody knows more of than that they came between two checks, and
-    found_s the time between those checks, in all
-    dated   changes whose last date the page declares
-    quiet_s time in which it surely did not change: before checks that found nothing, and after declared dates
+    checks   that could tell whether the page had changed
+    found    changes at an unknown time between two checks, and
+    found_s  the time between these checks, in all
+    dated    changes whose last date the page declares
+    quiet_s  time without changes: before checks that found none, and after declared dates
     """
 
     checks: float = 0.0
@@ -62,16 +62,16 @@ class ChangePace(Struct, frozen=True, gc=False, array_like=True):
 
 
 class PageKnowledge(Struct, frozen=True, gc=False, array_like=True):
-    """What was read of a page last, beside its twelve fields; written as one value, since nothing asks for parts of it.
+    """What the last reading of a page found beside its twelve fields; stored as one value.
 
-    read_as   by which readers, and with which selectors: what others read cannot be compared with it
-    values    of its signals, by name; one that the page does not have is absent
-    content   the fingerprint of its text (`spec.signals.content`); None: never read
-    noise     what changes from check to check, muted or not yet
-    versions  digests of its last contents, the newest last: what comes back is not new
-    flaps     how often it went back to one of them in a row
-    pace      None where nobody asked for adaptive checking
-    text      digest of all that stands on it as text: what has the same need not be read; 0: unknown
+    read_as   names the readers and selectors; readings of others cannot be compared
+    values    of its signals, by name; absent ones are left out
+    content   fingerprint of its text (`spec.signals.content`); None if it was never read
+    noise     muted or not yet
+    versions  digests of its last contents, the newest last, to recognise a return
+    flaps     returns to one of them in a row
+    pace      None without adaptive checking
+    text      digest of its whole text, which need not be read again while equal; 0 if unknown
     """
 
     read_as: str
@@ -85,12 +85,12 @@ class PageKnowledge(Struct, frozen=True, gc=False, array_like=True):
 
 
 class SignalContext(Struct, frozen=True, gc=False):
-    """What stands beside a page's state when it is checked.
+    """What a check of a page compares its signals with.
 
-    known       None where none of it was ever read
-    listed      what feeds and sitemaps on the watch list say of the page's last change, by the signal's name
-    heard       keys of noise that the user wants to hear of, muted never
-    host_muted  keys of noise that were muted for all pages of the host
+    known       None if its signals were never read
+    listed      dates of its last change in watched feeds and sitemaps, by signal
+    heard       keys of noise that the user unmuted
+    host_muted  keys of noise that is muted on all pages of the host
     """
 
     known: PageKnowledge | None = None
@@ -100,9 +100,9 @@ class SignalContext(Struct, frozen=True, gc=False):
 
 
 class Snapshot(Struct, frozen=True, gc=False):
-    """A page's main text as it was, a block a line.
+    """A page's main text at one time, one block per line.
 
-    digest  of the text: equal texts are kept once, whatever page they are of
+    digest  of the text; equal texts of any pages are stored once
     packed  the text in UTF-8, compressed by `spec.signals.texts`; empty in `NO_COPY`
     """
 
@@ -112,15 +112,11 @@ class Snapshot(Struct, frozen=True, gc=False):
 
 
 NO_COPY: Final = Snapshot(b"", b"")
-"""The page wants no copy of it kept: those that were go."""
+"""The page forbids copies: stored texts are deleted."""
 
 
 class SnapshotRow(Struct, frozen=True, gc=False):
-    """A text that is kept of a page.
-
-    digest        of the text, and
-    packed_bytes  that it takes, compressed
-    """
+    """A stored text of a page, with its compressed size."""
 
     id: int
     at: Instant
@@ -129,7 +125,7 @@ class SnapshotRow(Struct, frozen=True, gc=False):
 
 
 class Listing(Struct, frozen=True, gc=False):
-    """What a feed or sitemap on the watch list says of pages: (URL as watched, its date as written) each.
+    """Dates of pages in a watched feed or sitemap: (URL as watched, date as written) each.
 
     name     of the signal: "feed" or "sitemap"
     """
@@ -143,7 +139,7 @@ class CopyLink(Struct, frozen=True, gc=False):
 
     target    the URL that it is a copy of, serialised, without fragment
     datetime  when the copy was made, as the page says it
-    made_at   the same as an instant; None where it is not known
+    made_at   the same as an instant; None if unknown
     rel       its link type, such as "memento"
     kind      how the page names it: "mset", "memento" or "timemap"
     """
@@ -157,7 +153,7 @@ class CopyLink(Struct, frozen=True, gc=False):
 
 
 class KnownCopy(Struct, frozen=True, gc=False):
-    """A copy that can be offered in the stead of a watched page.
+    """A copy that can replace a watched page.
 
     of       the page that it is a copy of
     seen_on  the watched page that names it
@@ -172,15 +168,15 @@ class KnownCopy(Struct, frozen=True, gc=False):
 
 
 class PageItems(Struct, frozen=True, gc=False):
-    """A page's microdata as it was when the page was read whole.
+    """A page's microdata at one time.
 
-    at        when the page was received; of equal items the last time
-    digest    equal items have the same; of all that the page had, also where not all is kept
+    at        when the page was received, for equal items the last time
+    digest    of all items of the page, also of those that are not kept
     packed    as `spec.microdata.packing` writes it; empty in `NO_ITEMS`
-    count     of its items, those within others too
-    is_cut    there were more than are kept
-    body      digest of the bytes that it was read from, as that of the page's state, encoded; empty: not known
-    first_at  when the page was received with these items first; the store says so, it is 0 elsewhere
+    count     of its items, nested ones included
+    is_cut    not all items are kept
+    body      digest of the body that it was read from, as in the page's state; empty if unknown
+    first_at  when the page was first received with these items; only set by the store
     """
 
     at: Instant
@@ -193,7 +189,7 @@ class PageItems(Struct, frozen=True, gc=False):
 
 
 NO_ITEMS: Final = PageItems(0, b"", b"", 0)
-"""The page wants no copy of its text kept: items that were kept go."""
+"""The page forbids copies: stored items are deleted."""
 
 
 class ItemChanges(Struct, frozen=True, gc=False):

@@ -1,4 +1,4 @@
-"""What a running service is doing at this moment."""
+"""A running service at one moment."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from tocsin.model.common import Instant
 
 
 class ChannelFigures(Struct, frozen=True):
-    """How a channel stands.
+    """Figures of a channel.
 
-    waiting    alerts that it is still to be given
+    waiting    alerts that are not accepted yet
     oldest_at  when the first of them was decided
-    dead       alerts that it did not take in time
+    dead       alerts that were given up
     """
 
     waiting: int = 0
@@ -23,14 +23,14 @@ class ChannelFigures(Struct, frozen=True):
 
 
 class StoreFigures(Struct, frozen=True):
-    """What a store holds at one moment.
+    """Figures of a store at one moment.
 
     at                 that moment
     position           of the alert last published
     alerts             published since the position asked for, by type and outcome ("" where there is none)
     renders_oldest_at  since when the page waits that has waited longest; as with `questions_oldest_at`
     bytes              of its files
-    free_bytes         what the file system has left for it; None where nobody knows
+    free_bytes         left on its file system; None if unknown
     """
 
     at: Instant
