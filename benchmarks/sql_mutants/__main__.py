@@ -21,10 +21,7 @@ from benchmarks.sql_mutants.mutate import mutants
 from tocsin.adapters.stores.sql.statements import areas, queries
 
 _ROOT = Path(__file__).resolve().parents[2]
-_TESTS = (
-    "tests/contract",
-    *(str(path.relative_to(_ROOT)) for path in (_ROOT / "tests/adapters").glob("test_sqlite_*.py")),
-)
+_TESTS = ("tests/contract", "tests/adapters/sqlite")
 _OPTIONS = ("-q", "-x", "-p", "benchmarks.sql_mutants.plugin", "-p", "no:cacheprovider", "--hypothesis-profile=again")
 _DEADLINE_S = 900
 _PASSED, _FAILED = 0, 1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.adapters.older_stores import NEWEST, add_migrations, make_store
+from tests.adapters.sqlite.older_stores import NEWEST, add_migrations, make_store
 from tests.origin import Origin, Page
 from tocsin.adapters.stores.sqlite.place import EngineLock
 from tocsin.spec.topper.table import RECORD_0

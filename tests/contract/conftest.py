@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contract.desk import Desk
+from tests.contract.stores import STORES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
 
-@pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+@pytest.fixture(params=STORES)
+async def desk(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Desk]:
     """An engine's view of a new store."""
-    opened = await Desk.at(tmp_path)
+    opened = await Desk.at(tmp_path, request.param)
     try:
         yield opened
         assert await opened.store.check() == []

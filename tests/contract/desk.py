@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import structs
 
+from tests.contract.stores import STORES
 from tocsin.adapters.stores import open_store
 from tocsin.events import CHANGED, RECOVERED, UNREACHABLE
 from tocsin.model import (
@@ -30,6 +31,7 @@ from tocsin.spec.html.urls import watch_url
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.contract.stores import SqliteFile
     from tocsin.adapters.stores.sqlite.store import SqliteStore
     from tocsin.model import FieldValues, PageRow, PageTask
 
@@ -74,21 +76,27 @@ def alert(name: str, page_id: int | None, kind: str = CHANGED, at: int = NOW) ->
 class Desk:
     """One engine's view of a store: `now` is when the next thing happens."""
 
-    def __init__(self, store: SqliteStore, claim: Claim, folder: Path) -> None:
+    def __init__(self, store: SqliteStore, claim: Claim, folder: Path, behind: SqliteFile | None = None) -> None:
         self.store, self.claim, self.folder, self.now = store, claim, folder, NOW
+        self.behind = behind or STORES["sqlite"](folder)
 
     @classmethod
-    async def at(cls, folder: Path, **options: Any) -> Self:
+    async def at(cls, folder: Path, kind: str = "sqlite", **options: Any) -> Self:
         """Open the store of this folder as an engine, and claim all of it; its steps take no time."""
-        store = await open_store(url_of(folder), **{"engine": True, "gather": GATHER, "timer": lambda: 0.0, **options})
+        behind = STORES[kind](folder)
+        store = await open_store(behind.url, **{"engine": True, "gather": GATHER, "timer": lambda: 0.0, **options})
         claim = await store.claim(ALL, NOW, LEASE, "engine")
         assert claim is not None
-        return cls(store, claim, folder)
+        return cls(store, claim, folder, behind)
 
     async def watch(self, *urls: str, **changes: Any) -> list[int]:
         """Add pages; returns their ids."""
         added = await self.store.add_pages([new_page(url, **changes) for url in urls], self.now)
         return [page_id for page_id in added if page_id is not None]
+
+    async def backup(self, target: Path) -> list[tuple[int, int]]:
+        """Copy the store; returns how far it was at each report."""
+        return [step async for step in await self.store.backup(str(target))]
 
     async def edit(self, page_id: int, **changes: Any) -> None:
         """Edit one page."""
@@ -251,4 +259,4 @@ class Desk:
 
 def url_of(folder: Path) -> str:
     """The store that tests of one folder share."""
-    return f"sqlite:{folder / 'tocsin.db'}"
+    return STORES["sqlite"](folder).url

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from contextlib import closing
 from datetime import timedelta
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -58,9 +56,7 @@ async def test_a_token_is_found_by_its_digest_and_its_use_is_noted_once_a_minute
 async def test_a_use_that_cannot_be_noted_keeps_nobody_out(desk: Desk) -> None:
     token = await desk.store.add_token("ops", Scope.READ, digest("secret"), NOW)
     async with await open_store(url_of(desk.folder), engine=False, busy=timedelta()) as impatient:
-        with closing(sqlite3.connect(desk.folder / "tocsin.db", isolation_level=None)) as other:
-            other.execute("begin immediate")
-
+        with desk.behind.write_lock():
             assert await impatient.token_of(digest("secret"), NOW) == token
 
 

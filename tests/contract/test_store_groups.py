@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -64,9 +62,7 @@ async def test_two_groups_never_differ_only_in_capitals(desk: Desk) -> None:
 
 
 async def test_groups_of_an_older_version_that_differ_in_capitals_stay(desk: Desk) -> None:
-    with closing(sqlite3.connect(desk.folder / "tocsin.db")) as db:
-        db.executemany("insert into groups (name) values (?)", [("Old",), ("old",)])
-        db.commit()
+    desk.behind.alter("insert into groups (name) values (?), (?)", "Old", "old")
 
     await desk.watch(A, group="Old")
     await desk.watch(f"{A}b", group="old")
@@ -75,9 +71,7 @@ async def test_groups_of_an_older_version_that_differ_in_capitals_stay(desk: Des
 
 
 async def test_a_group_of_an_older_version_in_another_form_of_Unicode_is_the_same_group(desk: Desk) -> None:
-    with closing(sqlite3.connect(desk.folder / "tocsin.db")) as db:
-        db.execute("insert into groups (name, settings) values (?, ?)", ("cafe\u0301", '{"every": "6h"}'))
-        db.commit()
+    desk.behind.alter("insert into groups (name, settings) values (?, ?)", "cafe\u0301", '{"every": "6h"}')
 
     await desk.watch(A, group="caf\u00e9")
 

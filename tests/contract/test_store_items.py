@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -336,7 +334,6 @@ async def test_changes_from_before_the_oldest_state_that_is_kept_stand_with_that
     await begin(desk, A, items=items("one"))
     for number in "12":
         await change(desk, A, number, items=items(number, desk.now + HOUR), changes=differs("", number))
-    with closing(sqlite3.connect(desk.folder / "tocsin.db", isolation_level=None)) as db:
-        db.execute("delete from states where last_at is not null")
+    desk.behind.alter("delete from states where last_at is not null")
 
     assert await history(desk, A) == [("2", ["1", "2"])]

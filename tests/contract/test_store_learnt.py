@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from msgspec import structs
@@ -22,12 +20,6 @@ KNOWN = PageKnowledge(
 )
 
 
-def rows(desk: Desk, query: str) -> list[tuple[Any, ...]]:
-    """What the file holds."""
-    with closing(sqlite3.connect(desk.folder / "tocsin.db")) as db:
-        return db.execute(query).fetchall()
-
-
 async def test_what_a_check_learnt_stands_beside_the_state_at_the_next(desk: Desk) -> None:
     await desk.watch(A)
 
@@ -42,7 +34,7 @@ async def test_a_page_that_nothing_is_known_of_has_no_row(desk: Desk) -> None:
     await desk.check(A, "1")
 
     assert (await desk.task(A)).beside is None
-    assert rows(desk, "select count(*) from learnt") == [(0,)]
+    assert desk.behind.look("select count(*) from learnt") == [(0,)]
 
 
 async def test_an_unchanged_page_may_have_learnt_something(desk: Desk) -> None:
@@ -99,7 +91,7 @@ async def test_of_a_batch_one_of_whose_pages_is_another_by_now_the_others_are_le
 
     assert (await desk.task(A)).beside == SignalContext(KNOWN)
     assert (await desk.task(B)).beside is None
-    assert rows(desk, "select page_id from learnt") == [(pages[0],)]
+    assert desk.behind.look("select page_id from learnt") == [(pages[0],)]
 
 
 async def test_nothing_is_known_of_a_page_that_was_removed(desk: Desk) -> None:
@@ -110,15 +102,14 @@ async def test_nothing_is_known_of_a_page_that_was_removed(desk: Desk) -> None:
     await desk.store.remove_pages([page])
     await desk.store.commit(desk.claim, [late])
 
-    assert rows(desk, "select count(*) from learnt") == [(0,)]
+    assert desk.behind.look("select count(*) from learnt") == [(0,)]
 
 
 @pytest.mark.parametrize("damage", ["x''", "x'00'", "x'93a131'", "x'c1'", "zeroblob(5000)"])
 async def test_of_a_damaged_value_nothing_is_known_and_the_check_of_the_store_tells(desk: Desk, damage: str) -> None:
     await desk.watch(A)
     await desk.check(A, "1", known=KNOWN)
-    with closing(sqlite3.connect(desk.folder / "tocsin.db")) as db, db:
-        db.execute(f"update learnt set known = {damage}")  # noqa: S608 - a literal of this test
+    desk.behind.alter(f"update learnt set known = {damage}")  # noqa: S608 - a literal of this test
 
     beside = (await desk.task(A)).beside
 
@@ -266,7 +257,7 @@ async def test_a_page_that_is_gone_is_not_heard_of(desk: Desk) -> None:
     await desk.store.hear(99, [7], muted=False)
     await desk.store.hear_host("gone.example", [7], muted=False)
 
-    assert rows(desk, "select count(*) from learnt") == [(0,)]
+    assert desk.behind.look("select count(*) from learnt") == [(0,)]
 
 
 async def test_of_a_host_a_bounded_number_of_places_is_remembered(desk: Desk) -> None:

@@ -137,7 +137,7 @@ async def test_a_page_that_is_held_or_due_sooner_stays_where_it_is(watching: Des
 async def test_what_was_read_is_taken_over_after_a_kill(watching: Desk) -> None:
     await watching.check(FEED, "1", listing=Listing("feed", ((A, OLD),)))
 
-    async with await open_store(f"sqlite:{watching.folder / 'tocsin.db'}", engine=False) as another:
+    async with await open_store(watching.behind.url, engine=False) as another:
         assert await another.take_listings(NOW) == 1
 
     assert await listed(watching, A) == {"feed": OLD}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -159,9 +157,7 @@ async def test_pages_that_are_added_with_a_request_are_never_there_without_it(de
     seen: list[int] = []
 
     def look(_: int) -> None:
-        with closing(sqlite3.connect(desk.folder / "tocsin.db")) as db:
-            query = "select count(*), coalesce(sum(request_id is null), 0) from pages"
-            pages, without = db.execute(query).fetchone()
+        ((pages, without),) = desk.behind.look("select count(*), count(*) - count(request_id) from pages")
         seen.append(pages)
         # The one that was there before.
         assert without == 1

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sqlite3
-from contextlib import closing
 from itertools import chain, pairwise, repeat
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -96,30 +93,14 @@ def test_a_last_step_of_few_rows_says_nothing_of_longer_ones() -> None:
 
 async def test_an_interrupted_edit_has_done_exactly_the_steps_that_were_told_of(desk: Desk) -> None:
     ids, told = await watch_many(desk), list[int]()
-    with closing(sqlite3.connect(desk.folder / "tocsin.db", isolation_level=None)) as other:
-        other.execute("begin immediate")
-        async with asyncio.TaskGroup() as group:
+    async with asyncio.TaskGroup() as group:
+        with desk.behind.write_lock():
             running = group.create_task(desk.store.remove_pages(ids, on_step=told.append), name="edit")
             await settle()
             running.cancel()
-            other.execute("rollback")
 
     assert told == STEPS[:1]
     assert await desk.store.count_pages(PageFilter()) == MANY - STEPS[0]
-
-
-async def test_a_step_is_flushed_to_the_disk_once_others_may_write(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    ids, flushed = await watch_many(desk, 1), list[int]()
-
-    def fsync(number: int) -> None:
-        with closing(sqlite3.connect(desk.folder / "tocsin.db", timeout=0, isolation_level=None)) as other:
-            other.execute("begin immediate")
-        flushed.append(os.fstat(number).st_ino)
-
-    monkeypatch.setattr("os.fsync", fsync)
-    await desk.store.remove_pages(ids)
-
-    assert flushed == [(desk.folder / "tocsin.db-wal").stat().st_ino]
 
 
 async def test_an_engine_has_its_turn_between_the_steps_of_an_edit_beside_it(
@@ -141,7 +122,7 @@ async def test_an_engine_has_its_turn_between_the_steps_of_an_edit_beside_it(
             written[0] += 1
 
     async with (
-        await open_store(f"sqlite:{desk.folder / 'tocsin.db'}", engine=False, create=False) as beside,
+        await open_store(desk.behind.url, engine=False, create=False) as beside,
         asyncio.TaskGroup() as group,
     ):
         working = group.create_task(work(), name="engine")
@@ -269,26 +250,24 @@ async def test_a_rule_is_lifted_in_steps_and_goes_with_the_last_of_its_pages(des
     await ask_about_many(desk)
     await desk.store.answer(1, Instruction("never"), scope="host-cause", url=None, now=NOW)
     told: list[int] = []
-    standing: list[int] = []
+    left: list[int] = []
 
-    with closing(sqlite3.connect(desk.folder / "tocsin.db")) as other:
+    def look(pages: int) -> None:
+        told.append(pages)
+        left.append(desk.behind.look("select count(*) from rules")[0][0])
 
-        def look(pages: int) -> None:
-            told.append(pages)
-            standing.append(other.execute("select count(*) from rules").fetchone()[0])
+    assert await desk.store.lift_rule(1, NOW, on_step=look) == MANY
 
-        assert await desk.store.lift_rule(1, NOW, on_step=look) == MANY
-
-    assert (told, standing) == ([*STEPS, 0], [1, 1, 1, 1, 1, 0])
+    assert (told, left) == ([*STEPS, 0], [1, 1, 1, 1, 1, 0])
 
 
 async def test_a_check_that_is_given_up_while_it_is_asked_for_leaves_nothing_wanted(desk: Desk) -> None:
     await watch_many(desk)
-    with closing(sqlite3.connect(desk.folder / "tocsin.db", isolation_level=None)) as other:
-        async with asyncio.TaskGroup() as group:
-            asking = group.create_task(desk.store.request_check(None, NOW), name="request")
-            while not other.execute("select count(*) from pages where request_id is not null").fetchone()[0]:
-                await settle()
-            asking.cancel()
+    requested = "select count(*) from pages where request_id is not null"
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(desk.store.request_check(None, NOW), name="request")
+        while desk.behind.look(requested) == [(0,)]:
+            await settle()
+        asking.cancel()
 
-        assert other.execute("select count(*) from pages where request_id is not null").fetchone() == (0,)
+    assert desk.behind.look(requested) == [(0,)]

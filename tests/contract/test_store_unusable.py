@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -30,10 +28,9 @@ async def put(desk: Desk, url: str, settings: JsonObject) -> None:
 
 
 def write(desk: Desk, statement: str, text: str) -> None:
-    """Write settings as somebody does by hand, beside the engine."""
-    with closing(sqlite3.connect(desk.folder / "tocsin.db")) as db, db:
-        db.execute("update store set revision = revision + 1")
-        assert db.execute(statement, (text,)).rowcount == 1
+    """Write settings by hand, beside the engine."""
+    desk.behind.alter("update store set revision = revision + 1")
+    assert desk.behind.alter(statement, text) == 1
 
 
 BY_HAND = ["every = 1h", "{'every': '1h'}", "[1]", '"6h"', "null", "{"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.adapters.older_stores import FIRST, NEWEST, add_migrations, make_store
+from tests.adapters.sqlite.older_stores import FIRST, NEWEST, add_migrations, make_store
 from tests.cli.calling import Installation
 from tests.journey.running import RARELY
 from tests.origin import Page

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.adapters.older_stores import FIRST, NEWEST, add_migrations, make_store
+from tests.adapters.sqlite.older_stores import FIRST, NEWEST, add_migrations, make_store
 from tocsin.adapters.stores import migrate, open_store
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations
 from tocsin.errors import StoreError, StoreOutdated

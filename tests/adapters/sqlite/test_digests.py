@@ -32,8 +32,7 @@ async def told(tmp_path: Path) -> AsyncIterator[Desk]:
 
 def change(desk: Desk, statement: str) -> None:
     """Change a row as a fault of the disk would: the program knows nothing of it."""
-    with closing(sqlite3.connect(desk.folder / "tocsin.db")) as db, db:
-        assert db.execute(statement).rowcount > 0
+    assert desk.behind.alter(statement) > 0
 
 
 @pytest.mark.parametrize(

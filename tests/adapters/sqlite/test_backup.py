@@ -1,0 +1,74 @@
+"""Copies of a store on SQLite, and what reaches the disk when."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from itertools import count
+from typing import TYPE_CHECKING
+
+from tests.contract.desk import A, Desk
+from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sqlite.backup import Backup
+from tocsin.model import PageFilter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+YEAR = timedelta(days=365)
+
+
+async def test_a_backup_that_nobody_waits_for_leaves_nothing(desk: Desk, tmp_path: Path) -> None:
+    await desk.watch(A)
+    backup = Backup(str(tmp_path / "tocsin.db"), str(tmp_path / "copy.db"), timedelta(seconds=1))
+    backup.give_up()
+
+    backup.run()
+
+    assert [path.name for path in tmp_path.iterdir() if "copy" in path.name] == []
+
+
+async def test_a_backup_is_not_begun_anew_by_those_who_write_meanwhile(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await desk.watch(*(f"https://h{number}.example/" for number in range(500)))
+    monkeypatch.setattr("tocsin.adapters.stores.sqlite.backup._STEP_PAGES", 1)
+    steps = count()
+
+    class Disturbed(Backup):
+        def _note(self, status: int, left: int, pages: int) -> None:
+            super()._note(status, left, pages)
+            assert next(steps) <= pages
+            desk.behind.alter("update pages set text = 'again' where id = 1")
+
+    Disturbed(str(tmp_path / "tocsin.db"), str(tmp_path / "copy.db"), timedelta(seconds=5)).run()
+
+    async with await open_store(f"sqlite:{tmp_path / 'copy.db'}", engine=False, create=False) as other:
+        assert [page.text for page in await other.pages(PageFilter(urls=("https://h0.example/",)))] == [None]
+
+
+async def test_T64_a_store_and_its_backup_are_for_their_owner_alone(desk: Desk, tmp_path: Path) -> None:
+    await desk.backup(tmp_path / "copy.db")
+
+    assert {path.name: path.stat().st_mode & 0o077 for path in tmp_path.iterdir() if ".db" in path.name} == {
+        "tocsin.db": 0,
+        "tocsin.db-wal": 0,
+        "tocsin.db-shm": 0,
+        "tocsin.db.lock": 0,
+        "copy.db": 0,
+    }
+
+
+async def test_a_step_is_flushed_to_the_disk_once_others_may_write(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    (page_id,), flushed = await desk.watch(A), list[int]()
+
+    def fsync(number: int) -> None:
+        with desk.behind.write_lock():
+            flushed.append(os.fstat(number).st_ino)
+
+    monkeypatch.setattr("os.fsync", fsync)
+    await desk.store.remove_pages([page_id])
+
+    assert flushed == [(desk.folder / "tocsin.db-wal").stat().st_ino]
