@@ -10,7 +10,7 @@ from aiohttp.abc import ResolveResult
 from tests.nameserver import NameServer
 from tests.origin import Origin, Page, RawOrigin
 from tests.wire import fetcher, request
-from tocsin.adapters.http.lean import dialling
+from tocsin.adapters.http.llhttp import dialling
 from tocsin.adapters.http.on_aiohttp.judged import JudgedResolver
 from tocsin.adapters.http.resolver import MOST_ADDRESSES, NameCache
 from tocsin.errors import BadUrl, FetchFailed, FetchRefused

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.adapters.http.decoding import TooLong
-from tocsin.adapters.http.lean.answer import MOST_HEADERS, AnswerReader, Broken
+from tocsin.adapters.http.llhttp.answer import MOST_HEADERS, AnswerReader, Broken
 from tocsin.model import HopRequest
 
 REQUEST = HopRequest(url="http://a.example/")

@@ -12,7 +12,7 @@ from tests.nameserver import NameServer
 from tests.origin import Origin, Page, RawOrigin, cut, endless, hang
 from tests.wire import fetcher, request
 from tocsin.adapters.http import limits
-from tocsin.adapters.http.lean import pool as lean_pool
+from tocsin.adapters.http.llhttp import pool as lean_pool
 from tocsin.adapters.http.on_aiohttp import pool
 from tocsin.errors import FetchFailed, FetchRefused
 from tocsin.model import FailureKind

@@ -15,7 +15,7 @@ import pytest
 from tests.fakes import settle
 from tests.origin import RawOrigin, Talk, arrived, endless
 from tests.wire import PATIENT_S, fetcher, request, short
-from tocsin.adapters.http.lean import session
+from tocsin.adapters.http.llhttp import session
 from tocsin.errors import FetchFailed, FetchRefused
 from tocsin.model import FailureKind
 

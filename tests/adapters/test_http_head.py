@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tocsin.adapters.http.lean import head
-from tocsin.adapters.http.lean.head import Origins
+from tocsin.adapters.http.llhttp import head
+from tocsin.adapters.http.llhttp.head import Origins
 from tocsin.adapters.http.tls import TlsContexts
 from tocsin.model import HopRequest
 

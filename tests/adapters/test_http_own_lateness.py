@@ -11,8 +11,8 @@ from tests import wire
 from tests.origin import RawOrigin
 from tests.wire import TRANSPORTS, client_tls, fetcher, request, server_tls
 from tocsin.adapters.http.deadlines import DeadlineMissed, DeadlineSweep, Phase
-from tocsin.adapters.http.lean import connection as lean_connection
-from tocsin.adapters.http.lean.answer import AnswerReader
+from tocsin.adapters.http.llhttp import connection as lean_connection
+from tocsin.adapters.http.llhttp.answer import AnswerReader
 from tocsin.adapters.http.on_aiohttp import receiving
 from tocsin.settings import Deadlines
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.origin import RawOrigin
 from tests.wire import CERTIFICATE, client_tls, fetcher, request, server_tls
-from tocsin.adapters.http.lean import sealed
-from tocsin.adapters.http.lean.sealed import Sealed, SessionKey, TlsSessions
+from tocsin.adapters.http.llhttp import sealed
+from tocsin.adapters.http.llhttp.sealed import Sealed, SessionKey, TlsSessions
 from tocsin.adapters.http.tls import TlsContexts, fingerprint_of
 
 if TYPE_CHECKING:

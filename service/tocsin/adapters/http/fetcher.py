@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 from tocsin.adapters.http.addresses import AddressPolicy
 from tocsin.adapters.http.budget import BodyBudget, room_for_bodies
 from tocsin.adapters.http.deadlines import DeadlineSweep
-from tocsin.adapters.http.lean.connection import Room
-from tocsin.adapters.http.lean.head import Origins
-from tocsin.adapters.http.lean.sealed import TlsSessions
-from tocsin.adapters.http.lean.session import LeanSession
+from tocsin.adapters.http.llhttp.connection import Room
+from tocsin.adapters.http.llhttp.head import Origins
+from tocsin.adapters.http.llhttp.sealed import TlsSessions
+from tocsin.adapters.http.llhttp.session import LeanSession
 from tocsin.adapters.http.resolver import NameCache
 from tocsin.adapters.http.tls import TlsContexts
 from tocsin.model import DEMO_HOST

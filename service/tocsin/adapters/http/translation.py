@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tocsin.adapters.http.budget import NoRoom
 from tocsin.adapters.http.deadlines import DeadlineMissed, Phase
 from tocsin.adapters.http.decoding import NotDecodable, TooLong
-from tocsin.adapters.http.lean.answer import Broken
-from tocsin.adapters.http.lean.dialling import Unreached
+from tocsin.adapters.http.llhttp.answer import Broken
+from tocsin.adapters.http.llhttp.dialling import Unreached
 from tocsin.adapters.http.resolver import AddressRefused
 from tocsin.adapters.http.wording import one_line
 from tocsin.errors import FetchError, FetchFailed, FetchRefused, Shortage, shortage_of

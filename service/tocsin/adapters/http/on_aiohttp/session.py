@@ -10,7 +10,7 @@ from yarl import URL
 
 from tocsin.adapters.http.deadlines import CURRENT, Phase
 from tocsin.adapters.http.decoding import ACCEPTED
-from tocsin.adapters.http.lean.head import ACCEPT
+from tocsin.adapters.http.llhttp.head import ACCEPT
 from tocsin.adapters.http.on_aiohttp.errors import translated
 from tocsin.adapters.http.on_aiohttp.pool import ConnectionPool
 from tocsin.adapters.http.on_aiohttp.receiving import receive_body

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Final
 from tocsin.adapters.http.budget import NoRoom
 from tocsin.adapters.http.deadlines import TURN_S, DeadlineMissed, Phase
 from tocsin.adapters.http.decoding import NotDecodable, TooLong
-from tocsin.adapters.http.lean.answer import AnswerReader, Broken, Disconnected
+from tocsin.adapters.http.llhttp.answer import AnswerReader, Broken, Disconnected
 from tocsin.adapters.http.wording import one_line
 from tocsin.model import HopResponse
 
 if TYPE_CHECKING:
     from tocsin.adapters.http.budget import BodyBudget
     from tocsin.adapters.http.deadlines import DeadlineSweep
-    from tocsin.adapters.http.lean.pool import LeanPool
-    from tocsin.adapters.http.lean.sealed import Sealed
+    from tocsin.adapters.http.llhttp.pool import LeanPool
+    from tocsin.adapters.http.llhttp.sealed import Sealed
     from tocsin.model import HopRequest
 
 ROOM_BYTES: Final = 256 * 1024

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from tocsin.adapters.http.lean.answer import Disconnected
-from tocsin.adapters.http.lean.connection import Stale
-from tocsin.adapters.http.lean.dialling import Dialler
-from tocsin.adapters.http.lean.pool import LeanPool
+from tocsin.adapters.http.llhttp.answer import Disconnected
+from tocsin.adapters.http.llhttp.connection import Stale
+from tocsin.adapters.http.llhttp.dialling import Dialler
+from tocsin.adapters.http.llhttp.pool import LeanPool
 from tocsin.adapters.http.pools import PoolPair
 from tocsin.adapters.http.translation import EXPECTED, translate
 from tocsin.spec.html.urls import without_user_info
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from tocsin.adapters.http.addresses import AddressPolicy
     from tocsin.adapters.http.budget import BodyBudget
     from tocsin.adapters.http.deadlines import DeadlineSweep
-    from tocsin.adapters.http.lean.connection import Connection, Room
-    from tocsin.adapters.http.lean.head import Origin, Origins
-    from tocsin.adapters.http.lean.sealed import TlsSessions
+    from tocsin.adapters.http.llhttp.connection import Connection, Room
+    from tocsin.adapters.http.llhttp.head import Origin, Origins
+    from tocsin.adapters.http.llhttp.sealed import TlsSessions
     from tocsin.adapters.http.resolver import NameCache
     from tocsin.model import HopRequest, HopResponse
 

@@ -13,9 +13,9 @@ from tocsin.errors import Shortage
 
 if TYPE_CHECKING:
     from tocsin.adapters.http.deadlines import Watch
-    from tocsin.adapters.http.lean.connection import Connection
-    from tocsin.adapters.http.lean.dialling import Dialler
-    from tocsin.adapters.http.lean.head import Origin
+    from tocsin.adapters.http.llhttp.connection import Connection
+    from tocsin.adapters.http.llhttp.dialling import Dialler
+    from tocsin.adapters.http.llhttp.head import Origin
 
 PLAIN_IDLE_BYTES: Final = 12 * 1024
 TLS_IDLE_BYTES: Final = 100 * 1024

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 import aiohappyeyeballs
 
 from tocsin.adapters.http.deadlines import Phase
-from tocsin.adapters.http.lean.connection import Connection
-from tocsin.adapters.http.lean.sealed import Sealed, SessionKey
+from tocsin.adapters.http.llhttp.connection import Connection
+from tocsin.adapters.http.llhttp.sealed import Sealed, SessionKey
 from tocsin.adapters.http.resolver import AddressRefused, NameNotResolved
 from tocsin.adapters.http.tls import Untrusted
 from tocsin.adapters.http.wording import one_line
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from tocsin.adapters.http.addresses import AddressPolicy
     from tocsin.adapters.http.budget import BodyBudget
     from tocsin.adapters.http.deadlines import DeadlineSweep, Watch
-    from tocsin.adapters.http.lean.connection import Room
-    from tocsin.adapters.http.lean.head import Origin
-    from tocsin.adapters.http.lean.pool import LeanPool
-    from tocsin.adapters.http.lean.sealed import TlsSessions
+    from tocsin.adapters.http.llhttp.connection import Room
+    from tocsin.adapters.http.llhttp.head import Origin
+    from tocsin.adapters.http.llhttp.pool import LeanPool
+    from tocsin.adapters.http.llhttp.sealed import TlsSessions
     from tocsin.adapters.http.resolver import NameCache
 
 _NEXT_ADDRESS_S: Final = 0.25

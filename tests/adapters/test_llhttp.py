@@ -14,14 +14,14 @@ from tests.fakes import settle
 from tests.origin import Origin, Page, RawOrigin, arrived, hang
 from tests.wire import client_tls, fetcher, request, server_tls
 from tocsin.adapters.http import limits
-from tocsin.adapters.http.lean import connection as lean_connection
-from tocsin.adapters.http.lean import pool
-from tocsin.adapters.http.lean.pool import LeanPool
+from tocsin.adapters.http.llhttp import connection as lean_connection
+from tocsin.adapters.http.llhttp import pool
+from tocsin.adapters.http.llhttp.pool import LeanPool
 from tocsin.errors import FetchFailed
 from tocsin.model import FailureKind
 
 if TYPE_CHECKING:
-    from tocsin.adapters.http.lean.connection import Connection
+    from tocsin.adapters.http.llhttp.connection import Connection
 
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
