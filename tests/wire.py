@@ -13,15 +13,11 @@ from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.model import HopRequest
 from tocsin.settings import Deadlines, FetchSettings, NetworkSettings
 
-TRANSPORTS = ("lean", "aiohttp")
-"""What makes requests: the lean way, and the one that serves what goes through a proxy."""
 LOOPBACK = NetworkSettings(allow=("127.0.0.0/8", "::1"))
 CERTIFICATE = Path(__file__).parent / "adapters" / "loopback.pem"
 """Self-signed, for 127.0.0.1 and localhost, with its key: known to the world, so of use to nobody."""
 PATIENT_S = 60.0
 """A deadline that no test is about: no machine stands still for so long."""
-chosen = TRANSPORTS[0]
-"""The one of the running test."""
 
 
 def fetcher(
@@ -51,7 +47,6 @@ def fetcher(
         accepted=accepted,
         tls=tls,
         name_servers=name_servers,
-        lean=chosen == "lean",
     )
 
 

@@ -15,7 +15,7 @@ from benchmarks.bench.results import result_of
 from benchmarks.bench.storing import BATCH, add, all_tasks, claimed
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.registry import open_channel
-from tocsin.adapters.http.on_aiohttp.guarded import GuardedSessions
+from tocsin.adapters.http.guarded import GuardedSessions
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.engine.alerting.delivery import IN_FLIGHT, Delivery

@@ -21,7 +21,7 @@ from tests.receivers import EVENT, Answer, WebhookReceiver
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.registry import open_channel
 from tocsin.adapters.channels.signing import doubts_of, new_secret, read_secrets, sign
-from tocsin.adapters.http.on_aiohttp.guarded import GuardedSessions
+from tocsin.adapters.http.guarded import GuardedSessions
 from tocsin.adapters.http.tls import fingerprint_of
 from tocsin.adapters.system import SystemClock
 from tocsin.errors import DeliveryError

@@ -13,7 +13,7 @@ from tests.wire import request
 from tocsin.adapters.demo.almanac import AUTHORS
 from tocsin.adapters.demo.site import SEEN_FOR, DemoSite, Place
 from tocsin.adapters.http.fetcher import HttpFetcher
-from tocsin.adapters.http.on_aiohttp.guarded import GuardedSessions
+from tocsin.adapters.http.guarded import GuardedSessions
 from tocsin.adapters.http.resolver import AddressRefused, NameNotResolved
 from tocsin.errors import FetchFailed, FetchRefused
 from tocsin.model import DEMO_HOST, FailureKind

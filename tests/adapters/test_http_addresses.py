@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from aiohttp.abc import ResolveResult
 
 from tests.nameserver import NameServer
 from tests.origin import Origin, Page, RawOrigin
 from tests.wire import fetcher, request
 from tocsin.adapters.http.llhttp import dialling
-from tocsin.adapters.http.on_aiohttp.judged import JudgedResolver
 from tocsin.adapters.http.resolver import MOST_ADDRESSES, NameCache
 from tocsin.errors import BadUrl, FetchFailed, FetchRefused
 from tocsin.model import FailureKind
@@ -21,7 +19,6 @@ from tocsin.spec.html.urls import watch_url
 if TYPE_CHECKING:
     from tocsin.model import HopRequest
 
-pytestmark = pytest.mark.usefixtures("transport")
 NOWHERE = NetworkSettings()
 
 
@@ -67,18 +64,11 @@ async def test_an_address_with_a_zone_cannot_even_be_written() -> None:
         watch_url("http://[fe80::1%25eth0]/")
 
 
-async def test_the_last_look_is_at_the_address_that_is_dialled(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_very_address_that_is_dialled_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that is resolved twice may give another address the second time."""
     allowed = NetworkSettings(allow=("127.0.0.2/32",))
-
-    async def turned(self: JudgedResolver, *asked: Any, **more: Any) -> list[ResolveResult]:
-        """Judge one address, and then give another, as a name does that is asked for twice."""
-        judged = await resolve(self, *asked, **more)
-        return [ResolveResult(**(found | {"host": "127.0.0.1"})) for found in judged]
-
-    resolve = JudgedResolver.resolve
-    monkeypatch.setattr(JudgedResolver, "resolve", turned)
-    target = dialling.target
-    monkeypatch.setattr(dialling, "target", lambda _, port: target("127.0.0.1", port))
+    target = dialling._target
+    monkeypatch.setattr(dialling, "_target", lambda _, port: target("127.0.0.1", port))
     async with (
         NameServer() as names,
         Origin() as origin,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.adapters.http.decoding import TooLong
-from tocsin.adapters.http.llhttp.answer import MOST_HEADERS, AnswerReader, Broken
+from tocsin.adapters.http.llhttp.answer import MOST_HEADERS, AnswerReader, BrokenAnswer
 from tocsin.model import HopRequest
 
 REQUEST = HopRequest(url="http://a.example/")
@@ -38,7 +38,7 @@ def read(*pieces: bytes) -> object:
             reader.feed(piece)
         is_sure = reader.is_done and reader.is_sure
         reader.end(None)
-    except (Broken, TooLong) as exc:
+    except (BrokenAnswer, TooLong) as exc:
         return str(exc)
     return reader.status, reader.headers, reader.whole(), is_sure
 
@@ -84,7 +84,7 @@ def test_more_trailers_than_headers_may_be_are_refused() -> None:
     reader.begin(REQUEST)
     reader.feed(CHUNKED + b"5\r\nhello\r\n0\r\n")
 
-    with pytest.raises(Broken, match=f"more than {MOST_HEADERS} headers"):
+    with pytest.raises(BrokenAnswer, match=f"more than {MOST_HEADERS} headers"):
         reader.feed(b"X: y\r\n" * (MOST_HEADERS + 2))
 
 
@@ -103,7 +103,7 @@ def test_a_header_that_comes_byte_by_byte_is_not_joined_for_ever() -> None:
     reader.begin(REQUEST)
     reader.feed(OK + b"X: ")
 
-    with pytest.raises(Broken, match="headers of more than"):
+    with pytest.raises(BrokenAnswer, match="headers of more than"):
         feed_again(reader, b"y", times=5000)
 
 

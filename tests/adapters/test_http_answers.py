@@ -9,7 +9,6 @@ import pytest
 from tests.origin import Origin, Page, RawOrigin, tunnel_to
 from tests.wire import client_tls, fetcher, request, server_tls, short, zipped
 
-pytestmark = pytest.mark.usefixtures("transport")
 OK = b"HTTP/1.1 200 OK\r\n"
 
 

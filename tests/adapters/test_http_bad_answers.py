@@ -15,7 +15,6 @@ from tocsin.model import FailureKind
 if TYPE_CHECKING:
     import asyncio
 
-pytestmark = pytest.mark.usefixtures("transport")
 OK = b"HTTP/1.1 200 OK\r\n"
 LONG = OK + b"Content-Length: 99999999999\r\n\r\n"
 BODY = b"<p>bell</p>" * 1000

@@ -19,7 +19,6 @@ from tocsin.errors import FetchError, FetchFailed
 from tocsin.model import FailureKind
 from tocsin.settings import FetchSettings
 
-pytestmark = pytest.mark.usefixtures("transport")
 MIB = 2**20
 START = b"HTTP/1.1 200 OK\r\n\r\n"
 

@@ -11,14 +11,12 @@ from tests.fakes import settle
 from tests.nameserver import NameServer
 from tests.origin import Origin, Page, RawOrigin, cut, endless, hang
 from tests.wire import fetcher, request
-from tocsin.adapters.http import limits
-from tocsin.adapters.http.llhttp import pool as lean_pool
-from tocsin.adapters.http.on_aiohttp import pool
+from tocsin.adapters.http.llhttp import pool
+from tocsin.adapters.http.llhttp.dialling import PLAIN_IDLE_BYTES
 from tocsin.errors import FetchFailed, FetchRefused
 from tocsin.model import FailureKind
 from tocsin.settings import NetworkSettings
 
-pytestmark = pytest.mark.usefixtures("transport")
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 NOWHERE = NetworkSettings()
 
@@ -276,9 +274,8 @@ async def test_connections_that_were_closed_are_not_counted() -> None:
         assert client.shared().connections == 0
 
 
-async def test_what_lies_idle_is_bounded(monkeypatch: pytest.MonkeyPatch, transport: str) -> None:
-    each = lean_pool.PLAIN_IDLE_BYTES if transport == "lean" else pool.PLAIN_IDLE_BYTES
-    monkeypatch.setattr(limits, "MOST_IDLE_BYTES", 10 * each)
+async def test_the_memory_of_idle_connections_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "MOST_IDLE_BYTES", 10 * PLAIN_IDLE_BYTES)
     async with Origin() as origin, fetcher() as client:
         for number in range(2, 42):
             host = f"127.0.0.{number}"

@@ -15,11 +15,10 @@ import pytest
 from tests.fakes import settle
 from tests.origin import RawOrigin, Talk, arrived, endless
 from tests.wire import PATIENT_S, fetcher, request, short
-from tocsin.adapters.http.llhttp import session
+from tocsin.adapters.http import fetcher as fetching
 from tocsin.errors import FetchFailed, FetchRefused
 from tocsin.model import FailureKind
 
-pytestmark = pytest.mark.usefixtures("transport")
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 HINT = b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
@@ -56,7 +55,7 @@ async def test_a_doubtful_answer_is_taken_and_its_connection_is_not_reused(answe
 async def test_bytes_that_the_loop_has_not_come_to_read_are_no_answer_to_the_next_request(
     rested_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "RESTED_S", rested_s)
+    monkeypatch.setattr(fetching, "RESTED_S", rested_s)
     sent, asked = threading.Event(), 0
 
     def serve(listening: socket.socket) -> None:

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from tests import wire
 from tests.origin import RawOrigin
-from tests.wire import TRANSPORTS, client_tls, fetcher, request, server_tls
+from tests.wire import client_tls, fetcher, request, server_tls
 from tocsin.adapters.http.deadlines import DeadlineMissed, DeadlineSweep, Phase
-from tocsin.adapters.http.llhttp import connection as lean_connection
+from tocsin.adapters.http.llhttp import connection
 from tocsin.adapters.http.llhttp.answer import AnswerReader
-from tocsin.adapters.http.on_aiohttp import receiving
 from tocsin.settings import Deadlines
 
 if TYPE_CHECKING:
@@ -156,7 +154,7 @@ async def test_a_long_answer_is_read_in_several_turns_of_the_loop(tls: bool, mon
 
     loop = asyncio.get_running_loop()
     monkeypatch.setattr(AnswerReader, "feed", note)
-    monkeypatch.setattr(lean_connection, "TURN_S", 0.0)
+    monkeypatch.setattr(connection, "TURN_S", 0.0)
     async with (
         RawOrigin(IN_BITS, tls=server_tls() if tls else None) as origin,
         fetcher(tls=client_tls() if tls else None) as client,
@@ -170,13 +168,8 @@ async def test_a_long_answer_is_read_in_several_turns_of_the_loop(tls: bool, mon
     assert len(long) == len(set(long))
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
-async def test_a_body_in_chunks_of_one_byte_gives_the_loop_back(
-    transport: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(wire, "chosen", transport)
-    monkeypatch.setattr(lean_connection, "TURN_S", 0.0)
-    monkeypatch.setattr(receiving, "TURN_S", 0.0)
+async def test_a_body_in_chunks_of_one_byte_gives_the_loop_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "TURN_S", 0.0)
     turns = 0
 
     async def take_turns() -> None:

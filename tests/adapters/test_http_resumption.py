@@ -11,8 +11,8 @@ import pytest
 
 from tests.origin import RawOrigin
 from tests.wire import CERTIFICATE, client_tls, fetcher, request, server_tls
-from tocsin.adapters.http.llhttp import sealed
-from tocsin.adapters.http.llhttp.sealed import Sealed, SessionKey, TlsSessions
+from tocsin.adapters.http.llhttp import encryption
+from tocsin.adapters.http.llhttp.encryption import SessionKey, TlsLayer, TlsSessions
 from tocsin.adapters.http.tls import TlsContexts, fingerprint_of
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def test_a_session_is_forgotten_when_its_certificate_has_not_been_seen_for_a_day
     sessions, key = TlsSessions(clock), SessionKey(context, "a.example", 443)
     sessions.keep(key, session_of(context))
 
-    clock.now_s = sealed.LONGEST_SESSION_S - 1
+    clock.now_s = encryption.LONGEST_SESSION_S - 1
     assert sessions.get(key) is not None
     clock.now_s += 1
     assert sessions.get(key) is None
@@ -132,7 +132,7 @@ def test_a_session_is_forgotten_when_its_certificate_has_not_been_seen_for_a_day
 
 
 def test_the_session_that_was_used_longest_ago_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sealed, "MOST_SESSIONS", 2)
+    monkeypatch.setattr(encryption, "MOST_SESSIONS", 2)
     context = client_tls()
     session, sessions = session_of(context), TlsSessions(Clock())
     keys = [SessionKey(context, name, 443) for name in ("a.example", "b.example", "c.example")]
@@ -146,13 +146,13 @@ def test_the_session_that_was_used_longest_ago_makes_room(monkeypatch: pytest.Mo
 
 
 def test_only_who_was_dialled_not_long_ago_is_worth_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sealed, "MOST_SEEN", 2)
+    monkeypatch.setattr(encryption, "MOST_SEEN", 2)
     context, clock = client_tls(), Clock()
     sessions = TlsSessions(clock)
     first, second, third = (SessionKey(context, name, 443) for name in ("a.example", "b.example", "c.example"))
 
     assert [sessions.is_worth_it(key) for key in (first, first, second, first)] == [False, True, False, True]
-    clock.now_s = sealed.WORTH_IT_S + 1
+    clock.now_s = encryption.WORTH_IT_S + 1
     assert not sessions.is_worth_it(first)
     assert [sessions.is_worth_it(key) for key in (second, third, first)] == [False, False, False]
 
@@ -161,12 +161,12 @@ def test_a_handshake_that_fails_drops_its_session() -> None:
     context = TlsContexts({}, client_tls()).of("https://127.0.0.1/")
     sessions, key = TlsSessions(Clock()), SessionKey(context, "127.0.0.1", 443)
     sessions.keep(key, session_of(context))
-    connection = Sealed(key, sessions)
-    connection.shake()
+    connection = TlsLayer(key, sessions)
+    connection.handshake()
     connection.take(b"no TLS at all")
 
     with pytest.raises(ssl.SSLError):
-        connection.shake()
+        connection.handshake()
 
     assert sessions.get(key) is None
 
@@ -175,8 +175,8 @@ def test_what_is_wrong_behind_encrypted_bytes_takes_nothing_from_them() -> None:
     context = TlsContexts({}, client_tls()).of("https://127.0.0.1/")
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     server = server_tls().wrap_bio(incoming, outgoing, server_side=True)
-    connection, room = Sealed(SessionKey(context, "127.0.0.1", 443), None), memoryview(bytearray(100))
-    while not connection.shake():
+    connection, room = TlsLayer(SessionKey(context, "127.0.0.1", 443), None), memoryview(bytearray(100))
+    while not connection.handshake():
         incoming.write(connection.pending())
         with suppress(ssl.SSLWantReadError):
             server.do_handshake()

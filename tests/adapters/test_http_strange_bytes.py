@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gzip
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +13,6 @@ from tests.wire import fetcher, request
 from tocsin.errors import FetchError
 from tocsin.model import HopResponse
 
-pytestmark = pytest.mark.usefixtures("transport")
 PIECES = [
     b"HTTP/1.1 200 OK\r\n",
     b"HTTP/1.0 203 \r\n",

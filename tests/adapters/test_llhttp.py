@@ -13,10 +13,10 @@ import pytest
 from tests.fakes import settle
 from tests.origin import Origin, Page, RawOrigin, arrived, hang
 from tests.wire import client_tls, fetcher, request, server_tls
-from tocsin.adapters.http import limits
 from tocsin.adapters.http.llhttp import connection as lean_connection
 from tocsin.adapters.http.llhttp import pool
-from tocsin.adapters.http.llhttp.pool import LeanPool
+from tocsin.adapters.http.llhttp.dialling import PLAIN_IDLE_BYTES
+from tocsin.adapters.http.llhttp.pool import ConnectionPool
 from tocsin.errors import FetchFailed
 from tocsin.model import FailureKind
 
@@ -69,14 +69,14 @@ async def test_a_server_that_speaks_before_it_is_asked_is_sent_nothing() -> None
 async def test_who_is_cancelled_with_the_answer_in_hand_does_not_end_a_connection_that_serves_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    keep = LeanPool.keep
+    keep = ConnectionPool.keep
 
-    def kept(self: LeanPool, connection: Connection) -> None:
+    def kept(self: ConnectionPool, connection: Connection) -> None:
         keep(self, connection)
         asking.cancel()
 
     async with RawOrigin(HELLO, keep=True) as origin, fetcher() as client:
-        monkeypatch.setattr(LeanPool, "keep", kept)
+        monkeypatch.setattr(ConnectionPool, "keep", kept)
         async with asyncio.TaskGroup() as group:
             asking = group.create_task(client.get(request(origin.url())))
         monkeypatch.undo()
@@ -104,7 +104,7 @@ async def test_who_is_cancelled_at_any_moment_leaves_no_connection_behind(turns:
 async def test_a_connection_that_lay_idle_for_too_long_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     async with RawOrigin(HELLO, keep=True) as origin, fetcher() as client:
         await client.get(request(origin.url()))
-        monkeypatch.setattr(limits, "KEPT_IDLE_S", 0.0)
+        monkeypatch.setattr(pool, "KEPT_IDLE_S", 0.0)
 
         await client.get(request(origin.url()))
 
@@ -112,7 +112,7 @@ async def test_a_connection_that_lay_idle_for_too_long_is_not_used(monkeypatch: 
 
 
 async def test_connections_that_lie_idle_are_closed_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "KEPT_IDLE_S", 0.02)
+    monkeypatch.setattr(pool, "KEPT_IDLE_S", 0.02)
     monkeypatch.setattr(pool, "LOOK_S", 0.01)
     ended = asyncio.Event()
 
@@ -130,7 +130,7 @@ async def test_connections_that_lie_idle_are_closed_in_time(monkeypatch: pytest.
 
 
 async def test_the_connection_that_lay_idle_longest_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MOST_IDLE_BYTES", 2 * pool.PLAIN_IDLE_BYTES)
+    monkeypatch.setattr(pool, "MOST_IDLE_BYTES", 2 * PLAIN_IDLE_BYTES)
     async with (
         RawOrigin(HELLO, keep=True) as first,
         RawOrigin(HELLO, keep=True) as second,
@@ -246,7 +246,6 @@ async def test_a_server_that_answers_and_never_reads_is_not_waited_for() -> None
         ("http://user:p@ss@127.0.0.1:{}/a", b"GET /a HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n"),
     ],
 )
-@pytest.mark.usefixtures("transport")
 async def test_a_url_is_asked_for_at_its_host(url: str, asked: bytes) -> None:
     async with RawOrigin(HELLO) as origin, fetcher() as client:
         answer = await client.get(request(url.replace("{}", str(origin.port))))

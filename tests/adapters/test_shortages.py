@@ -17,7 +17,6 @@ from tests.shortages import no_file_left
 from tests.wire import fetcher, request
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.registry import open_channel
-from tocsin.adapters.http.on_aiohttp.session import AiohttpSession
 from tocsin.adapters.http.resolver import NameCache, NameNotResolved
 from tocsin.adapters.http.translation import translate
 from tocsin.errors import DeliveryError, Shortage
@@ -27,12 +26,9 @@ from tocsin.settings import ChannelSettings
 if TYPE_CHECKING:
     from pathlib import Path
 
-LOADED = (AiohttpSession,)
-"""By then, it could not be loaded."""
 SECRET = "whsec_c2VjcmV0IG9mIHRlc3RzLCBsb25nIGVub3VnaA=="
 
 
-@pytest.mark.usefixtures("transport")
 async def test_T58_a_request_that_finds_no_file_left_is_no_failure_of_its_page() -> None:
     async with Origin() as origin, fetcher() as client:
         origin.pages["/a"] = Page("hello")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests import wire
 from tests.fakes import ScriptedFetcher, answer
 from tests.origin import Origin, Page
 from tests.wire import fetcher
@@ -63,12 +62,11 @@ class NetworkWorld(World):
         self.origin.pages[path] = Page(body, status=status, etag=sent, content_type="text/html")
 
 
-@pytest.fixture(params=[*wire.TRANSPORTS, "scripted"])
-async def world(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
+@pytest.fixture(params=["network", "scripted"])
+async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
     if request.param == "scripted":
         yield ScriptedWorld()
         return
-    monkeypatch.setattr(wire, "chosen", request.param)
     async with AsyncExitStack() as stack:
         origin = await stack.enter_async_context(Origin())
         yield NetworkWorld(origin, await stack.enter_async_context(fetcher()))

@@ -80,7 +80,7 @@ class OpenChannels:
 
     async def _make_context(self) -> ChannelContext:
         from tocsin.adapters.channels.context import ChannelContext  # noqa: PLC0415 - as above
-        from tocsin.adapters.http.on_aiohttp.guarded import GuardedSessions  # noqa: PLC0415 - as above
+        from tocsin.adapters.http.guarded import GuardedSessions  # noqa: PLC0415 - as above
 
         settings = self._settings
         agent, accepted = user_agent(settings.instance.contact), accepted_of(settings.hosts)

@@ -53,7 +53,7 @@ def most_in_flight(wanted: int, files: int | None = None) -> int:
     """Say how many requests this process may have under way: as many as are wanted, if it may open a file for each.
 
     files  how many it may open; None: the system's limit
-    A quarter is for idle connections (see `lean.pool`), an eighth for clients (see `server.connections`).
+    A quarter is for idle connections (see `llhttp.pool`), an eighth for clients (see `server.connections`).
     """
     if files is None:
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
@@ -65,7 +65,7 @@ def most_in_flight(wanted: int, files: int | None = None) -> int:
 def load_ahead(time_zone: str) -> None:
     """Load what a page may need and lies in files: by then, this process may be short of files.
 
-    Not loaded are the client for pages that have a proxy, and the writers of formats: few need them.
+    The writers of formats are not loaded: few pages need them.
     """
     for module in ("concurrent.futures.thread", "encodings.idna", "encodings.punycode", "tocsin.spec.links.copies"):
         import_module(module)

@@ -1,74 +1,160 @@
-"""The fetcher: lean connections, and aiohttp's for what goes through a proxy."""
+"""The fetcher: requests for pages, over connections of its own on llhttp."""
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Self
+import asyncio
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Final, Self
+
+from msgspec.structs import replace
 
 from tocsin.adapters.http.addresses import AddressPolicy
 from tocsin.adapters.http.budget import BodyBudget, room_for_bodies
 from tocsin.adapters.http.deadlines import DeadlineSweep
-from tocsin.adapters.http.llhttp.connection import Room
+from tocsin.adapters.http.llhttp.answer import Disconnected
+from tocsin.adapters.http.llhttp.connection import ReadBuffers, StaleConnection
+from tocsin.adapters.http.llhttp.dialling import Dialler
+from tocsin.adapters.http.llhttp.encryption import TlsSessions
 from tocsin.adapters.http.llhttp.head import Origins
-from tocsin.adapters.http.llhttp.sealed import TlsSessions
-from tocsin.adapters.http.llhttp.session import LeanSession
-from tocsin.adapters.http.resolver import NameCache
+from tocsin.adapters.http.llhttp.pool import ConnectionPool, PoolsByPolicy
+from tocsin.adapters.http.resolver import AddressRefused, NameCache
 from tocsin.adapters.http.tls import TlsContexts
+from tocsin.adapters.http.translation import EXPECTED, translate
 from tocsin.model import DEMO_HOST
+from tocsin.spec.html.urls import without_user_info
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
     from types import TracebackType
 
-    from tocsin.adapters.http.on_aiohttp.session import AiohttpSession
+    from tocsin.adapters.http.llhttp.connection import Connection
+    from tocsin.adapters.http.llhttp.head import Origin
     from tocsin.model import HopRequest, HopResponse
     from tocsin.ports import Session
     from tocsin.settings import FetchSettings, NetworkSettings
+
+RESTED_S: Final = 0.05
+"""After this long in an idle connection, the loop has read all that came with the last answer."""
 
 
 class HttpSession:
     """Implements `ports.Session`: one session with its own connections (T59).
 
-    lean          serves what needs no proxy; None: the other one serves everything
-    open_proxied  opens what serves the rest
+    sessions  TLS sessions to be resumed; None: each handshake is a whole one
     """
 
-    def __init__(self, lean: LeanSession | None, open_proxied: Callable[[], AiohttpSession]) -> None:
-        self._lean, self._open_proxied = lean, open_proxied
-        self._proxied: AiohttpSession | None = None
+    # aiohttp costs three times as much for a page and five times for a 304, and to bound what a server may send, code of
+    # ours had to reach into its private parts. It stays for webhooks, by its public interface (`guarded.py`).
 
-    def get(self, request: HopRequest) -> Coroutine[Any, Any, HopResponse]:
+    def __init__(
+        self,
+        names: NameCache,
+        sweep: DeadlineSweep,
+        policy: AddressPolicy,
+        budget: BodyBudget,
+        *,
+        origins: Origins,
+        buffers: ReadBuffers,
+        sessions: TlsSessions | None,
+    ) -> None:
+        self._sweep, self._policy, self._origins = sweep, policy, origins
+        self._pools = PoolsByPolicy(
+            policy, lambda held_to: ConnectionPool(Dialler(names, held_to, sweep, budget, buffers, sessions))
+        )
+
+    async def get(self, request: HopRequest) -> HopResponse:
         """Make one request; see `ports.Session`."""
-        if request.proxy is None and self._lean is not None:
-            return self._lean.get(request)
-        if self._proxied is None:
-            self._proxied = self._open_proxied()
-        return self._proxied.get(request)
+        began = self._sweep.listening_s()
+        if "@" in request.url:
+            # The engine alone decides on credentials, and no message may show them.
+            request = replace(request, url=without_user_info(request.url))
+        connection = answer = proxy = None
+        try:
+            origin, target = self._origins.split(request.url)
+            key: object = origin.key
+            if request.proxy is not None:
+                proxy, key = self._origins.proxy(request.proxy), (origin.key, request.proxy)
+                self._judge_behind_proxy(origin, request)
+            head = self._origins.head(origin, target, request, proxy)
+            pool = self._pools.of(private=request.private)
+            connection = pool.take(key)
+            if connection is not None and (
+                (connection.idle_since + RESTED_S <= self._sweep.now() and connection.is_quiet)
+                or await _becomes_quiet(connection)
+            ):
+                # A server may close an idle connection while a request is on its way: that is no failure of the page,
+                # and it stays one set of requests (T59). Source: RFC 9112, 9.3.1.
+                with suppress(StaleConnection):
+                    answer = connection.ask(head, request, began, began)
+                    return await answer
+            with self._sweep.watch(request.total_s, began) as watch:
+                connection = await pool.dial(origin, proxy, key, watch)
+            await _wait_for_early_bytes(connection)
+            answer = connection.ask(head, request, began, self._sweep.listening_s())
+            return await answer
+        except EXPECTED as exc:
+            raise translate(request.url, exc) from exc
+        except asyncio.CancelledError:
+            if connection is not None:
+                connection.give_up(answer)
+            raise
 
     async def close(self) -> None:
         """Close every connection."""
-        for session in (self._lean, self._proxied):
-            if session is not None:
-                await session.close()
+        await self._pools.close()
 
     @property
     def connections(self) -> int:
-        """How many connections stand, busy or idle."""
-        return sum(session.connections for session in (self._lean, self._proxied) if session is not None)
+        """The number of open connections, busy or idle."""
+        return self._pools.connections
+
+    def _judge_behind_proxy(self, origin: Origin, request: HopRequest) -> None:
+        """Judge an address that a proxy would dial; only the proxy learns the addresses of names."""
+        if origin.is_address and not request.private and (why := self._policy.refuses(origin.host)) is not None:
+            raise AddressRefused(self._policy.refusal(f"{origin.host} {why}", origin.host))
+
+
+async def _wait_for_early_bytes(connection: Connection) -> None:
+    """Let the loop read a new connection; raises Disconnected where the server spoke first, or left."""
+    try:
+        await _let_loop_read()
+    except asyncio.CancelledError:
+        connection.abort()
+        raise
+    if connection.is_over:
+        # Bytes before a request are no answer to it.
+        how = "spoke before it was asked" if connection.has_spoken else "closed the connection before it answered"
+        raise Disconnected(f"the server {how}")
+
+
+async def _becomes_quiet(connection: Connection) -> bool:
+    """Let the loop read what waits in an idle connection; returns False, and closes it, if it ends the connection."""
+    await _let_loop_read()
+    # TLS records without HTTP, such as a new session ticket, end nothing.
+    if connection.is_quiet:
+        return True
+    connection.close()
+    return False
+
+
+async def _let_loop_read() -> None:
+    """Let the loop read what waits in its connections."""
+    # What the loop finds in this turn it reads in the next one, at the latest.
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
 
 
 class HttpFetcher:
     """Implements `ports.Fetcher` and, for its shared session, `ports.Session`.
 
-    user_agent    what the requests say that they come from
+    user_agent    of every request
     accepted      certificates that the user accepted for hosts, as `tls.accepted_of` gives them
     tls           the context of all other encrypted connections; None: the system's authorities
     name_servers  "address" or "address:port" each; None: the system's
-    lean          False: aiohttp serves every request, not only those through a proxy
-    body_room     so many bytes all bodies in flight may have together; None: what the settings imply
-    demo_port     of loopback, to which DEMO_HOST leads, and nothing else does; 0: it leads nowhere
-    Use it as an asynchronous context: `async with HttpFetcher(…) as fetcher`.
+    body_room     the most bytes of all bodies in flight together; None: what the settings imply
+    demo_port     of loopback, where DEMO_HOST alone leads; 0: it leads nowhere
+    Use it as an asynchronous context.
     """
 
     def __init__(
@@ -80,7 +166,6 @@ class HttpFetcher:
         accepted: Mapping[str, str] | None = None,
         tls: ssl.SSLContext | None = None,
         name_servers: Sequence[str] | None = None,
-        lean: bool = True,
         body_room: int | None = None,
         demo_port: int = 0,
     ) -> None:
@@ -88,10 +173,9 @@ class HttpFetcher:
         places = {("http", DEMO_HOST, 80): ("127.0.0.1", demo_port)} if demo_port else None
         self._policy = AddressPolicy(network.allow, places)
         self._budget = BodyBudget(room_for_bodies(settings) if body_room is None else body_room)
-        self._user_agent = user_agent
         self._tls = TlsContexts(accepted or {}, tls)
-        self._name_servers, self._lean = name_servers, lean
-        self._origins, self._room = Origins(user_agent, self._tls), Room()
+        self._name_servers = name_servers
+        self._origins, self._buffers = Origins(user_agent, self._tls), ReadBuffers()
         self._names: NameCache | None = None
         self._sweep: DeadlineSweep | None = None
         self._shared: HttpSession | None = None
@@ -114,14 +198,14 @@ class HttpFetcher:
         self._shared = self._names = self._sweep = None
 
     def shared(self) -> HttpSession:
-        """The session that all checks share."""
+        """Give the session that all checks share."""
         if self._shared is None:
             raise RuntimeError("the fetcher is used outside its `async with`")
         return self._shared
 
     @asynccontextmanager
     async def fresh(self) -> AsyncIterator[Session]:
-        """A session of its own, for "new connections" (T60): nothing is resumed either."""
+        """Give a session of its own, for "new connections" (T60): TLS sessions are not resumed either."""
         session = self._session(None)
         try:
             yield session
@@ -134,7 +218,7 @@ class HttpFetcher:
 
     @property
     def held_bytes(self) -> int:
-        """How long the bodies that are being received are by now, together."""
+        """The length of all bodies that are being received, together."""
         return self._budget.held_bytes
 
     def _session(self, sessions: TlsSessions | None) -> HttpSession:
@@ -142,14 +226,12 @@ class HttpFetcher:
         if names is None or sweep is None:
             raise RuntimeError("the fetcher is used outside its `async with`")
 
-        def open_proxied() -> AiohttpSession:
-            from tocsin.adapters.http.on_aiohttp.session import AiohttpSession  # noqa: PLC0415 - 11 MB that few fetchers need
-
-            return AiohttpSession(names, sweep, self._policy, self._budget, user_agent=self._user_agent, tls=self._tls)
-
-        if not self._lean:
-            return HttpSession(None, open_proxied)
-        lean = LeanSession(
-            names, sweep, self._policy, self._budget, origins=self._origins, room=self._room, sessions=sessions
+        return HttpSession(
+            names,
+            sweep,
+            self._policy,
+            self._budget,
+            origins=self._origins,
+            buffers=self._buffers,
+            sessions=sessions,
         )
-        return HttpSession(lean, open_proxied)

@@ -22,7 +22,7 @@ _NOT_NOW: Final = frozenset({9, 10})
 """Source: OpenSSL, X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED."""
 
 
-class Untrusted(ssl.SSLCertVerificationError):
+class UntrustedCertificate(ssl.SSLCertVerificationError):
     """A server's certificate that is not to be trusted; the text shows it, and what to write if the user trusts it."""
 
     def __init__(self, why: str) -> None:
@@ -45,7 +45,7 @@ class WatchedTls(ssl.SSLObject):
         return got
 
     def do_handshake(self) -> None:
-        """Shake hands; raises Untrusted."""
+        """Shake hands; raises UntrustedCertificate."""
         try:
             super().do_handshake()
         except ssl.SSLCertVerificationError as exc:
@@ -148,16 +148,16 @@ def why_untrusted(said: str, code: int, now: datetime, *, has_authorities: bool)
     return said
 
 
-def _untrusted(connection: ssl.SSLObject, why: str) -> Untrusted:
+def _untrusted(connection: ssl.SSLObject, why: str) -> UntrustedCertificate:
     """Say what was shown. The certificate of a failed handshake is known to OpenSSL, but not to Python's public API."""
     ask = getattr(getattr(connection, "_sslobj", None), "get_unverified_chain", None)
     chain = ask() if ask is not None else None
     if not chain:
-        return Untrusted(why)
+        return UntrustedCertificate(why)
     shown, named = fingerprint_of(ssl.PEM_cert_to_DER_cert(chain[0].public_bytes())), chain[0].get_info()
     host = connection.server_hostname or "host.example"
     host = f"[{host}]" if ":" in host else host
-    return Untrusted(
+    return UntrustedCertificate(
         f"{why}; shown: {shown} ({_subject_of(named)}, until {_last_day_of(named)}); "
         f'if you trust it, write certificate = "{shown}" below [hosts.rules."{host}"]'
     )

@@ -15,7 +15,7 @@ from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.registry import CHANNELS, open_channel
 from tocsin.adapters.channels.signing import doubts_of
 from tocsin.adapters.http.addresses import AddressPolicy
-from tocsin.adapters.http.on_aiohttp.guarded import GuardedSessions
+from tocsin.adapters.http.guarded import GuardedSessions
 from tocsin.adapters.system import SystemClock
 from tocsin.cli.doctor import Finding
 from tocsin.configuration import mask

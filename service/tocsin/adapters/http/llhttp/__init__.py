@@ -1,1 +1,1 @@
-"""The lean way of a request: one protocol for each connection, one future for each request, and llhttp between them."""
+"""HTTP connections for pages on llhttp: a protocol for each connection, a future for each request."""

@@ -29,11 +29,11 @@ _VERSIONS: Final = ("1.1", "1.0")
 _MOST_NAMES: Final = 4096
 
 
-class Broken(Exception):
+class BrokenAnswer(Exception):
     """What came is no complete answer of HTTP; the text says how."""
 
 
-class Disconnected(Broken):
+class Disconnected(BrokenAnswer):
     """The connection ended before any byte of an answer, or before its header was complete."""
 
 
@@ -100,7 +100,7 @@ class AnswerReader:
         self._raw.clear()
 
     def feed(self, data: bytes | memoryview) -> None:
-        """Take what came; raises Broken, TooLong or NotDecodable."""
+        """Take what came; raises BrokenAnswer, TooLong or NotDecodable."""
         parser = self._parser
         if parser is None:
             return
@@ -119,7 +119,7 @@ class AnswerReader:
             self._count(count)
 
     def end(self, lost: str | None) -> None:
-        """Take the end of the connection; raises Broken where more of the answer was to come.
+        """Take the end of the connection; raises BrokenAnswer where more of the answer was to come.
 
         lost  why what a connection's end says cannot be believed; None where it was a proper one
         """
@@ -130,11 +130,11 @@ class AnswerReader:
             raise Disconnected("the server closed the connection before it answered")
         if self.body is not None:
             if self._length is not None:
-                raise Broken(f"the body is not complete: received {self.body.wire_bytes} of {self._length} bytes")
+                raise BrokenAnswer(f"the body is not complete: received {self.body.wire_bytes} of {self._length} bytes")
             if self._is_chunked:
-                raise Broken("the body is not complete: the last chunk is missing")
+                raise BrokenAnswer("the body is not complete: the last chunk is missing")
             if lost is not None:
-                raise Broken(f"the body is not complete: {lost}")
+                raise BrokenAnswer(f"the body is not complete: {lost}")
         self.is_done = True
 
     def whole(self) -> tuple[bytes, int, bool]:
@@ -172,7 +172,7 @@ class AnswerReader:
         raw = self._raw
         raw.append((name, value))
         if len(raw) > MOST_HEADERS:
-            raise Broken(f"more than {MOST_HEADERS} headers")
+            raise BrokenAnswer(f"more than {MOST_HEADERS} headers")
 
     def on_headers_complete(self) -> None:
         """Judge a header."""
@@ -181,13 +181,13 @@ class AnswerReader:
             return
         version = parser.get_http_version()
         if version not in _VERSIONS:
-            raise Broken(f"version {version}")
+            raise BrokenAnswer(f"version {version}")
         self.status = status = parser.get_status_code()
         codings = self._read_headers()
         if _INTERIM <= status < _FINAL and status != _SWITCHING:
             self._interim += 1
             if self._interim > MOST_INTERIM:
-                raise Broken(f"more than {MOST_INTERIM} interim answers")
+                raise BrokenAnswer(f"more than {MOST_INTERIM} interim answers")
             return
         self._is_final = self.has_header = True
         # Whether an older server means to keep a connection, and where its answer ends, is mere convention.
@@ -207,7 +207,7 @@ class AnswerReader:
             return
         if not self._is_final:
             # llhttp reads one behind 199, and would read on in it.
-            raise Broken("an interim answer with a body")
+            raise BrokenAnswer("an interim answer with a body")
         self._has_moved = True
         if body is not None:
             body.take(piece)
@@ -244,7 +244,7 @@ class AnswerReader:
             if is_long:
                 self._refuse_long(len(raw_name) + len(raw_value))
             if "\0" in value:
-                raise Broken(f"a NUL in the header {one_line(name)}")
+                raise BrokenAnswer(f"a NUL in the header {one_line(name)}")
             read.append((name, value))
             if name in _OF_THE_BODY:
                 if name == "content-length":
@@ -258,12 +258,12 @@ class AnswerReader:
         if transfers is not None:
             if transfers != ["chunked"]:
                 # What is still coded would be the page.
-                raise Broken("a transfer coding other than chunked")
+                raise BrokenAnswer("a transfer coding other than chunked")
             self._is_chunked = True
         return codings
 
     def _count(self, count: int) -> None:
-        """Refuse what is more than any header or any framing needs; raises Broken or TooLong."""
+        """Refuse what is more than any header or any framing needs; raises BrokenAnswer or TooLong."""
         if self._has_moved:
             self._has_moved, self._still = False, 0
         else:
@@ -281,12 +281,12 @@ class AnswerReader:
                 raise TooLong("more bytes on the wire than any framing takes (fetch.max_wire)")
 
     def _refuse_long(self, header_bytes: int) -> None:
-        """Raise Broken where this is too much for one header, or for all."""
+        """Raise BrokenAnswer where this is too much for one header, or for all."""
         self._header_left -= header_bytes
         if self._header_left < 0:
-            raise Broken(f"headers of more than {MOST_HEADER_BYTES} bytes")
+            raise BrokenAnswer(f"headers of more than {MOST_HEADER_BYTES} bytes")
         if header_bytes > LONGEST_HEADER_BYTES:
-            raise Broken(f"a header of more than {LONGEST_HEADER_BYTES} bytes")
+            raise BrokenAnswer(f"a header of more than {LONGEST_HEADER_BYTES} bytes")
 
     def _stumble(self, exc: HttpParserError) -> None:
         """Raise what the parser stumbled over, unless it is in a body that is thrown away."""
@@ -300,8 +300,8 @@ class AnswerReader:
         own = exc.__context__ if isinstance(exc, HttpParserCallbackError) else None
         if isinstance(own, TooLong | NotDecodable):
             return own
-        how = one_line(own if isinstance(own, Broken) else exc)
-        return Broken(f"the body is not complete: {how}" if self.has_header else f"not an answer of HTTP: {how}")
+        how = one_line(own if isinstance(own, BrokenAnswer) else exc)
+        return BrokenAnswer(f"the body is not complete: {how}" if self.has_header else f"not an answer of HTTP: {how}")
 
 
 _OF_THE_BODY: Final = frozenset(("content-length", "content-encoding", "transfer-encoding"))

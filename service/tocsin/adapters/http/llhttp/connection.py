@@ -1,4 +1,4 @@
-"""One connection: an answer for each request, one request at a time, and a future for each."""
+"""One connection: it serves one request at a time, each with a future for its answer."""
 
 from __future__ import annotations
 
@@ -7,96 +7,141 @@ import os
 import select
 import ssl
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
-from tocsin.adapters.http.budget import NoRoom
+from tocsin.adapters.http.budget import BodiesTooLarge
 from tocsin.adapters.http.deadlines import TURN_S, DeadlineMissed, Phase
 from tocsin.adapters.http.decoding import NotDecodable, TooLong
-from tocsin.adapters.http.llhttp.answer import AnswerReader, Broken, Disconnected
+from tocsin.adapters.http.llhttp.answer import AnswerReader, BrokenAnswer, Disconnected
+from tocsin.adapters.http.tls import UntrustedCertificate, WatchedTls
 from tocsin.adapters.http.wording import one_line
-from tocsin.model import HopResponse
+from tocsin.model import FailureKind, HopResponse
 
 if TYPE_CHECKING:
     from tocsin.adapters.http.budget import BodyBudget
     from tocsin.adapters.http.deadlines import DeadlineSweep
-    from tocsin.adapters.http.llhttp.pool import LeanPool
-    from tocsin.adapters.http.llhttp.sealed import Sealed
+    from tocsin.adapters.http.llhttp.encryption import TlsLayer
     from tocsin.model import HopRequest
 
-ROOM_BYTES: Final = 256 * 1024
+BUFFER_BYTES: Final = 256 * 1024
 DRAINED_S: Final = 2.0
 MOST_MUTE_BYTES: Final = 256 * 1024
-"""Of TLS that brought nothing of HTTP: a server can send tickets and the like as long as it wants to."""
+"""Of TLS records without a byte of HTTP: a server may send session tickets and the like without end."""
 _AT_ONCE_BYTES: Final = 32 * 1024
-"""Are decrypted and parsed: what OpenSSL once took at a time it keeps room for, as long as the connection stands."""
+"""Decrypted and parsed in one step: OpenSSL keeps a buffer of the largest step for the life of a connection."""
 _LONG_S: Final = 0.002
-"""A full buffer is read again in the same turn of the loop, unless the one before took longer than this."""
+"""A full buffer is read again in the same turn of the loop, unless the buffer before took longer than this."""
 
 
-class Room:
-    """Where bytes are read and decrypted into: one for all connections, since what was read is taken at once."""
+class ReadBuffers:
+    """Buffers for encrypted and for decrypted bytes; all connections share them, since each takes its bytes at once."""
 
     def __init__(self) -> None:
-        self.wire, self.plain = memoryview(bytearray(ROOM_BYTES)), memoryview(bytearray(ROOM_BYTES))
+        self.wire, self.plain = memoryview(bytearray(BUFFER_BYTES)), memoryview(bytearray(BUFFER_BYTES))
 
 
-class Stale(Disconnected):
-    """A connection ended before any byte of the answer came; a kept one may have ended long before we asked."""
+class StaleConnection(Disconnected):
+    """The connection ended before any byte of the answer; an idle one may have ended long before the request."""
 
     def __init__(self) -> None:
         super().__init__("the server closed the connection before it answered")
 
 
-class Connection(asyncio.BufferedProtocol):
-    """Serves one request after the other, as long as nothing makes it doubtful.
+class NotConnected(Exception):
+    """No connection was made.
 
-    pool        is told when it lies idle, and when it is over
-    sealed      its TLS; None: it is plain
+    kind  of the failure, in the words of the port
+    """
+
+    def __init__(self, kind: FailureKind, why: str) -> None:
+        super().__init__(why)
+        self.kind = kind
+
+
+def handshake_failed(exc: ssl.SSLError | ConnectionError) -> NotConnected:
+    """Say why a TLS handshake failed."""
+    if isinstance(exc, UntrustedCertificate):
+        why = exc.why
+    elif isinstance(exc, ssl.SSLError):
+        why = one_line(exc)
+    else:
+        why = "cut off during the handshake"
+    return NotConnected(FailureKind.TLS, why)
+
+
+class ConnectionOwner(Protocol):
+    """What a connection tells of itself; implemented by the pool."""
+
+    def keep(self, connection: Connection) -> None:
+        """Take the connection: it is idle."""
+
+    def withdraw(self, connection: Connection) -> None:
+        """Give this connection to no request any more."""
+
+    def opened(self, connection: Connection) -> None:
+        """Note that its socket is open."""
+
+    def closed(self, connection: Connection) -> None:
+        """Note that its socket is closed."""
+
+
+class Connection(asyncio.BufferedProtocol):
+    """Serves one request after the other, until something makes it doubtful. Implements `deadlines.InFlight`.
+
+    owner       is told when it is idle, and when it is over
+    key         of the connections that can serve the same requests
+    tls         None: it is not encrypted
+    idle_bytes  the memory that it takes while it is idle
     idle_since  the loop's time
-    It is what the sweep and the budget know of the request in flight.
     """
 
     __slots__ = (
         "_answer",
         "_began",
         "_budget",
+        "_buffers",
+        "_handshaken",
         "_is_extended",
         "_is_session_kept",
+        "_loop",
         "_mute_bytes",
+        "_outer_tls",
+        "_owner",
         "_phase",
         "_poll",
-        "_pool",
         "_reader",
         "_request",
-        "_room",
-        "_shaken",
         "_sweep",
         "_total_until",
         "_transport",
         "_unread",
         "_until",
         "has_spoken",
+        "idle_bytes",
         "idle_since",
         "is_over",
         "key",
-        "sealed",
+        "tls",
     )
 
     def __init__(
         self,
-        pool: LeanPool,
+        owner: ConnectionOwner,
         key: object,
-        sealed: Sealed | None,
+        tls: TlsLayer | None,
         sweep: DeadlineSweep,
         budget: BodyBudget,
-        room: Room,
+        buffers: ReadBuffers,
+        idle_bytes: int,
     ) -> None:
-        self._pool, self.key, self.sealed = pool, key, sealed
-        self._sweep, self._budget, self._room = sweep, budget, room
+        self._owner, self.key, self.tls, self.idle_bytes = owner, key, tls, idle_bytes
+        self._sweep, self._budget, self._buffers = sweep, budget, buffers
+        self._loop = asyncio.get_running_loop()
         self._reader = AnswerReader()
         self._transport: asyncio.Transport | None = None
         self._answer: asyncio.Future[HopResponse] | None = None
-        self._shaken: asyncio.Future[None] | None = None
+        self._handshaken: asyncio.Future[None] | None = None
+        self._outer_tls: object = None
         self._poll: select.poll | None = None
         self.has_spoken = self.is_over = self._is_session_kept = self._is_extended = False
         self._unread: bytes | None = None
@@ -104,13 +149,8 @@ class Connection(asyncio.BufferedProtocol):
         self._mute_bytes = 0
 
     @property
-    def is_sealed(self) -> bool:
-        """It is encrypted."""
-        return self.sealed is not None
-
-    @property
     def is_quiet(self) -> bool:
-        """Nothing waits in its socket: no bytes that nobody asked for, and no end."""
+        """Nothing waits in its socket: no bytes that no request asked for, and no end."""
         transport = self._transport
         if self.is_over or transport is None or transport.is_closing() or self._unread is not None:
             return False
@@ -122,15 +162,15 @@ class Connection(asyncio.BufferedProtocol):
     def ask(self, head: bytes, request: HopRequest, began: float, now: float) -> asyncio.Future[HopResponse]:
         """Send a request.
 
-        began  when what its total deadline is for began, and
+        began  when its total deadline began to run, and
         now    the time, both in the seconds of `DeadlineSweep.listening_s`
-        The future gives the answer, or raises Broken (Stale among them), TooLong, NotDecodable, NoRoom or
-        DeadlineMissed. Whoever waits for it no longer says `give_up`.
+        The future gives the answer, or raises BrokenAnswer (StaleConnection among them), TooLong, NotDecodable,
+        BodiesTooLarge or DeadlineMissed. A caller that stops waiting calls `give_up`.
         """
         transport = self._transport
-        self._answer = answer = self._pool.loop.create_future()
+        self._answer = answer = self._loop.create_future()
         if transport is None or self.is_over:
-            answer.set_exception(Stale())
+            answer.set_exception(StaleConnection())
             return answer
         self._reader.begin(request)
         self._request, self._began = request, began
@@ -139,32 +179,32 @@ class Connection(asyncio.BufferedProtocol):
         self._is_extended = False
         self._until = now + self._sweep.first_byte_s
         self._sweep.add(self)
-        sealed = self.sealed
-        if sealed is not None:
+        tls = self.tls
+        if tls is not None:
             try:
-                sealed.write(head)
+                tls.write(head)
             except ssl.SSLError as exc:
                 self._lost(one_line(exc))
                 return answer
-            head = sealed.pending()
+            head = tls.pending()
         transport.write(head)
         return answer
 
-    async def shake(self) -> None:
-        """Shake hands; raises ssl.SSLError or ConnectionResetError."""
-        self._shaken = self._pool.loop.create_future()
-        self._shake()
+    async def handshake(self) -> None:
+        """Carry out the TLS handshake; raises ssl.SSLError or ConnectionResetError."""
+        self._handshaken = self._loop.create_future()
+        self._continue_handshake()
         try:
-            await self._shaken
+            await self._handshaken
         finally:
-            self._shaken = None
+            self._handshaken = None
 
     def check(self, now: float) -> None:
-        """Give the request up if one of its deadlines is over; see `deadlines.Watched`."""
+        """Give the request up if one of its deadlines is over; see `deadlines.InFlight`."""
         if self._answer is None or (now < self._total_until and now < self._until):
             return
         if not self._is_extended and not self.is_quiet:
-            # What is there was sent in time, and is read before the next look.
+            # The bytes in the socket came in time; they are read before the next check.
             self._is_extended = True
         elif now >= self._total_until:
             self._late(DeadlineMissed(self._phase, self._request.total_s, total=True))
@@ -176,27 +216,34 @@ class Connection(asyncio.BufferedProtocol):
         self._fail(why)
 
     def give_up(self, answer: asyncio.Future[HopResponse] | None) -> None:
-        """Nobody waits for this answer any more, or will ask; the connection may be serving somebody else by now."""
+        """Stop waiting for this answer, or for the chance to ask; the connection may serve another request by now."""
         if self._answer is answer:
             self.abort()
         elif answer is not None and answer.done() and not answer.cancelled():
-            # Else the loop would complain that nobody looked at its error.
+            # Otherwise the loop logs an exception that was never retrieved.
             answer.exception()
 
     def close(self) -> None:
-        """End it, politely where it is encrypted."""
-        sealed, transport = self.sealed, self._transport
-        if sealed is None or transport is None or self.is_over or transport.get_write_buffer_size():
-            # Whoever does not even read what we asked would keep us waiting until it does.
+        """End it; where it is encrypted, with close_notify."""
+        tls, transport = self.tls, self._transport
+        if (
+            tls is None
+            or transport is None
+            or self.is_over
+            or self._outer_tls is not None
+            or transport.get_write_buffer_size()
+        ):
+            # A server that does not even read the request would keep the connection open. The TLS of a proxy waits for
+            # the answer of the proxy.
             self.abort()
             return
-        sealed.end()
+        tls.end()
         self._flush()
         self._leave()
         transport.close()
 
     def abort(self) -> None:
-        """End it at once, with what it was doing."""
+        """End it at once, with its request."""
         self._leave()
         if self._transport is not None:
             self._transport.abort()
@@ -204,14 +251,16 @@ class Connection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin."""
         self._transport = transport  # type: ignore[assignment] # of a stream
+        self._outer_tls = transport.get_extra_info("ssl_object")
+        self._owner.opened(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - there is one buffer
-        """Give the room to read into."""
-        return self._room.wire
+        """Give the buffer to read into."""
+        return self._buffers.wire
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Take what was read."""
-        data = self._room.wire[:nbytes]
+        """Take the bytes that were read."""
+        data = self._buffers.wire[:nbytes]
         if nbytes <= _AT_ONCE_BYTES:
             self._read(data)
         else:
@@ -226,30 +275,36 @@ class Connection(asyncio.BufferedProtocol):
             why: str | None = f"the connection was lost: {os.strerror(exc.errno).lower()}"
         elif exc is not None:
             why = f"the connection was lost: {one_line(exc)}"
-        elif self.sealed is not None and not self.sealed.was_ended:
-            why = "the connection was cut off: nobody said that this was the end"
+        elif not self._was_ended():
+            why = "the connection was closed without TLS close_notify"
         else:
             why = None
-        if self._shaken is not None and not self._shaken.done():
-            self._shaken.set_exception(ConnectionResetError("cut off during the handshake"))
+        if self._handshaken is not None and not self._handshaken.done():
+            self._handshaken.set_exception(ConnectionResetError("cut off during the handshake"))
         if self._unread is not None and not self.is_over:
             unread, self._unread = self._unread, None
             self._read(memoryview(unread))
         self._lost(why)
         self._transport = None
-        self._pool.standing.discard(self)
+        self._owner.closed(self)
+
+    def _was_ended(self) -> bool:
+        """Tell whether the end is the server's: without close_notify, a third party can cut an encrypted answer."""
+        if self.tls is not None:
+            return self.tls.was_ended
+        return not isinstance(self._outer_tls, WatchedTls) or self._outer_tls.was_ended
 
     def _read(self, data: memoryview) -> None:
-        if self.sealed is None:
+        if self.tls is None:
             self._take(data)
         else:
-            self._unseal(self.sealed, data)
+            self._decrypt(self.tls, data)
 
     def _read_long(self, data: memoryview) -> None:
-        """Read piece by piece; what is left after `TURN_S` waits for the loop's next turn, and so does the socket."""
+        """Read piece by piece; the rest after `TURN_S` waits for the loop's next turn, and so does the socket."""
         began = time.monotonic()
         for at in range(0, len(data), _AT_ONCE_BYTES):
-            # What comes behind an answer ends the connection, and does so before another request is made over it.
+            # Bytes after the answer are read at once: they end the connection before another request is made over it.
             if at and self._answer is not None and time.monotonic() - began >= TURN_S:
                 self._put_by(bytes(data[at:]))
                 return
@@ -260,23 +315,23 @@ class Connection(asyncio.BufferedProtocol):
             self._put_by(b"")
 
     def _put_by(self, unread: bytes) -> None:
-        """Let the loop have a turn before these bytes, and any after them, are read."""
+        """Give the loop a turn before these bytes, and any after them, are read."""
         transport, body = self._transport, self._reader.body
         if transport is None or self.is_over or transport.is_closing():
             return
         if body is not None:
             try:
                 self._budget.hold(self, body.body_bytes + len(unread))
-            except NoRoom as exc:
+            except BodiesTooLarge as exc:
                 self._fail(exc)
                 return
         if self._unread is None:
             transport.pause_reading()
         self._unread = unread
-        self._pool.loop.call_soon(self._go_on)
+        self._loop.call_soon(self._go_on)
 
     def _go_on(self) -> None:
-        """Read what was put by, then the socket again."""
+        """Read the bytes that were put by, then the socket again."""
         unread, transport = self._unread, self._transport
         if unread is None or transport is None:
             return
@@ -289,44 +344,44 @@ class Connection(asyncio.BufferedProtocol):
         if not self.is_over and not transport.is_closing():
             transport.resume_reading()
 
-    def _unseal(self, sealed: Sealed, data: memoryview) -> None:
+    def _decrypt(self, tls: TlsLayer, data: memoryview) -> None:
         self._mute_bytes += len(data)
         try:
             for at in range(0, len(data), _AT_ONCE_BYTES):
-                sealed.take(data[at : at + _AT_ONCE_BYTES])
-                if not sealed.is_open:
-                    self._shake()
-                while sealed.is_open and not self.is_over and (count := sealed.read_into(self._room.plain)):
+                tls.take(data[at : at + _AT_ONCE_BYTES])
+                if not tls.is_open:
+                    self._continue_handshake()
+                while tls.is_open and not self.is_over and (count := tls.read_into(self._buffers.plain)):
                     self._mute_bytes = 0
-                    self._take(self._room.plain[:count])
+                    self._take(self._buffers.plain[:count])
         except ssl.SSLError as exc:
             self._lost(f"the connection was lost: {one_line(exc)}")
             return
         self._flush()
-        if sealed.was_ended:
+        if tls.was_ended:
             self._lost(None)
         elif self._mute_bytes > MOST_MUTE_BYTES:
-            self._fail(Broken("more bytes of TLS than any handshake takes, and nothing in them"))
+            self._fail(BrokenAnswer("more bytes of TLS than any handshake takes, and no byte of HTTP in them"))
 
-    def _shake(self) -> None:
-        sealed, shaken = self.sealed, self._shaken
-        if sealed is None or shaken is None or shaken.done():
+    def _continue_handshake(self) -> None:
+        tls, handshaken = self.tls, self._handshaken
+        if tls is None or handshaken is None or handshaken.done():
             return
         try:
-            if sealed.shake():
-                shaken.set_result(None)
+            if tls.handshake():
+                handshaken.set_result(None)
         except ssl.SSLError as exc:
-            shaken.set_exception(exc)
+            handshaken.set_exception(exc)
         self._flush()
 
     def _flush(self) -> None:
-        sealed, transport = self.sealed, self._transport
-        if sealed is not None and transport is not None and not self.is_over and (pending := sealed.pending()):
+        tls, transport = self.tls, self._transport
+        if tls is not None and transport is not None and not self.is_over and (pending := tls.pending()):
             transport.write(pending)
 
     def _take(self, data: bytes | memoryview) -> None:
         if self._answer is None:
-            # Source: RFC 9112, 6.3: what nobody asked for is no answer to a request that is yet to be made.
+            # Source: RFC 9112, 6.3: bytes that no request asked for are no answer to a later request.
             self.has_spoken = True
             self.close()
             return
@@ -341,7 +396,7 @@ class Connection(asyncio.BufferedProtocol):
                 return
             if body is not None:
                 self._budget.hold(self, body.body_bytes)
-        except (Broken, TooLong, NotDecodable, NoRoom) as exc:
+        except (BrokenAnswer, TooLong, NotDecodable, BodiesTooLarge) as exc:
             self._fail(exc)
             return
         if self._phase is Phase.FIRST_BYTE and reader.has_header:
@@ -349,7 +404,7 @@ class Connection(asyncio.BufferedProtocol):
             self._until = self._sweep.listening_s() + DRAINED_S if reader.body is None else float("inf")
 
     def _finish(self) -> None:
-        """Give the answer to whom it belongs; raises NotDecodable."""
+        """Give the answer to its caller; raises NotDecodable."""
         reader, answer, request = self._reader, self._answer, self._request
         body, wire_bytes, is_cut = reader.whole()
         reader.discard()
@@ -363,9 +418,9 @@ class Connection(asyncio.BufferedProtocol):
             cut=is_cut,
         )
         self._rest()
-        if self.sealed is not None and not self._is_session_kept:
+        if self.tls is not None and not self._is_session_kept:
             self._is_session_kept = True
-            self.sealed.keep_session()
+            self.tls.keep_session()
         if answer is not None and not answer.done():
             answer.set_result(response)
         if is_cut:
@@ -374,11 +429,11 @@ class Connection(asyncio.BufferedProtocol):
             self.close()
         else:
             self.idle_since = self._sweep.now()
-            self._pool.keep(self)
+            self._owner.keep(self)
 
     def _late(self, missed: DeadlineMissed) -> None:
         if self._phase is Phase.BODY and self._reader.body is None:
-            # The rest of what is thrown away is not worth waiting for.
+            # The rest of a body that is thrown away is not worth waiting for.
             self._reader.give_up()
             self._finish()
             self.abort()
@@ -386,16 +441,16 @@ class Connection(asyncio.BufferedProtocol):
             self._fail(missed)
 
     def _lost(self, why: str | None) -> None:
-        """Take the end of what came, whatever ended it."""
+        """Take the end of the bytes; `why` says what is wrong with it."""
         if self._answer is not None:
             reader = self._reader
             if reader.is_silent:
-                self._fail(Stale())
+                self._fail(StaleConnection())
                 return
             try:
                 reader.end(why)
                 self._finish()
-            except (Broken, NotDecodable) as exc:
+            except (BrokenAnswer, NotDecodable) as exc:
                 self._fail(exc)
                 return
         if why is None:
@@ -411,7 +466,7 @@ class Connection(asyncio.BufferedProtocol):
         self.abort()
 
     def _rest(self) -> None:
-        """Serve no request any more."""
+        """Be done with the request."""
         self._answer = None
         self._sweep.remove(self)
         self._budget.release(self)
@@ -420,9 +475,9 @@ class Connection(asyncio.BufferedProtocol):
         if not self.is_over:
             self.is_over = True
             self._unread = None
-            self._pool.withdraw(self)
+            self._owner.withdraw(self)
             answer = self._answer
             self._rest()
             self._reader.close()
             if answer is not None and not answer.done():
-                answer.set_exception(Disconnected("the connection was closed by us"))
+                answer.set_exception(Disconnected("this side closed the connection"))

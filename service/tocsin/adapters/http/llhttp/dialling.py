@@ -1,7 +1,8 @@
-"""A new connection: the name's addresses, each judged as it is dialled, the fastest of them, and the handshake."""
+"""A new connection: the addresses of the name, each judged as it is dialled, the fastest one, and the TLS handshake."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import ssl
@@ -10,41 +11,33 @@ from typing import TYPE_CHECKING, Final
 import aiohappyeyeballs
 
 from tocsin.adapters.http.deadlines import Phase
-from tocsin.adapters.http.llhttp.connection import Connection
-from tocsin.adapters.http.llhttp.sealed import Sealed, SessionKey
+from tocsin.adapters.http.llhttp.connection import Connection, NotConnected, handshake_failed
+from tocsin.adapters.http.llhttp.encryption import SessionKey, TlsLayer
+from tocsin.adapters.http.llhttp.tunnel import Tunnel
 from tocsin.adapters.http.resolver import AddressRefused, NameNotResolved
-from tocsin.adapters.http.tls import Untrusted
 from tocsin.adapters.http.wording import one_line
 from tocsin.errors import shortage_of
 from tocsin.model import FailureKind
 
 if TYPE_CHECKING:
-    import asyncio
+    from collections.abc import Callable
 
     from aiohappyeyeballs import AddrInfoType
 
     from tocsin.adapters.http.addresses import AddressPolicy
     from tocsin.adapters.http.budget import BodyBudget
-    from tocsin.adapters.http.deadlines import DeadlineSweep, Watch
-    from tocsin.adapters.http.llhttp.connection import Room
-    from tocsin.adapters.http.llhttp.head import Origin
-    from tocsin.adapters.http.llhttp.pool import LeanPool
-    from tocsin.adapters.http.llhttp.sealed import TlsSessions
+    from tocsin.adapters.http.deadlines import DeadlineSweep, RequestWatch
+    from tocsin.adapters.http.llhttp.connection import ConnectionOwner, ReadBuffers
+    from tocsin.adapters.http.llhttp.encryption import TlsSessions
+    from tocsin.adapters.http.llhttp.head import Origin, Proxy
     from tocsin.adapters.http.resolver import NameCache
 
 _NEXT_ADDRESS_S: Final = 0.25
 """Source: RFC 8305, 5, "Connection Attempt Delay"."""
-
-
-class Unreached(Exception):
-    """No connection came to be.
-
-    kind  at what it failed, in the words of the port
-    """
-
-    def __init__(self, kind: FailureKind, why: str) -> None:
-        super().__init__(why)
-        self.kind = kind
+PLAIN_IDLE_BYTES: Final = 12 * 1024
+TLS_IDLE_BYTES: Final = 100 * 1024
+"""Half of what the event loop's own TLS takes, which has buffers of its own."""
+_PROXY_TLS_IDLE_BYTES: Final = 200 * 1024
 
 
 class Dialler:
@@ -59,93 +52,122 @@ class Dialler:
         policy: AddressPolicy,
         sweep: DeadlineSweep,
         budget: BodyBudget,
-        room: Room,
+        buffers: ReadBuffers,
         sessions: TlsSessions | None,
     ) -> None:
         self._names, self._policy, self._sweep, self._budget = names, policy, sweep, budget
-        self._room, self._sessions = room, sessions
+        self._buffers, self._sessions = buffers, sessions
+        self._loop = asyncio.get_running_loop()
 
-    async def dial(self, origin: Origin, pool: LeanPool, watch: Watch, loop: asyncio.AbstractEventLoop) -> Connection:
-        """Make a connection for this pool; raises Unreached or AddressRefused."""
-        place = self._policy.place_of(origin.key)
-        targets = [target(*place)] if place is not None else await self._targets(origin, watch)
-        watch.enter(Phase.CONNECT)
-        sealed = None
+    async def dial(
+        self, origin: Origin, proxy: Proxy | None, key: object, owner: ConnectionOwner, watch: RequestWatch
+    ) -> Connection:
+        """Make a connection for this owner; raises NotConnected, AddressRefused or Shortage."""
+        tls, idle_bytes = None, PLAIN_IDLE_BYTES
         if origin.context is not None:
-            sealed = Sealed(SessionKey(origin.context, origin.name, origin.port), self._sessions)
-        connection = Connection(pool, origin.key, sealed, self._sweep, self._budget, self._room)
+            tls = TlsLayer(SessionKey(origin.context, origin.name, origin.port), self._sessions)
+            idle_bytes = TLS_IDLE_BYTES
+        if proxy is not None and proxy.origin.context is not None:
+            idle_bytes += _PROXY_TLS_IDLE_BYTES
+        connection = Connection(owner, key, tls, self._sweep, self._budget, self._buffers, idle_bytes)
+        if proxy is None:
+            await self._connect(lambda: connection, origin, watch)
+        else:
+            await self._connect_through(proxy, connection, origin, watch)
+        if tls is not None:
+            await self._handshake(connection, watch)
+        return connection
+
+    async def _connect_through(self, proxy: Proxy, connection: Connection, origin: Origin, watch: RequestWatch) -> None:
+        """Connect to the proxy, and through it to an encrypted origin."""
+        tunnel = Tunnel()
         try:
-            await self._connect(connection, targets, loop, is_judged=place is not None)
+            await self._connect_to_proxy(tunnel, proxy, watch)
+            if origin.context is not None:
+                watch.enter(Phase.CONNECT)
+                await tunnel.open(proxy.connect_head(origin))
+            tunnel.hand_over(connection)
+        finally:
+            tunnel.close()
+
+    async def _connect_to_proxy(self, tunnel: Tunnel, proxy: Proxy, watch: RequestWatch) -> None:
+        try:
+            await self._connect(lambda: tunnel, proxy.origin, watch)
+            if proxy.origin.context is not None:
+                watch.enter(Phase.TLS)
+                await tunnel.encrypt(proxy.origin.context, proxy.origin.name)
+        except NotConnected as exc:
+            # A failure of DNS has the name in its words.
+            where = "" if exc.kind is FailureKind.DNS else "the proxy: "
+            raise NotConnected(exc.kind, f"{where}{exc}") from exc
+
+    async def _connect(self, protocol: Callable[[], asyncio.BaseProtocol], origin: Origin, watch: RequestWatch) -> None:
+        """Open a connection to this origin; raises NotConnected, AddressRefused or Shortage."""
+        place = self._policy.place_of(origin.key)
+        targets = [_target(*place)] if place is not None else await self._targets(origin, watch)
+        watch.enter(Phase.CONNECT)
+        try:
+            if len(targets) == 1:
+                # For one address, the loop's own way costs half.
+                if place is None:
+                    self._judge(targets[0])
+                await self._connect_to(protocol, targets[0])
+            else:
+                await self._connect_to_fastest(protocol, targets)
         except AddressRefused:
             raise
         except (OSError, RuntimeError) as exc:
             if (shortage := shortage_of(exc, ports=all(each[0] == socket.AF_INET for each in targets))) is not None:
                 raise shortage from exc
-            raise Unreached(FailureKind.CONNECT, _said(exc)) from exc
-        pool.standing.add(connection)
-        if sealed is not None:
-            await self._shake(connection, watch)
-        return connection
+            said = os.strerror(exc.errno).lower() if isinstance(exc, OSError) and exc.errno else one_line(exc)
+            raise NotConnected(FailureKind.CONNECT, said) from exc
 
-    async def _connect(
-        self, connection: Connection, targets: list[AddrInfoType], loop: asyncio.AbstractEventLoop, *, is_judged: bool
+    async def _connect_to(self, protocol: Callable[[], asyncio.BaseProtocol], target: AddrInfoType) -> None:
+        family, _, number, _, address = target
+        await self._loop.create_connection(
+            protocol,
+            host=str(address[0]),
+            port=int(address[1]),
+            family=family,
+            proto=number,
+            flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+        )
+
+    async def _connect_to_fastest(
+        self, protocol: Callable[[], asyncio.BaseProtocol], targets: list[AddrInfoType]
     ) -> None:
-        """Connect to one of these addresses; raises AddressRefused, OSError or RuntimeError.
-
-        is_judged  the policy itself gave the one that there is
-        """
-        if len(targets) == 1:
-            # The loop's own way costs half, and a numeric address is what is dialled.
-            family, _, protocol, _, address = targets[0]
-            if not is_judged:
-                self._judge(targets[0])
-            await loop.create_connection(
-                lambda: connection,
-                host=str(address[0]),
-                port=int(address[1]),
-                family=family,
-                proto=protocol,
-                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
-            )
-            return
         opened = await aiohappyeyeballs.start_connection(
-            targets, happy_eyeballs_delay=_NEXT_ADDRESS_S, interleave=1, loop=loop, socket_factory=self._open
+            targets, happy_eyeballs_delay=_NEXT_ADDRESS_S, interleave=1, loop=self._loop, socket_factory=self._open
         )
         try:
-            await loop.create_connection(lambda: connection, sock=opened)
+            await self._loop.create_connection(protocol, sock=opened)
         except BaseException:
             opened.close()
             raise
 
-    async def _shake(self, connection: Connection, watch: Watch) -> None:
+    async def _handshake(self, connection: Connection, watch: RequestWatch) -> None:
         watch.enter(Phase.TLS)
-        is_shaken = False
         try:
-            await connection.shake()
-            is_shaken = True
-        except Untrusted as exc:
-            raise Unreached(FailureKind.TLS, exc.why) from exc
-        except ssl.SSLError as exc:
-            raise Unreached(FailureKind.TLS, one_line(exc)) from exc
-        except ConnectionResetError as exc:
-            raise Unreached(FailureKind.TLS, "cut off during the handshake") from exc
-        finally:
-            if not is_shaken:
-                connection.abort()
+            await connection.handshake()
+        except BaseException as exc:
+            connection.abort()
+            if isinstance(exc, ssl.SSLError | ConnectionResetError):
+                raise handshake_failed(exc) from exc
+            raise
 
-    async def _targets(self, origin: Origin, watch: Watch) -> list[AddrInfoType]:
-        """Give what may be dialled; raises AddressRefused, or Unreached where there is nothing."""
+    async def _targets(self, origin: Origin, watch: RequestWatch) -> list[AddrInfoType]:
+        """Give the addresses that may be dialled; raises AddressRefused, or NotConnected where there are none."""
         found: tuple[str, ...] = (origin.host,)
         if not origin.is_address:
             watch.enter(Phase.DNS)
             try:
                 found = await self._names.addresses(origin.host)
             except NameNotResolved as exc:
-                raise Unreached(FailureKind.DNS, str(exc)) from exc
+                raise NotConnected(FailureKind.DNS, str(exc)) from exc
             if not found:
-                raise Unreached(FailureKind.DNS, f"the name {origin.host} has no address")
+                raise NotConnected(FailureKind.DNS, f"the name {origin.host} has no address")
         refusals = {address: self._policy.refuses(address) for address in found}
-        dialled = [target(address, origin.port) for address, why in refusals.items() if why is None]
+        dialled = [_target(address, origin.port) for address, why in refusals.items() if why is None]
         if not dialled:
             address, why = next(iter(refusals.items()))
             named = f"{address} {why}" if origin.is_address else f"{origin.host} is {address}, which {why}"
@@ -153,7 +175,7 @@ class Dialler:
         return dialled
 
     def _judge(self, target: AddrInfoType) -> None:
-        """Take the last look at the address that is really dialled; raises AddressRefused."""
+        """Judge the very address that is dialled; raises AddressRefused."""
         address = str(target[4][0])
         why = self._policy.refuses(address)
         if why is not None:
@@ -168,12 +190,8 @@ class Dialler:
         return opened
 
 
-def target(address: str, port: int) -> AddrInfoType:
+def _target(address: str, port: int) -> AddrInfoType:
     """Give an address as sockets take it."""
     if ":" in address:
         return (socket.AF_INET6, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (address, port, 0, 0))
     return (socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (address, port))
-
-
-def _said(exc: OSError | RuntimeError) -> str:
-    return os.strerror(exc.errno).lower() if isinstance(exc, OSError) and exc.errno else one_line(exc)

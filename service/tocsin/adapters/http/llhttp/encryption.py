@@ -1,4 +1,4 @@
-"""TLS of one connection, between the bytes of its socket and those of HTTP: no transport of its own, no buffer idle."""
+"""TLS of one connection, between the bytes of its socket and those of HTTP, without a transport or an idle buffer."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ MOST_SEEN: Final = 20_000
 LONGEST_SESSION_S: Final = 24 * 3600.0
 """A resumed connection shows no certificate again. Source: RFC 5246, F.1.4."""
 WORTH_IT_S: Final = 2 * 3600.0
-"""Servers forget sessions sooner or later; whoever is dialled less often than this is not worth a copy of one."""
+"""Servers forget sessions sooner or later: a session of one that is dialled less often is not kept."""
 
 
 class SessionKey(NamedTuple):
-    """Whom a session was agreed with; sessions of one context are nothing to another."""
+    """The server that a session was agreed with; a session of one context is of no use in another."""
 
     context: ssl.SSLContext
     name: str
@@ -29,11 +29,9 @@ class SessionKey(NamedTuple):
 
 
 class TlsSessions:
-    """Keeps what servers gave us to resume a TLS session with, so that the next handshake is a short one.
+    """Keeps TLS sessions, so that the next handshake with a server is a short one.
 
     now  seconds, monotonic
-    To copy a session costs as much as a third of a cheap handshake, so only those of servers that are dialled again
-    and again are kept.
     """
 
     def __init__(self, now: Callable[[], float]) -> None:
@@ -42,7 +40,7 @@ class TlsSessions:
         self._seen: OrderedDict[SessionKey, float] = OrderedDict()
 
     def get(self, key: SessionKey) -> ssl.SSLSession | None:
-        """Give the session with this server, if there is one that is not too old."""
+        """Give the session with this server, unless there is none or it is too old."""
         kept = self._kept.get(key)
         if kept is None:
             return None
@@ -53,7 +51,8 @@ class TlsSessions:
         return kept[1]
 
     def is_worth_it(self, key: SessionKey) -> bool:
-        """Say whether this server was dialled before, not long ago; called once for each connection with it."""
+        """Tell whether this server was dialled before, not long ago; called once for each connection with it."""
+        # Copying a session costs a third of a cheap handshake: only servers that are dialled again are worth that.
         now, before = self._now(), self._seen.pop(key, None)
         self._seen[key] = now
         if len(self._seen) > MOST_SEEN:
@@ -61,24 +60,24 @@ class TlsSessions:
         return before is not None and now - before <= WORTH_IT_S
 
     def keep(self, key: SessionKey, session: ssl.SSLSession) -> None:
-        """Keep a session, and forget the one that was used longest ago where there are too many."""
+        """Keep a session; of too many, the least recently used one is forgotten."""
         self._kept.pop(key, None)
         self._kept[key] = (self._now(), session)
         if len(self._kept) > MOST_SESSIONS:
             self._kept.popitem(last=False)
 
     def drop(self, key: SessionKey) -> None:
-        """Forget what a server does not resume."""
+        """Forget a session that the server did not resume."""
         self._kept.pop(key, None)
 
     def __len__(self) -> int:
         return len(self._kept)
 
 
-class Sealed:
+class TlsLayer:
     """The TLS of one connection.
 
-    Each step leaves what is to be sent in `pending`. Errors of TLS are ssl.SSLError, Untrusted among them.
+    After each step, `pending` gives the bytes to send. Errors are ssl.SSLError, UntrustedCertificate among them.
     """
 
     def __init__(self, key: SessionKey, sessions: TlsSessions | None) -> None:
@@ -91,20 +90,20 @@ class Sealed:
 
     @property
     def was_ended(self) -> bool:
-        """The other side said that nothing more comes."""
+        """The server sent close_notify: nothing more comes."""
         return self._tls.was_ended
 
     @property
     def is_resumed(self) -> bool:
-        """The handshake was a short one."""
+        """The handshake resumed a session."""
         return bool(self._tls.session_reused)
 
     def take(self, data: bytes | memoryview) -> None:
-        """Take what came over the wire."""
+        """Take encrypted bytes from the wire."""
         self._incoming.write(data)
 
-    def shake(self) -> bool:
-        """Go on with the handshake; returns whether it is over."""
+    def handshake(self) -> bool:
+        """Continue the handshake; returns whether it is complete."""
         try:
             self._tls.do_handshake()
         except ssl.SSLWantReadError:
@@ -116,37 +115,35 @@ class Sealed:
         self.is_open = True
         return True
 
-    def read_into(self, room: memoryview) -> int:
-        """Decrypt what is there into this room; returns how many bytes came, 0 where no more can."""
+    def read_into(self, buffer: memoryview) -> int:
+        """Decrypt what was taken; returns the number of bytes, 0 where none are left."""
         filled = 0
         try:
-            while filled < len(room):
-                count = self._tls.read(len(room) - filled, room[filled:])
+            while filled < len(buffer):
+                count = self._tls.read(len(buffer) - filled, buffer[filled:])
                 if not count:
                     break
                 filled += count
         except ssl.SSLWantReadError:
             pass
         except ssl.SSLError:
-            # What is wrong behind something takes nothing from it; asked again, TLS says so again.
+            # Bytes before the error count; OpenSSL gives the error again on the next read.
             if not filled:
                 raise
         return filled
 
     def write(self, data: bytes) -> None:
-        """Encrypt this."""
+        """Encrypt these bytes."""
         self._tls.write(data)
 
     def pending(self) -> bytes:
-        """Give what is to be sent by now."""
+        """Give the bytes that are to be sent now."""
         return self._outgoing.read() if self._outgoing.pending else b""
 
     def keep_session(self) -> None:
-        """Keep what the server gave us to resume the session with, if it did, and if it is likely to be of use.
-
-        What was resumed can be resumed again: the same session stays, with its age.
-        """
+        """Keep the session where the server allows it to be resumed, and is dialled often enough."""
         sessions = self._sessions
+        # A session that was resumed stays as it is, with its age, and can be resumed again.
         if sessions is None or not sessions.is_worth_it(self._key) or self._tls.session_reused:
             return
         session = self._tls.session
@@ -154,7 +151,7 @@ class Sealed:
             sessions.keep(self._key, session)
 
     def end(self) -> None:
-        """Say that nothing more comes."""
+        """Send close_notify."""
         if self.is_open:
             with suppress(ssl.SSLError):
                 self._tls.unwrap()

@@ -1,0 +1,122 @@
+"""Client sessions of aiohttp for configured URLs, such as webhooks: every address is judged when it is dialled."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from tocsin.adapters.http.addresses import AddressPolicy
+from tocsin.adapters.http.resolver import AddressRefused, NameCache, NameNotResolved
+from tocsin.adapters.http.tls import TlsContexts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    from aiohappyeyeballs import AddrInfoType
+    from yarl import URL
+
+    from tocsin.settings import NetworkSettings
+
+_DNS_S: Final = 5.0
+
+
+class GuardedSessions:
+    """Opens client sessions that dial only what `network.allow` lets them; their users close them.
+
+    accepted  certificates that the user accepted for hosts, as `tls.accepted_of` gives them
+    Use it as an asynchronous context that outlives its sessions.
+    """
+
+    def __init__(self, network: NetworkSettings, *, user_agent: str, accepted: Mapping[str, str] | None = None) -> None:
+        self._policy, self._user_agent = AddressPolicy(network.allow), user_agent
+        self._tls = TlsContexts(accepted or {})
+        self._names: NameCache | None = None
+
+    async def __aenter__(self) -> Self:
+        self._names = NameCache(_DNS_S)
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._names is not None:
+            await self._names.close()
+        self._names = None
+
+    def open(self) -> aiohttp.ClientSession:
+        """Open a session; it uses no proxies of the environment, and does not inflate bodies."""
+        if self._names is None:
+            raise RuntimeError("the sessions are used outside their `async with`")
+        tls = self._tls
+
+        class Request(aiohttp.ClientRequest):
+            """Uses the TLS context of its own host."""
+
+            def __init__(self, method: str, url: URL, **options: Any) -> None:
+                if url.scheme == "https":
+                    options["ssl"] = tls.of(str(url))
+                super().__init__(method, url, **options)
+
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                resolver=_JudgedResolver(self._names, self._policy),
+                use_dns_cache=False,  # NameCache is one, bounded and by the answers' own times
+                socket_factory=self._open_socket,
+            ),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"User-Agent": self._user_agent},
+            auto_decompress=False,
+            request_class=Request,
+        )
+
+    def _open_socket(self, target: AddrInfoType) -> socket.socket:
+        """Open the socket of a connection; addresses in URLs come here without a resolver."""
+        family, kind, protocol, _, address = target
+        why = self._policy.refuses(str(address[0]))
+        if why is not None:
+            raise AddressRefused(self._policy.refusal(f"{address[0]} {why}", str(address[0])))
+        return socket.socket(family, kind, protocol)
+
+
+class _JudgedResolver(AbstractResolver):
+    """Gives aiohttp only addresses that may be dialled."""
+
+    def __init__(self, names: NameCache, policy: AddressPolicy) -> None:
+        self._names, self._policy = names, policy
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """Give the addresses of the name that may be dialled; raises NameNotResolved or AddressRefused."""
+        found = [
+            address for address in await self._names.addresses(host) if family in {_family(address), socket.AF_UNSPEC}
+        ]
+        if not found:
+            raise NameNotResolved(f"the name {host} has no address")
+        refusals = {address: self._policy.refuses(address) for address in found}
+        allowed = [address for address, why in refusals.items() if why is None]
+        if not allowed:
+            address, why = next(iter(refusals.items()))
+            raise AddressRefused(self._policy.refusal(f"{host} is {address}, which {why}", address))
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=_family(address),
+                proto=socket.IPPROTO_TCP,
+                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+            )
+            for address in allowed
+        ]
+
+    async def close(self) -> None:
+        """Do nothing: the cache belongs to GuardedSessions."""
+
+
+def _family(address: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in address else socket.AF_INET
