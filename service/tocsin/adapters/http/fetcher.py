@@ -44,8 +44,8 @@ class HttpSession:
     sessions  TLS sessions to be resumed; None: each handshake is a whole one
     """
 
-    # aiohttp costs three times as much for a page and five times for a 304, and to bound what a server may send, code of
-    # ours had to reach into its private parts. It stays for webhooks, by its public interface (`guarded.py`).
+    # aiohttp costs three times as much for a page and five times for a 304, and bounds on what a server sends need its
+    # private attributes. It stays for webhooks, by its public interface (`guarded.py`).
 
     def __init__(
         self,
