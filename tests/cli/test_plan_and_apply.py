@@ -124,7 +124,7 @@ def test_a_file_without_pages_never_empties_the_list(installation: Installation,
     answer = installation.call("apply", "--prune", "--yes", installation.write("empty.toml", text))
 
     assert answer.status == 2
-    assert "all would go; to empty the list: tocsin watch clear" in answer.err
+    assert "which would remove all; to empty the list: tocsin watch clear" in answer.err
     assert len(pages(installation)) == 2
 
 

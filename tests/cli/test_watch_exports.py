@@ -30,7 +30,7 @@ def test_a_backup_of_changedetection_io_is_imported_without_naming_what_it_is(
     listed = [(page["url"], page["text"], page["paused"]) for page in installation.call("watch", "list").records]
     assert listed == [(A, "The page", True), (B, None, False)]
     assert (answer.status, answer.records[0]["added"], answer.records[0]["refused"]) == (1, 2, 1)
-    assert "trigger_text of 1 watch: there is no counterpart here; left out" in answer.err
+    assert "trigger_text of 1 watch: no counterpart here; left out" in answer.err
 
 
 def test_an_export_with_anything_wrong_is_not_taken_where_that_is_asked_for(installation: Installation) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.origin import Origin, Page, RawOrigin
 from tocsin.cli.watch.sitemaps import Errand, fetch_lists
-from tocsin.lists.taking import Tally
+from tocsin.lists.importing import Tally
 from tocsin.settings import Settings
 
 if TYPE_CHECKING:

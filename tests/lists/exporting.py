@@ -7,7 +7,7 @@ import json
 import zipfile
 from typing import TYPE_CHECKING, Any
 
-from tocsin.lists import Entry, Named, Refused, open_list
+from tocsin.lists import ListEntry, ListNotice, RefusedLine, open_list
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,17 +40,17 @@ def archive(members: Mapping[str, Any], *, compression: int = zipfile.ZIP_DEFLAT
     return target.getvalue()
 
 
-def items(body: bytes | Any, *, kind: str | None = None) -> tuple[str, list[Entry], list[str], list[str]]:
+def items(body: bytes | Any, *, kind: str | None = None) -> tuple[str, list[ListEntry], list[str], list[str]]:
     """Read an export; returns its format, the pages, what was refused, and what was named."""
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     found, listed = open_list(io.BytesIO(content), name="export", kind=kind)
     entries, refused, named = [], [], []
     for item in listed:
         match item:
-            case Entry():
+            case ListEntry():
                 entries.append(item)
-            case Refused():
+            case RefusedLine():
                 refused.append(f"{item.line}: {item.reason}")
-            case Named():
+            case ListNotice():
                 named.append(item.told)
     return found, entries, refused, named

@@ -94,7 +94,7 @@ def test_json_is_read_as_yaml() -> None:
         (f'[[pages]]\nurl = "{A}"\nevery = "soon"\n', 'pages.toml:3: every: found "soon", allowed is a duration'),
         (
             f'[[pages]]\nurl = "{A}"\n[[pages]]\nurl = "{A}#x"\n',
-            "pages.toml:3: https://example.org/a stands here twice",
+            "pages.toml:3: https://example.org/a is listed twice",
         ),
         ('[[pages]]\ngroup = "news"\n', "pages.toml:1: this page has no url; give it"),
         ('[groups.news]\ntel = "any"\n', 'pages.toml:2: "tel": unknown key; the nearest known key is tell'),
@@ -104,13 +104,13 @@ def test_json_is_read_as_yaml() -> None:
         ("all = 3\n", "pages.toml:1: not a table of settings"),
         ("pages = 3\n", "pages.toml:1: not a list"),
         ('[[pages]]\nurl = "https://me:secret@example.org/"\n', "credentials in the URL; write them as auth"),
-        ("prune = true\n", "pages.toml:1: prune, and no page is named"),
+        ("prune = true\n", "pages.toml:1: prune, but no page is named"),
         ('[[pages]]\nurl = "https://example.org/a"\ntext = """\n[[pages]]\n"""\nx = 1\n', "pages.toml:6: "),
         ("a = [1\n", "pages.toml: not TOML"),
     ],
 )
 def test_a_bad_file_is_refused_with_line_key_and_mend(text: str, told: str) -> None:
-    with pytest.raises(UsageError, match=r"nothing of it was taken|not TOML") as refused:
+    with pytest.raises(UsageError, match=r"nothing was applied|not TOML") as refused:
         declared(text)
 
     assert told in str(refused.value)
@@ -122,7 +122,7 @@ def test_a_bad_file_is_refused_with_line_key_and_mend(text: str, told: str) -> N
         ("pages:\n- url: https://example.org/a\n  evry: 1h\n", 'pages.yaml:3: "evry": unknown key'),
         (
             "pages:\n- url: https://example.org/a\n  url: https://example.org/b\n",
-            "pages.yaml:3: 'url' stands here twice",
+            "pages.yaml:3: 'url' is there twice",
         ),
         ("pages:\n- [https://example.org/a]\n", "pages.yaml:2: not a page"),
         ("pages: [\n", "pages.yaml:2: not YAML"),
@@ -145,7 +145,7 @@ def test_all_complaints_are_told_at_once_and_the_first_of_very_many() -> None:
     lines = str(refused.value).split("\n")
     assert len(lines) == 21
     assert lines[1].startswith("pages.toml:3: ")
-    assert lines[-1] == "pages.toml: 30 more; nothing of it was taken"
+    assert lines[-1] == "pages.toml: 30 more; nothing was applied"
 
 
 def test_a_secret_is_read_from_the_file_that_is_named() -> None:
@@ -169,7 +169,7 @@ def test_bytes_that_are_no_text_are_refused_with_their_line() -> None:
 
 
 def test_a_key_that_is_there_twice_in_JSON_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"pages\.json:1: 'every' stands here twice"):
+    with pytest.raises(UsageError, match=r"pages\.json:1: 'every' is there twice"):
         read_declared(b'{"all": {"every": "1h", "every": "2h"}}', name="pages.json")
 
 
@@ -181,8 +181,8 @@ def test_the_lines_of_very_many_complaints_are_found_in_one_reading_of_the_file(
         declared(pages + pages)
 
     lines = str(refused.value).split("\n")
-    assert lines[1] == "pages.toml:40003: https://example.org/1 stands here twice, first in line 3; leave one out"
-    assert lines[-1] == "pages.toml: 19,980 more; nothing of it was taken"
+    assert lines[1] == "pages.toml:40003: https://example.org/1 is listed twice, first in line 3; remove one"
+    assert lines[-1] == "pages.toml: 19,980 more; nothing was applied"
 
 
 def test_a_line_without_an_end_is_not_searched_for_names() -> None:

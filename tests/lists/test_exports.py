@@ -60,7 +60,7 @@ def test_what_has_no_counterpart_is_named_with_how_many_had_it() -> None:
     )[3]
 
     assert named == [
-        f"{key} of {of}: there is no counterpart here; left out"
+        f"{key} of {of}: no counterpart here; left out"
         for key, of in (
             ("fetch_backend", "1 watch"), ("trigger_text", "2 watches"), ("include_filters", "1 watch"),
             ("method", "1 watch"), ("time_schedule_limit", "1 watch"), ("further tags", "1 watch"),
@@ -78,7 +78,7 @@ def test_a_list_of_urls_with_tags_behind_them_is_taken_over() -> None:
     kind, entries, _, named = items(f"{A} News, Other\r\n{B}\r\n{A} ['{NEWS}']\r\n".encode())
 
     assert (kind, [(entry.url, entry.group) for entry in entries]) == ("list", [(A, "News"), (B, None), (A, None)])
-    assert named == ["further tags (Other): there is no counterpart here; left out"]
+    assert named == ["further tags (Other): no counterpart here; left out"]
 
 
 def test_a_comment_behind_a_url_is_no_tag() -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from tests.lists.exporting import ONE, TWO, A, B, archive, items, watch
 from tocsin.errors import TocsinError, UsageError
-from tocsin.lists.taking import Reader, Tally
+from tocsin.lists.importing import Reader, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,7 +135,7 @@ def test_of_two_watches_with_one_id_the_first_is_taken() -> None:
 
     assert urls == [A]
     assert [reason.split(": ", 1)[1] for reason in said] == [
-        f"'{ONE}/watch.json': is there twice; the first one is taken", f"a second watch with the id '{ONE.upper()}'",
+        f"'{ONE}/watch.json': is there twice; the first one is read", f"a second watch with the id '{ONE.upper()}'",
     ]  # fmt: skip
 
 
@@ -153,7 +153,7 @@ def test_GHSA_mh42_m7cg_49fr_a_processor_of_an_import_names_no_file_and_no_modul
     _, (entry,), refused, named = items({ONE: watch(processor=processor)})
 
     assert (entry.settings, refused) == ({}, [])
-    assert named == ["processor of 1 watch: there is no counterpart here; left out"]
+    assert named == ["processor of 1 watch: no counterpart here; left out"]
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,12 @@ from tocsin.cli.plan import Plan, file_options, make_plan, read_file, tell
 from tocsin.cli.progress import steps
 from tocsin.cli.selection import BATCH
 from tocsin.cli.session import now, with_store
-from tocsin.lists.declared import Change, edit_of
+from tocsin.lists.declared import ListChange, edit_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tocsin.lists.declared import Edit
+    from tocsin.lists.declared import SettingsEdit
     from tocsin.ports import Store
 
 
@@ -60,9 +60,9 @@ async def carry_out(store: Store, plan: Plan) -> None:
                 await store.remove_pages(ids[start : start + BATCH], on_step=on_step)
 
 
-async def _change(store: Store, changes: Sequence[Change]) -> None:
+async def _change(store: Store, changes: Sequence[ListChange]) -> None:
     """Edit pages, those together whose edit is the same."""
-    alike: dict[bytes, tuple[Edit, list[int]]] = {}
+    alike: dict[bytes, tuple[SettingsEdit, list[int]]] = {}
     for change in changes:
         if change.page_id is not None:
             edit = edit_of(change)
@@ -74,7 +74,7 @@ async def _change(store: Store, changes: Sequence[Change]) -> None:
             await _edit(store, edit, ids, len(changes), on_step)
 
 
-async def _edit(store: Store, edit: Edit, ids: Sequence[int], of: int, on_step: Callable[[int], None]) -> None:
+async def _edit(store: Store, edit: SettingsEdit, ids: Sequence[int], of: int, on_step: Callable[[int], None]) -> None:
     for start in range(0, len(ids), BATCH):
         await store.edit_pages(
             ids[start : start + BATCH],

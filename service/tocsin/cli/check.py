@@ -15,7 +15,7 @@ from tocsin.cli.progress import progress
 from tocsin.cli.selection import BATCH
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.errors import BadUrl, UsageError
-from tocsin.lists import Entry, Named, Refused, open_list
+from tocsin.lists import ListEntry, ListNotice, RefusedLine, open_list
 from tocsin.lists.pages import new_page
 from tocsin.model import CheckOutcome, PageFilter
 from tocsin.spec.html.urls import watch_url
@@ -251,16 +251,16 @@ def _read(file: str, refused: list[str]) -> Iterator[WatchedUrl]:
             for item in items:
                 reason = ""
                 match item:
-                    case Entry():
+                    case ListEntry():
                         try:
                             yield watch_url(item.url)
                         except BadUrl as exc:
                             reason = str(exc)
-                    case Refused():
+                    case RefusedLine():
                         reason = item.reason
-                    case Named(kind="sitemap"):
+                    case ListNotice(kind="sitemap"):
                         reason = item.told
-                    case Named():
+                    case ListNotice():
                         output.note(f"{file}:{item.line}: {item.told}")
                 if reason:
                     refused.append(f"{file}:{item.line}: {reason}")

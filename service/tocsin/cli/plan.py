@@ -21,9 +21,9 @@ from tocsin.configuration import mask
 from tocsin.configuration.secrets import read_secret
 from tocsin.errors import UsageError
 from tocsin.lists.declared import (
-    Change,
     Declared,
     DeclaredWriter,
+    ListChange,
     TomlWriter,
     YamlWriter,
     compare_group,
@@ -33,8 +33,8 @@ from tocsin.lists.declared import (
     to_schema,
 )
 from tocsin.lists.declared.tree import FORMATS, LARGEST_BYTES
+from tocsin.lists.formats.writing import PRIVATE
 from tocsin.lists.pages import GroupNames
-from tocsin.lists.writing import PRIVATE
 from tocsin.model import PageFilter
 
 if TYPE_CHECKING:
@@ -61,17 +61,17 @@ class Plan(Struct):
     changed, removed  pages that are watched
     """
 
-    settings: list[Change] = field(default_factory=list)
+    settings: list[ListChange] = field(default_factory=list)
     added: list[NewPage] = field(default_factory=list)
-    new: list[Change] = field(default_factory=list)
-    changed: list[Change] = field(default_factory=list)
-    removed: list[Change] = field(default_factory=list)
+    new: list[ListChange] = field(default_factory=list)
+    changed: list[ListChange] = field(default_factory=list)
+    removed: list[ListChange] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         """Whether there is anything to do."""
         return bool(self.settings or self.new or self.changed or self.removed)
 
-    def changes(self) -> Iterator[Change]:
+    def changes(self) -> Iterator[ListChange]:
         """Yield all changes, in the order in which they are carried out."""
         for some in (self.settings, self.new, self.changed, self.removed):
             yield from some
@@ -97,7 +97,9 @@ def read_file(name: str, kind: str | None, *, prune: bool | None) -> Declared:
 
     declared = read_declared(body, name=name, kind=kind, read_secret=secret)
     if prune and not declared.pages:
-        raise UsageError(f"--prune: {name} names no page, and all would go; to empty the list: tocsin watch clear")
+        raise UsageError(
+            f"--prune: {name} names no page, which would remove all; to empty the list: tocsin watch clear"
+        )
     return declared if prune is None else msgspec.structs.replace(declared, prune=prune)
 
 
@@ -182,7 +184,7 @@ def tell(plan: Plan, *, applied: bool) -> None:
     output.say(told_in_short(plan, applied=applied), style="bold")
 
 
-def to_record(change: Change) -> dict[str, Any]:
+def to_record(change: ListChange) -> dict[str, Any]:
     """Tell a change to a program; secrets are masked."""
     changes = [
         {"key": field.key, "previous": _masked(field.key, field.previous), "latest": _masked(field.key, field.latest)}
@@ -213,7 +215,7 @@ def told_in_short(plan: Plan, *, applied: bool) -> str:
     return f"{'Done' if applied else 'Plan'}: {', '.join(parts)}."
 
 
-def _print(change: Change) -> None:
+def _print(change: ListChange) -> None:
     sign, style = _SIGNS[change.action]
     name = {"all": "all pages", "group": f"group {change.name}", "page": change.name}[change.scope]
     output.say(f"{sign} {name}", style=style)

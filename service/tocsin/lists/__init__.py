@@ -1,6 +1,6 @@
-"""Lists of pages that users bring and take: plain lists, CSV, OPML and sitemaps, read and written as streams."""
+"""Lists of pages that users import and export: plain lists, CSV, OPML and sitemaps, read and written as streams."""
 
-from tocsin.lists.entries import Entry, Named, Refused
-from tocsin.lists.reading import FORMATS, open_list
+from tocsin.lists.entries import ListEntry, ListNotice, RefusedLine
+from tocsin.lists.formats.opening import FORMATS, open_list
 
-__all__ = ["FORMATS", "Entry", "Named", "Refused", "open_list"]
+__all__ = ["FORMATS", "ListEntry", "ListNotice", "RefusedLine", "open_list"]

@@ -1,4 +1,4 @@
-"""What a list says, one thing at a time."""
+"""The items of a list: pages, lines that are refused, and notices."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ if TYPE_CHECKING:
 
 CHANGEDETECTION: Final = "changedetection"
 DISTILL: Final = "distill"
-"""Programs whose exports are read."""
+"""Programs whose exports can be read."""
 
 GROUP_LETTERS: Final = 63
-"""The longest name of a group; tags and folders of others are cut to it."""
+"""The longest name of a group; tags and folders of other programs are cut to it."""
 
 LEFT_OUT: Final = "left out"
-"""A kind of Named: something that another program sets for its pages, and that has no counterpart here."""
+"""A kind of ListNotice: something that another program sets for its pages, and that has no counterpart here."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One page of a list, as it stands there.
+class ListEntry:
+    """One page of a list, as the list has it.
 
-    line      from 1; of an XML list the line of its element, of JSON and archives the number of the page
-    url       not judged yet
-    group     None where the list names none
-    text      the user's own words, or None
-    settings  text by key of PageSettings, not judged yet
-    paused    it is listed, and not asked for
+    line      from 1; in XML the line of its element, in JSON and archives the number of the page
+    url       not checked yet
+    group     None if the list names none
+    text      the user's own text, or None
+    settings  text by key of PageSettings, not checked yet
+    paused    listed, but not requested
     """
 
     line: int
@@ -40,18 +40,18 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """A line that cannot be taken."""
+class RefusedLine:
+    """A line that cannot be imported."""
 
     line: int
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """Something that the list names and that is none of its pages: a sitemap of an index, a column nobody knows.
+class ListNotice:
+    """Something in a list that is not a page: a sitemap of an index, an unknown column, a setting that is left out.
 
-    nearest  what was perhaps meant, or None
+    nearest  what was probably meant, or None
     """
 
     line: int
@@ -61,13 +61,13 @@ class Named:
 
     @property
     def told(self) -> str:
-        """What becomes of it, in words."""
+        """What happens to it, in words."""
         if self.kind == "sitemap":
             return f"a sitemap, which is not fetched: {self.name}"
         if self.kind == LEFT_OUT:
-            return f"{self.name}: there is no counterpart here; left out"
+            return f"{self.name}: no counterpart here; left out"
         meant = f"; did you mean {self.nearest!r}?" if self.nearest else ""
         return f"no setting is called {self.name!r}; this {self.kind} is left out{meant}"
 
 
-Item: TypeAlias = Entry | Refused | Named
+ListItem: TypeAlias = ListEntry | RefusedLine | ListNotice

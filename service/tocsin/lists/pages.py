@@ -1,4 +1,4 @@
-"""One page to be watched, from what somebody wrote: its URL, group and words judged."""
+"""A page to be watched, from user input: its group and text checked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST_GROUP: Final = 63
 
 
 def check_group(name: str) -> str:
-    """Return the name of a group as it is kept (NFC); raises UsageError for one that cannot be."""
+    """Return the name of a group as it is stored (NFC); raises UsageError for an invalid one."""
     trimmed = normalize("NFC", name).strip()
     if not trimmed or len(trimmed) > _LONGEST_GROUP or not trimmed.isprintable():
         raise UsageError(f"group {name[:80]!r}: a group's name has 1 to {_LONGEST_GROUP} printable characters")
@@ -27,21 +27,19 @@ def check_group(name: str) -> str:
 
 
 class GroupNames:
-    """Names of groups, of which no two differ only in capitals; those that are there already stay as they are.
-
-    One that is there in another form of Unicode, as an older version took it, is the same name.
-    """
+    """Names of groups, no two of which differ only in case."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._names = set(names)
         self._folded = {_folded(name): name for name in self._names}
 
     def take(self, name: str) -> str:
-        """Return the name; raises UsageError, which says what to write, where another one differs only in capitals."""
+        """Return the name; raises UsageError if a known name differs from it only in case."""
         if name not in self._names:
             other = self._folded.setdefault(_folded(name), name)
+            # Older versions stored names in any form of Unicode; those are the same name.
             if normalize("NFC", other) != name:
-                raise UsageError(f"group {name}: there is {other}, which differs only in capitals; write {other}")
+                raise UsageError(f"group {name}: the group {other} differs only in capitals; write {other}")
             self._names.add(name)
         return name
 
@@ -51,7 +49,7 @@ def _folded(name: str) -> str:
 
 
 def check_words(text: str | None) -> str | None:
-    """Return the user's own words on a page; raises UsageError for too many (T24)."""
+    """Return the user's own text for a page; raises UsageError if it is too long (T24)."""
     return check_text(text) if text else None
 
 
@@ -63,7 +61,7 @@ def new_page(
     settings: JsonObject | None = None,
     paused: bool = False,
 ) -> NewPage:
-    """Make a page of a URL that was judged."""
+    """Make a page of a valid URL."""
     return NewPage(
         url=found.url,
         given=found.given,

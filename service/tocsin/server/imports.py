@@ -10,8 +10,8 @@ from typing import IO, TYPE_CHECKING, Final
 from msgspec import Struct
 
 from tocsin.errors import HasStates
+from tocsin.lists.importing import Reader, Tally
 from tocsin.lists.pages import check_group
-from tocsin.lists.taking import Reader, Tally
 from tocsin.model import EPOCH, TableRow
 from tocsin.server.access.auditing import audit
 from tocsin.server.problems import Problem

@@ -18,9 +18,9 @@ from tocsin.cli.session import configuration, is_store_there, now, with_store
 from tocsin.cli.watch.sitemaps import Errand, fetch_lists, is_robots_txt, is_url
 from tocsin.errors import StoreOutdated, UsageError
 from tocsin.lists import FORMATS
+from tocsin.lists.formats.writing import ListWriter, OutlineWriter, PlainWriter, SeparatedWriter
+from tocsin.lists.importing import Reader, Tally
 from tocsin.lists.pages import check_group
-from tocsin.lists.taking import Reader, Tally
-from tocsin.lists.writing import ListWriter, OutlineWriter, PlainWriter, SeparatedWriter
 from tocsin.model import NewPage, PageFilter
 from tocsin.spec.html.urls import watch_url
 

@@ -16,7 +16,7 @@ from tocsin.cli.formatting import count
 from tocsin.cli.progress import progress
 from tocsin.configuration import show_span
 from tocsin.errors import TocsinError, UsageError
-from tocsin.lists.taking import Reader, Tally
+from tocsin.lists.importing import Reader, Tally
 from tocsin.spec.html.urls import resolve, watch_url
 from tocsin.spec.robots.rules import robots_url
 

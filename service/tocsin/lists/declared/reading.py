@@ -1,4 +1,4 @@
-"""From a file to what it declares: settings for all pages, groups with theirs, pages; a bad file is refused whole."""
+"""Reads a declared list: settings of all pages, groups and pages. A file with any error is rejected as a whole."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from tocsin.configuration import parse_page_settings
 from tocsin.errors import UsageError
-from tocsin.lists.declared.tree import Tree, is_list, read_tree
+from tocsin.lists.declared.tree import DeclaredTree, is_list, read_tree
 from tocsin.lists.pages import GroupNames, check_group, check_words, new_page
 from tocsin.settings import PageSettings
 from tocsin.spec.html.urls import watch_url
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tocsin.model import JsonObject, NewPage
 
     ReadSecret = Callable[[str, str, str], str]
-    """Given a file's name, the key and where it stands, returns what the file holds."""
+    """Takes a file's name, the key and its place; returns the content of the file."""
 
 KEYS: Final = tuple(PageSettings.__struct_fields__)
 SECRET_FILES: Final = {"auth_file": "auth", "proxy_file": "proxy"}
@@ -33,24 +33,24 @@ _MOST_COMPLAINTS: Final = 20
 _YES: Final = ("true", "yes", "on")
 _NO: Final = ("false", "no", "off")
 _SHOWN: Final = 80
-# Beside those of JSON: what TOML forbids, what ends a line in YAML, and what YAML takes for no text.
+# Beside what JSON escapes: characters that TOML forbids, and that YAML takes for line ends or rejects.
 _ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 class DeclaredPage(Struct, frozen=True):
-    """A page of the file; `paused` None says nothing of it."""
+    """A page of the file; `paused` is None if the file does not set it."""
 
     new: NewPage
     paused: bool | None
 
 
 class Declared(Struct, frozen=True):
-    """What a file says.
+    """The content of a file.
 
-    for_all  settings for all pages; None where it says nothing of them
+    for_all  settings for all pages; None without such a table
     groups   settings by the group's name
     pages    by URL
-    prune    pages that it does not name are to go
+    prune    remove watched pages that the file does not name
     """
 
     for_all: JsonObject | None
@@ -64,10 +64,10 @@ def read_declared(
 ) -> Declared:
     """Read a declared list.
 
-    name         for messages; its ending tells the format where `kind` does not
+    name         for messages; its suffix decides the format if `kind` is None
     kind         "toml" or "yaml"
     read_secret  reads `auth_file` and `proxy_file`; None: no file may be named
-    Raises UsageError, a line for each thing that cannot be (the first 20), each with its place and the mend.
+    Raises UsageError with a line for each of the first 20 errors, its place and the mend.
     """
     tree = read_tree(body, name=name, kind=kind)
     reader = _Reader(tree, read_secret)
@@ -75,15 +75,15 @@ def read_declared(
     if reader.complaints:
         told = reader.complaints[:_MOST_COMPLAINTS]
         more = len(reader.complaints) - len(told)
-        rest = [f"{name}: {more:,} more; nothing of it was taken"] if more else [f"{name}: nothing of it was taken"]
+        rest = [f"{name}: {more:,} more; nothing was applied"] if more else [f"{name}: nothing was applied"]
         raise UsageError("\n".join([*told, *rest]))
     return declared
 
 
 class _Reader:
-    """Reads one tree; what cannot be is gathered, so that all of it can be mended at once."""
+    """Reads one tree, and collects errors, so that the user can mend all of them at once."""
 
-    def __init__(self, tree: Tree, read_secret: ReadSecret | None) -> None:
+    def __init__(self, tree: DeclaredTree, read_secret: ReadSecret | None) -> None:
         self._tree, self._read_secret = tree, read_secret
         self._judged: dict[str, JsonObject] = {}
         self._names = GroupNames([MAIN])
@@ -98,7 +98,7 @@ class _Reader:
         prune = self._truth(top.get("prune"), ("prune",))
         if prune and not pages and not self.complaints:
             self._complain(
-                ("prune",), "prune, and no page is named: all would go; to empty the list: tocsin watch clear"
+                ("prune",), "prune, but no page is named, which would remove all; to empty the list: tocsin watch clear"
             )
         return Declared(for_all, groups, pages, bool(prune))
 
@@ -134,7 +134,7 @@ class _Reader:
             url = page.new.url
             if url in pages:
                 first = self._tree.line(("pages", places[url]))
-                self._complain(("pages", number), f"{url} stands here twice, first in line {first}; leave one out")
+                self._complain(("pages", number), f"{url} is listed twice, first in line {first}; remove one")
                 continue
             pages[url], places[url] = page, number
         return pages
@@ -157,7 +157,7 @@ class _Reader:
         return DeclaredPage(new_page(found, group=name, text=check_words(text), settings=settings), paused)
 
     def _settings(self, given: Any, path: tuple[str | int, ...], *, also: tuple[str, ...] = ()) -> JsonObject:
-        """Judge settings; those of many pages that are alike once."""
+        """Check settings; equal settings of several pages are checked once."""
         if not isinstance(given, dict):
             self._complain(path, "not a table of settings; write them as keys below it, such as every")
             return {}
@@ -181,7 +181,7 @@ class _Reader:
         return self._judged[judged_by]
 
     def _with_secrets(self, texts: Mapping[str, str], path: tuple[str | int, ...]) -> dict[str, str]:
-        """Put what a named file holds in the place of its name."""
+        """Replace the names of secret files by their content."""
         found = {key: text for key, text in texts.items() if key not in SECRET_FILES}
         for by_file, key in SECRET_FILES.items():
             if by_file not in texts:
@@ -194,14 +194,14 @@ class _Reader:
             try:
                 found[key] = self._read_secret(texts[by_file], by_file, place)
             except UsageError as exc:
-                # The place stands before each complaint already.
+                # `_complain` writes the place, too.
                 raise UsageError(str(exc).removeprefix(f"{place}: ")) from exc
         return found
 
     def _demand_known(self, given: Mapping[str, Any], known: tuple[str, ...], path: tuple[str | int, ...]) -> bool:
         unknown = [key for key in given if key not in known]
         for key in unknown:
-            # Comparing takes longer than all else, and of more complaints than are shown only the number is.
+            # Finding close names is slow, and messages beyond the first 20 are only counted.
             close = [] if self._is_full else get_close_matches(str(key).lower(), known, n=1, cutoff=0.5)
             mend = f"the nearest known key is {close[0]}" if close else f"known here are {', '.join(known)}"
             self._complain((*path, key), f"{_shown(key)}: unknown key; {mend}")
@@ -231,7 +231,7 @@ class _Reader:
 
 
 def to_text(value: Any) -> str:
-    """Write a value as a command line would give it; raises UsageError for one that no setting can be."""
+    """Write a value as on a command line; raises UsageError for a type that no setting has."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -246,12 +246,12 @@ def to_text(value: Any) -> str:
 
 
 def quoted(text: str) -> str:
-    """Write a text in quotation marks, as TOML and YAML both read it."""
+    """Quote a text for TOML and YAML."""
     return _ESCAPED.sub(lambda letter: f"\\u{ord(letter[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 
 def _shown(value: object) -> str:
-    """Show a value in a message: no control characters, not endless, however deep it is."""
+    """Show a value in a message: short, and without control characters."""
     if isinstance(value, (list, dict)):
         return "a list" if isinstance(value, list) else "a table"
     text = f'"{value}"' if isinstance(value, str) and value.isprintable() else ascii(value)

@@ -1,4 +1,4 @@
-"""The JSON Schema of declared lists, made from the settings, so that it cannot grow old."""
+"""The JSON Schema of declared lists, generated from the settings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LONGEST_GROUP, _LONGEST_TEXT = 63, 253
 
 
 def to_schema() -> JsonObject:
-    """Give the schema, as draft 2020-12 has it; editors use it to complete and to check TOML and YAML."""
+    """Return the schema (draft 2020-12); editors use it to complete and to check TOML and YAML."""
     settings = {key: _of_setting(key) for key in KEYS}
     for by_file, key in SECRET_FILES.items():
         settings[by_file] = {"type": "string", "description": f"a file that holds {key}, from this file's folder"}

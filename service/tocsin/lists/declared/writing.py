@@ -1,11 +1,11 @@
-"""The store written out as a declared list: planning with it changes nothing."""
+"""The store exported as a declared list; planning with it changes nothing."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tocsin.lists.declared.reading import MAIN, quoted, to_text
-from tocsin.lists.writing import PRIVATE
+from tocsin.lists.formats.writing import PRIVATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -14,16 +14,18 @@ if TYPE_CHECKING:
 
 
 class DeclaredWriter(Protocol):
-    """Writes a declared list piece by piece; each method returns what is to be written."""
+    """Writes a declared list piece by piece; each method returns a piece of the file."""
 
     def head(self, for_all: Mapping[str, Any], groups: Mapping[str, Mapping[str, Any]]) -> str:
-        """What stands before the pages."""
+        """Return the settings of all pages and of groups."""
 
     def pages(self, pages: Iterable[PageRow]) -> str:
-        """Some pages."""
+        """Return some pages."""
 
 
-class _Writer:
+class _PageValues:
+    """What both formats write of a page."""
+
     def __init__(self, *, with_secrets: bool) -> None:
         self._with_secrets = with_secrets
 
@@ -41,36 +43,36 @@ class _Writer:
         return {**own, **self._settings(page.settings)}
 
 
-class TomlWriter(_Writer):
-    """As TOML."""
+class TomlWriter(_PageValues):
+    """A declared list in TOML."""
 
     def head(self, for_all: Mapping[str, Any], groups: Mapping[str, Mapping[str, Any]]) -> str:
-        """Write the tables of all pages and of groups."""
+        """Return the tables of all pages and of groups."""
         parts = ["[all]\n" + _toml(self._settings(for_all))]
         parts += [f"[groups.{quoted(name)}]\n{_toml(self._settings(given))}" for name, given in groups.items()]
         return "\n".join(parts)
 
     def pages(self, pages: Iterable[PageRow]) -> str:
-        """Write a table for each page."""
+        """Return a table for each page."""
         return "".join(f"\n[[pages]]\n{_toml(self._page(page))}" for page in pages)
 
 
-class YamlWriter(_Writer):
-    """As YAML, each scalar in quotation marks: a text is a text to every reader."""
+class YamlWriter(_PageValues):
+    """A declared list in YAML, with quoted scalars, which every reader takes for text."""
 
     def __init__(self, *, with_secrets: bool) -> None:
         super().__init__(with_secrets=with_secrets)
         self._is_first = True
 
     def head(self, for_all: Mapping[str, Any], groups: Mapping[str, Mapping[str, Any]]) -> str:
-        """Write the mappings of all pages and of groups."""
+        """Return the mappings of all pages and of groups."""
         named = {name: self._settings(given) for name, given in groups.items()}
         lines = [f"all:{_yaml(self._settings(for_all), 2)}", "groups:" if named else "groups: {}"]
         lines += [f"  {quoted(name)}:{_yaml(given, 4)}" for name, given in named.items()]
         return "\n".join(lines) + "\n"
 
     def pages(self, pages: Iterable[PageRow]) -> str:
-        """Write an item for each page."""
+        """Return an item for each page."""
         items = "".join("  -" + _yaml(self._page(page), 4).replace("\n   ", "", 1) + "\n" for page in pages)
         first, self._is_first = self._is_first, False
         return f"pages:\n{items}" if first and items else items
@@ -81,7 +83,7 @@ def _toml(values: Mapping[str, Any]) -> str:
 
 
 def _yaml(values: Mapping[str, Any], indent: int) -> str:
-    """Write a mapping below what stands before it."""
+    """Write a mapping, indented below its key."""
     if not values:
         return " {}"
     return "".join(f"\n{' ' * indent}{key}: {_yaml_value(value)}" for key, value in values.items())

@@ -1,1 +1,1 @@
-"""What other programs export: their pages taken over, and what has no counterpart here named."""
+"""Exports of other programs: their pages are imported; settings without a counterpart here are reported."""

@@ -1,8 +1,7 @@
-"""The archive that changedetection.io makes as a backup: never extracted, whatever its names say.
+"""The backup archive of changedetection.io, which is read without being extracted.
 
-Nothing in an archive is written anywhere: names are compared with the few that are known, and only those are read, into
-memory, each and all together within bounds. So a name that leads out of the archive leads nowhere (CVE-2026-29065,
-GHSA-8757-69j2-hx56).
+Only members with known names are read, into memory, each of them and all together within limits. So a name that leads
+out of the archive has no effect (CVE-2026-29065, GHSA-8757-69j2-hx56).
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from contextlib import ExitStack, suppress
 from typing import IO, TYPE_CHECKING, Final
 
 from tocsin.errors import TocsinError, UsageError
-from tocsin.lists.entries import Refused
+from tocsin.lists.entries import RefusedLine
 from tocsin.lists.exports.changedetection import Watches, read_application
 from tocsin.lists.exports.values import repeated_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.lists.entries import Item
+    from tocsin.lists.entries import ListItem
 
 LARGEST_ARCHIVE: Final = 256 * 2**20
 LARGEST_MEMBER: Final = 10 * 2**20
@@ -48,11 +47,11 @@ _APPLICATION: Final = "changedetection.json"
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
 
 
-def read_archive(stream: IO[bytes], *, name: str) -> Iterator[Item]:
-    """Read the watches of a backup: in place where the stream can be sought in, else from a copy on disk.
+def read_archive(stream: IO[bytes], *, name: str) -> Iterator[ListItem]:
+    """Read the watches of a backup: in place if the stream is seekable, else from a copy on disk.
 
-    Raises UsageError for what is no such backup, is cut off, or is larger than one can be; TocsinError where there is
-    no room for the copy; what is wrong with one watch is an item.
+    Raises UsageError if it is not such a backup, cut off, or too large; TocsinError if there is no room for the copy. A
+    problem with one watch is an item.
     """
     with ExitStack() as stack:
         whole = stream if stream.seekable() else stack.enter_context(_copied(stream, name))
@@ -61,13 +60,13 @@ def read_archive(stream: IO[bytes], *, name: str) -> Iterator[Item]:
         _demand_index(whole, total, name)
         try:
             with zipfile.ZipFile(whole) as archive:
-                yield from _Archive(archive, name).items()
+                yield from _BackupArchive(archive, name).items()
         except (zipfile.BadZipFile, ValueError, OSError) as exc:
             raise UsageError(f"{name}: the archive is damaged or cut off ({exc}); get the file again") from exc
 
 
 def _copied(stream: IO[bytes], name: str) -> IO[bytes]:
-    """Copy what comes to a file without a name; memory stays flat."""
+    """Copy a stream to an unnamed file, so that memory stays flat."""
     total = 0
     with ExitStack() as stack:
         copy = stack.enter_context(tempfile.SpooledTemporaryFile(max_size=_PIECE))
@@ -78,7 +77,7 @@ def _copied(stream: IO[bytes], name: str) -> IO[bytes]:
                 copy.write(piece)
                 copy.flush()
             except OSError as exc:
-                with suppress(OSError):  # what is left of the piece has no room either
+                with suppress(OSError):  # Closing writes the rest of the piece, for which there is no room either.
                     copy.close()
                 raise TocsinError(
                     f"{name}: no room for a copy of the archive in {tempfile.gettempdir()} ({exc.strerror or exc}); "
@@ -94,7 +93,7 @@ def _demand_size(total: int, name: str) -> None:
 
 
 def _demand_index(spooled: IO[bytes], total: int, name: str) -> None:
-    """Refuse an archive whose list of names alone would fill the memory, before anything makes it."""
+    """Refuse an archive whose list of names alone would fill the memory, before zipfile reads it."""
     tail = min(total, _END_BYTES + _LONGEST_COMMENT)
     spooled.seek(total - tail)
     found = spooled.read(tail)
@@ -107,13 +106,15 @@ def _demand_index(spooled: IO[bytes], total: int, name: str) -> None:
     spooled.seek(0)
 
 
-class _Archive:
+class _BackupArchive:
+    """The known members of a backup."""
+
     def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
         self._archive, self._name = archive, name
         self._read = 0
-        self._refused: list[Refused] = []
+        self._refused: list[RefusedLine] = []
 
-    def items(self) -> Iterator[Item]:
+    def items(self) -> Iterator[ListItem]:
         members = self._known()
         yield from self._refused
         if not members:
@@ -126,13 +127,15 @@ class _Archive:
         for number, (key, info) in enumerate(members.items(), 1):
             body = self._content(info, LARGEST_LIST if key in {_LEGACY, _APPLICATION} else LARGEST_MEMBER)
             if isinstance(body, str):
-                yield Refused(number, f"{key}: {body}")
+                yield RefusedLine(number, f"{key}: {body}")
             elif (twice := repeated_key(body)) is not None:
-                yield Refused(number, f"{key}: the key {twice!a} is there twice in one object; leave one of them out")
+                yield RefusedLine(
+                    number, f"{key}: the key {twice!a} is there twice in one object; leave one of them out"
+                )
             elif key == _LEGACY and not is_split:
                 yield from watches.from_list(body, name=key)
             elif key in {_APPLICATION, _LEGACY}:
-                # Where each watch has a file of its own, the old list is what was left behind.
+                # Beside watches in files of their own, the old list is a leftover.
                 watches.tags |= read_application(body, watches.left_out)
             elif match := _TAG.fullmatch(key):
                 watches.add_tag(match[1], body)
@@ -141,7 +144,7 @@ class _Archive:
         yield from watches.left_out.told()
 
     def _known(self) -> dict[str, zipfile.ZipInfo]:
-        """Choose what is to be read, names of tags before the watches that have them."""
+        """Choose the members to read, with tags before the watches that have them."""
         found: dict[str, zipfile.ZipInfo] = {}
         for number, info in enumerate(self._archive.infolist(), 1):
             reason = _hostile(info)
@@ -152,7 +155,7 @@ class _Archive:
             ):
                 continue
             elif info.filename in found:
-                self._refuse(number, info.filename, "is there twice; the first one is taken")
+                self._refuse(number, info.filename, "is there twice; the first one is read")
             else:
                 found[info.filename] = info
         rank = {_APPLICATION: 0, _LEGACY: 1}
@@ -161,10 +164,10 @@ class _Archive:
     def _refuse(self, number: int, member: str, reason: str) -> None:
         if len(self._refused) == _MOST_REFUSED:
             raise UsageError(f"{self._name}: {_MOST_REFUSED} files that no backup has, and more; make the backup anew")
-        self._refused.append(Refused(number, f"{member[:120]!a}: {reason}"))
+        self._refused.append(RefusedLine(number, f"{member[:120]!a}: {reason}"))
 
     def _content(self, info: zipfile.ZipInfo, largest: int) -> bytes | str:
-        """Read one file of the archive; returns what is wrong with it as text."""
+        """Read one member; returns what is wrong with it as text."""
         if info.flag_bits & 1:
             return "encrypted; make the backup without a password"
         if info.file_size > largest:
@@ -178,7 +181,7 @@ class _Archive:
         body = io.BytesIO()
         try:
             with self._archive.open(info) as member:
-                # What an archive says of its sizes is a claim: what comes is counted.
+                # The sizes in an archive are claims, so the bytes are counted.
                 while piece := member.read(_SMALL):
                     body.write(piece)
                     self._read += len(piece)
@@ -190,7 +193,7 @@ class _Archive:
 
 
 def _hostile(info: zipfile.ZipInfo) -> str | None:
-    """Say what is wrong with a name or kind that no backup has."""
+    """Return what is wrong with a member that no backup has."""
     name = info.orig_filename
     if stat.S_ISLNK(info.external_attr >> 16):
         return "a link; it is not followed"

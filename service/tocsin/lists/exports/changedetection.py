@@ -1,7 +1,7 @@
-"""What changedetection.io exports: its list of watches, a single watch, and what its API tells of them.
+"""Exports of changedetection.io: its list of watches, a single watch, and the answers of its API.
 
-A watch's values are only ever compared and converted: none of them names a file, a module or a class here, as the
-`processor` of an import did there (GHSA-mh42-m7cg-49fr).
+Values are only compared and converted: none names a file, module or class here, as the `processor` of an import did
+there (GHSA-mh42-m7cg-49fr).
 """
 
 from __future__ import annotations
@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tocsin.lists.entries import GROUP_LETTERS, Entry, Refused
-from tocsin.lists.exports.left_out import LeftOut
-from tocsin.lists.exports.values import css, decode, seconds, span, table, texts, words
+from tocsin.lists.entries import GROUP_LETTERS, ListEntry, RefusedLine
+from tocsin.lists.exports.values import LeftOut, css, decode, seconds, span, table, texts, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tocsin.lists.entries import Item
+    from tocsin.lists.entries import ListItem
 
 KNOWN_SCHEMA: Final = 40
-"""The latest `schema_version` of theirs that was looked at; a later one may say more."""
+"""The latest `schema_version` of theirs that is known; a later one may have more settings."""
 
 _SPANS: Final = {"weeks": 604_800, "days": 86_400, "hours": 3600, "minutes": 60, "seconds": 1}
 _PLAIN: Final = {
@@ -29,7 +28,7 @@ _PLAIN: Final = {
     "fetch_backend": {None, "", "system", "html_requests"},
     "method": {None, "", "GET"},
 }
-"""Keys with the values that say nothing; whatever else they say has no counterpart."""
+"""Keys with their default values; other values have no counterpart here."""
 _NO_COUNTERPART: Final = (
     "body", "browser_steps", "conditions", "extract_text", "ignore_text", "notification_body", "notification_title",
     "notification_urls", "proxy", "text_should_not_be_present", "trigger_text", "webdriver_js_execute_code",
@@ -39,7 +38,7 @@ _TEMPLATE: Final = re.compile(r"\{[{%]")
 
 
 class Watches:
-    """Turns watches into entries, one after the other.
+    """Turns watches into entries.
 
     tags  names of tags by id
     """
@@ -50,57 +49,57 @@ class Watches:
         self._number = 0
         self._ids: set[str] = set()
 
-    def from_list(self, body: bytes, *, name: str) -> Iterator[Item]:
-        """Read `url-watches.json`: all of them in one file."""
+    def from_list(self, body: bytes, *, name: str) -> Iterator[ListItem]:
+        """Read `url-watches.json`, which holds all watches."""
         tree = decode(body, dict[str, msgspec.Raw])
         if tree is None or "watching" not in tree:
-            yield Refused(1, f"{name}: not JSON, cut off, or without a list of watches; make the export again")
+            yield RefusedLine(1, f"{name}: not JSON, cut off, or without a list of watches; make the export again")
             return
         self.tags |= read_application(body, self.left_out)
         yield from self.from_map(bytes(tree["watching"]))
 
-    def from_map(self, body: bytes) -> Iterator[Item]:
-        """Read watches by their ids, as the API lists them."""
+    def from_map(self, body: bytes) -> Iterator[ListItem]:
+        """Read a table of watches by id, as the API gives it."""
         watches = decode(body, dict[str, msgspec.Raw])
         if watches is None:
-            yield Refused(self._number + 1, "no table of watches by their ids")
+            yield RefusedLine(self._number + 1, "no table of watches by their ids")
             return
         for key, watch in watches.items():
             yield from self.from_one(bytes(watch), key)
 
-    def from_one(self, body: bytes, key: str | None = None) -> Iterator[Item]:
-        """Read one watch; its folder's name is its id, whatever it says itself."""
+    def from_one(self, body: bytes, key: str | None = None) -> Iterator[ListItem]:
+        """Read one watch; its id is the name of its folder, not a value of its own."""
         self._number += 1
         watch = decode(body, dict[str, Any])
         if watch is None:
-            yield Refused(self._number, "not JSON, or cut off; make the export again")
+            yield RefusedLine(self._number, "not JSON, or cut off; make the export again")
             return
         if key is not None and key.lower() in self._ids:
-            yield Refused(self._number, f"a second watch with the id {key[:40]!a}")
+            yield RefusedLine(self._number, f"a second watch with the id {key[:40]!a}")
             return
         if key is not None:
             self._ids.add(key.lower())
         yield self._entry(watch)
 
     def add_tag(self, key: str, body: bytes) -> None:
-        """Take over the name of a tag."""
+        """Read the name of a tag."""
         tag = decode(body, dict[str, Any])
         title = words(tag.get("title")) if tag else None
         if title is not None:
             self.tags[key.lower()] = title
 
-    def _entry(self, watch: Mapping[str, Any]) -> Item:
+    def _entry(self, watch: Mapping[str, Any]) -> ListItem:
         number, url = self._number, words(watch.get("url"))
         if url is None:
-            return Refused(number, "a watch without a URL")
+            return RefusedLine(number, "a watch without a URL")
         while url.lower().startswith(_SOURCE):
-            # "source:" asks for the markup instead of the text; what stands behind it is judged like every URL.
+            # "source:" asks for the markup instead of the text; the rest is a URL like others.
             url = url[len(_SOURCE) :].lstrip()
             self.left_out.note("source:", number)
         if _TEMPLATE.search(url):
-            return Refused(number, f"{url}: a URL with a template in it; write out what it stands for")
+            return RefusedLine(number, f"{url}: a URL with a template in it; write out the URL")
         self._note(watch, number)
-        return Entry(
+        return ListEntry(
             number,
             url,
             self._group(watch, number),
@@ -110,7 +109,7 @@ class Watches:
         )
 
     def _group(self, watch: Mapping[str, Any], number: int) -> str | None:
-        """Take the first tag: a page is in one group."""
+        """Return the first tag as the group; a page is in one group only."""
         named = texts(watch.get("tags")) or [part.strip() for part in (words(watch.get("tag")) or "").split(",")]
         names = [self.tags.get(name.lower(), "" if _is_id(name) else name) for name in named]
         names = [name for name in names if name]
@@ -155,7 +154,7 @@ class Watches:
 
 
 def read_application(body: bytes, left_out: LeftOut) -> dict[str, str]:
-    """Read the names of tags from the settings of the application; a later version of theirs is named."""
+    """Read the names of tags from the settings of the application, and note a newer version of it."""
     tree = decode(body, dict[str, Any]) or {}
     settings = tree.get("settings")
     application = settings.get("application") if isinstance(settings, dict) else None

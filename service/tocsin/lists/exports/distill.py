@@ -1,4 +1,4 @@
-"""What Distill exports: monitors in a list called `data`."""
+"""Exports of Distill: monitors in a list called `data`."""
 
 from __future__ import annotations
 
@@ -6,33 +6,32 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from tocsin.lists.entries import GROUP_LETTERS, Entry, Refused
-from tocsin.lists.exports.left_out import LeftOut
-from tocsin.lists.exports.values import css, decode, seconds, span, texts, words
+from tocsin.lists.entries import GROUP_LETTERS, ListEntry, RefusedLine
+from tocsin.lists.exports.values import LeftOut, css, decode, seconds, span, texts, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tocsin.lists.entries import Item
+    from tocsin.lists.entries import ListItem
 
 _ACTIVE: Final = 40
 _INTERVAL: Final = "INTERVAL"
 
 
-def read_monitors(body: bytes) -> Iterator[Item]:
-    """Read the monitors of an export; what is wrong with one of them is an item."""
+def read_monitors(body: bytes) -> Iterator[ListItem]:
+    """Read the monitors of an export; a problem with one of them is an item."""
     monitors = decode(body, list[msgspec.Raw])
     if monitors is None:
-        yield Refused(1, "data is no list of monitors; make the export again")
+        yield RefusedLine(1, "data is no list of monitors; make the export again")
         return
     left_out = LeftOut("monitor", "monitors")
     for number, raw in enumerate(monitors, 1):
         monitor = decode(bytes(raw), dict[str, Any])
         url = words(monitor.get("uri")) if monitor else None
         if monitor is None or url is None:
-            yield Refused(number, "a monitor without a uri")
+            yield RefusedLine(number, "a monitor without a uri")
             continue
-        yield Entry(
+        yield ListEntry(
             number,
             url,
             _group(monitor, left_out, number),
@@ -76,7 +75,7 @@ def _settings(monitor: Mapping[str, Any], left_out: LeftOut, number: int) -> dic
 
 
 def _selectors(config: Mapping[str, Any]) -> tuple[list[str], list[str], set[str]]:
-    """Gather CSS selectors of all selections and frames; and which of both lists have others, too."""
+    """Collect the CSS selectors of all selections and frames, and the keys that have other selectors, too."""
     found: dict[str, list[str]] = {"includes": [], "excludes": []}
     others: set[str] = set()
     for selection in _tables(config.get("selections")):
@@ -92,7 +91,7 @@ def _selectors(config: Mapping[str, Any]) -> tuple[list[str], list[str], set[str
 
 
 def _inner(value: Any) -> dict[str, Any]:
-    """Take a table, which they write as JSON within JSON."""
+    """Return a table, which Distill writes as JSON within JSON."""
     found = decode(value.encode("utf-8", "replace"), dict[str, Any]) if isinstance(value, str) else value
     return found if isinstance(found, dict) else {}
 

@@ -1,4 +1,4 @@
-"""JSON of another program: whose it is, and what it lists."""
+"""Recognises and reads the JSON exports of other programs."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tocsin.lists.exports.values import decode, repeated_key
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.lists.entries import Item
+    from tocsin.lists.entries import ListItem
 
 _KNOWN: Final = "known are exports of changedetection.io (url-watches.json, a watch, the API's list) and of Distill"
 
 
-def read_export(stream: IO[bytes], *, name: str, expected: str | None) -> tuple[str, Iterator[Item]]:
+def read_export(stream: IO[bytes], *, name: str, expected: str | None) -> tuple[str, Iterator[ListItem]]:
     """Read JSON that another program exported.
 
     expected  one of CHANGEDETECTION and DISTILL, or None: recognised by its keys
-    Returns whose it is, and the items. Raises UsageError for what is none.
+    Returns the name of the program, and the items. Raises UsageError for other files.
     """
     body, tree = _read_object(stream, name)
     if "data" in tree and expected != CHANGEDETECTION:
@@ -47,7 +47,7 @@ def read_export(stream: IO[bytes], *, name: str, expected: str | None) -> tuple[
 
 
 def _read_object(stream: IO[bytes], name: str) -> tuple[bytes, dict[str, msgspec.Raw]]:
-    """Read a file that is one object; returns it whole, and by its keys."""
+    """Read a file that is one object; returns its bytes, and its values by key."""
     body = stream.read(LARGEST_LIST + 1)
     if len(body) > LARGEST_LIST:
         raise UsageError(f"{name}: larger than {LARGEST_LIST // 2**20} MiB; export the list of URLs instead")
@@ -59,7 +59,7 @@ def _read_object(stream: IO[bytes], name: str) -> tuple[bytes, dict[str, msgspec
     return body, tree
 
 
-def _closed(watches: Watches, items: Iterator[Item]) -> Iterator[Item]:
+def _closed(watches: Watches, items: Iterator[ListItem]) -> Iterator[ListItem]:
     yield from items
     yield from watches.left_out.told()
 

@@ -1,16 +1,21 @@
-"""Values of other programs' exports, taken for what they are, or for nothing: none of them can be relied on."""
+"""Values of other programs' exports, checked, and a count of settings that have no counterpart here."""
 
 from __future__ import annotations
 
 import json
 import math
 from datetime import timedelta
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
 from tocsin.configuration import show_span
 from tocsin.configuration.limits import check_line, check_page_header, check_selectors
+from tocsin.lists.entries import LEFT_OUT, ListNotice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 
 T = TypeVar("T")
 
@@ -22,7 +27,7 @@ _NOT_CSS: Final = ("/", "xpath:", "xpath1:", "json:", "jq:", "jqraw:", "(")
 
 
 def decode(body: bytes, kind: type[T]) -> T | None:
-    """Read JSON; None for what is none, or of another kind."""
+    """Read JSON; returns None if it is invalid, or of another type."""
     try:
         return msgspec.json.decode(body, type=kind)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
@@ -34,10 +39,7 @@ class _Repeated(Exception):
 
 
 def repeated_key(body: bytes) -> str | None:
-    """Name a key that one object of this JSON has twice: which of its values is meant, only its author can say.
-
-    None where there is none, also in what is no JSON at all.
-    """
+    """Return a key that one object has twice, since only its author knows which value is meant; else None."""
     try:
         json.loads(body, object_pairs_hook=_refuse_repeated)
     except _Repeated as exc:
@@ -48,7 +50,7 @@ def repeated_key(body: bytes) -> str | None:
 
 
 def _refuse_repeated(pairs: list[tuple[str, Any]]) -> None:
-    """Look at one object, and keep nothing of it: the tree of a large export would fill the memory."""
+    """Check one object, and keep nothing of it: the tree of a large export would fill the memory."""
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:
@@ -57,19 +59,19 @@ def _refuse_repeated(pairs: list[tuple[str, Any]]) -> None:
 
 
 def words(value: Any) -> str | None:
-    """Take a text of one line, cut to what a page's text may be; None for nothing."""
+    """Return a text as one line, cut to the longest text of a page; None if it is empty."""
     text = " ".join(value.replace("\0", " ").split()) if isinstance(value, str) else ""
     return text[:_LONGEST_TEXT] or None
 
 
 def texts(value: Any) -> list[str]:
-    """Take a list of texts, or one; whatever else is in it is none."""
+    """Return the texts of a list, or one text as a list; other values are dropped."""
     listed = value if isinstance(value, list) else [value]
     return [text.strip() for text in listed if isinstance(text, str) and text.strip()]
 
 
 def seconds(value: Any) -> int:
-    """Take a number of units that is not negative; 0 for nothing."""
+    """Return a number that is not negative; 0 for other values."""
     if isinstance(value, str) and value.isascii() and value.isdigit():
         value = int(value[:12])
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
@@ -78,12 +80,12 @@ def seconds(value: Any) -> int:
 
 
 def span(length_s: int) -> str:
-    """Write an interval as settings do, no longer than they may be."""
+    """Write an interval as in settings, at most the longest allowed one."""
     return show_span(timedelta(seconds=min(length_s, _LONGEST_S)))
 
 
 def css(selectors: list[str]) -> str | None:
-    """Give CSS selectors as one setting; None if any of them is of another language, or none that we can use."""
+    """Return CSS selectors as one setting; None if any is of another language, or unsupported."""
     joined = ", ".join(selectors)
     if len(joined) > _LONGEST_SETTING:
         return None
@@ -93,7 +95,7 @@ def css(selectors: list[str]) -> str | None:
 
 
 def table(value: Any) -> str:
-    """Give headers as a command line would; those that a page may not have are left out, and so is all else."""
+    """Write headers as on a command line; other values, and headers that a page may not have, are left out."""
     if not isinstance(value, dict):
         return ""
     pairs = [
@@ -103,3 +105,32 @@ def table(value: Any) -> str:
     ]
     joined = ", ".join(pairs)
     return f"{{{joined}}}" if pairs and len(joined) <= _LONGEST_SETTING else ""
+
+
+_MOST: Final = 40
+_SHOWN: Final = 60
+
+
+class LeftOut:
+    """Counts keys that have no counterpart here.
+
+    what  what the export lists, such as "watch"
+    """
+
+    def __init__(self, what: str, plural: str) -> None:
+        self._what, self._plural = what, plural
+        self._counts: dict[str, tuple[int, int]] = {}
+
+    def note(self, key: str, number: int) -> None:
+        """Count a key of the watch with this number; beyond 40 keys, the rest are counted together."""
+        key = key if len(key) <= _SHOWN else key[:_SHOWN] + "…"
+        if key not in self._counts and len(self._counts) >= _MOST:
+            key = "other keys"
+        first, times = self._counts.get(key, (number, 0))
+        self._counts[key] = (first, times + 1)
+
+    def told(self) -> Iterator[ListNotice]:
+        """Yield a notice for each key: how many watches have it, and the first of them."""
+        for key, (first, times) in self._counts.items():
+            of = f"1 {self._what}" if times == 1 else f"{times:,} {self._plural}"
+            yield ListNotice(first, LEFT_OUT, f"{key} of {of}")

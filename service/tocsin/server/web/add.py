@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from tocsin.configuration import parse_page_settings
 from tocsin.errors import UsageError
+from tocsin.lists.importing import Reader, Tally
 from tocsin.lists.pages import check_group
-from tocsin.lists.taking import Reader, Tally
 from tocsin.model import DEMO_GROUP, PageFilter
 from tocsin.server import actions
 from tocsin.server.access.auditing import audit

@@ -9,7 +9,7 @@ from fastapi.responses import Response, StreamingResponse
 from msgspec import Struct
 
 from tocsin.errors import UsageError
-from tocsin.lists.writing import PlainWriter, SeparatedWriter
+from tocsin.lists.formats.writing import PlainWriter, SeparatedWriter
 from tocsin.model import BoundedCount, GroupRow, PageQuery, Slice, View
 from tocsin.server.access.rights import Reading
 from tocsin.server.downloads import Shared

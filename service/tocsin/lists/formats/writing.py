@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import quote
 from xml.sax.saxutils import quoteattr
 
-from tocsin.lists.separated import KEYS, guard
+from tocsin.lists.formats.text import KEYS, guard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,66 +18,66 @@ if TYPE_CHECKING:
     from tocsin.model import PageRow
 
 PRIVATE: Final = ("headers", "auth", "cookies", "proxy")
-"""Settings that leave only with the user's word."""
+"""Settings that are exported only on request."""
 _NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 class ListWriter(Protocol):
-    """Writes a list piece by piece; each method returns what is to be written."""
+    """Writes a list piece by piece; each method returns a piece of the file."""
 
     def begin(self) -> str:
-        """What stands before all pages."""
+        """Return what precedes all pages."""
 
     def open_group(self, name: str) -> str:
-        """What stands before the pages of a group."""
+        """Return what precedes the pages of a group."""
 
     def pages(self, pages: Iterable[PageRow]) -> str:
-        """Some pages."""
+        """Return some pages."""
 
     def close_group(self) -> str:
-        """What stands behind the pages of a group."""
+        """Return what follows the pages of a group."""
 
     def end(self) -> str:
-        """What stands behind all pages."""
+        """Return what follows all pages."""
 
 
 class PlainWriter:
     """A URL a line."""
 
     def begin(self) -> str:
-        """Nothing stands before."""
+        """Return nothing."""
         return ""
 
-    def open_group(self, name: str) -> str:  # noqa: ARG002 - a plain list knows no groups
-        """Nothing stands before a group."""
+    def open_group(self, name: str) -> str:  # noqa: ARG002 - a plain list has no groups
+        """Return nothing."""
         return ""
 
     def pages(self, pages: Iterable[PageRow]) -> str:
-        """Write a URL a line."""
+        """Return a URL a line."""
         return "".join(f"{page.url}\n" for page in pages)
 
     def close_group(self) -> str:
-        """Nothing stands behind a group."""
+        """Return nothing."""
         return ""
 
     def end(self) -> str:
-        """Nothing stands behind."""
+        """Return nothing."""
         return ""
 
 
 class SeparatedWriter(PlainWriter):
-    """CSV with all that is set for each page, so that importing it sets the same again."""
+    """CSV with all settings of each page, so that importing it restores them."""
 
     def __init__(self, *, with_secrets: bool) -> None:
         self._with_secrets = with_secrets
         self._keys = [key for key in KEYS if with_secrets or key not in PRIVATE]
 
     def begin(self) -> str:
-        """Write the names of the columns."""
+        """Return the names of the columns."""
         return _row(["url", "group", "text", *self._keys])
 
     def pages(self, pages: Iterable[PageRow]) -> str:
-        """Write a row for each page."""
+        """Return a row for each page."""
         return "".join(_row([self._url(page), page.group, page.text or "", *self._settings(page)]) for page in pages)
 
     def _url(self, page: PageRow) -> str:
@@ -92,30 +92,30 @@ class SeparatedWriter(PlainWriter):
 
 
 class OutlineWriter:
-    """OPML 2.0: an outline for each group, with its pages as links."""
+    """OPML 2.0, with an outline for each group and its pages as links."""
 
     def begin(self) -> str:
-        """Write the head."""
+        """Return the head."""
         head = "<head><title>Watched pages</title></head>"
         return f'<?xml version="1.0" encoding="UTF-8"?>\n<opml version="2.0">\n{head}\n<body>\n'
 
     def open_group(self, name: str) -> str:
-        """Open the outline of a group."""
+        """Return the start of a group's outline."""
         return f"<outline text={_attribute(name)}>\n"
 
     def pages(self, pages: Iterable[PageRow]) -> str:
-        """Write a link for each page."""
+        """Return a link for each page."""
         return "".join(
             f'<outline type="link" text={_attribute(page.text or page.url)} url={_attribute(page.url)}/>\n'
             for page in pages
         )
 
     def close_group(self) -> str:
-        """Close the outline of a group."""
+        """Return the end of a group's outline."""
         return "</outline>\n"
 
     def end(self) -> str:
-        """Close what is open."""
+        """Return the end of the document."""
         return "</body>\n</opml>\n"
 
 
@@ -126,7 +126,7 @@ def _row(cells: list[str]) -> str:
 
 
 def _cell(value: Any) -> str:
-    """A setting as a command line would give it."""
+    """Write a setting as on a command line."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
@@ -137,5 +137,5 @@ def _cell(value: Any) -> str:
 
 
 def _attribute(text: str) -> str:
-    """Quote for XML 1.0, which cannot hold every character."""
+    """Quote a text for XML 1.0, with U+FFFD for characters that XML does not allow."""
     return quoteattr(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text), {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})

@@ -1,4 +1,4 @@
-"""Opening a list: decompressed, decoded, its format recognised."""
+"""Opens a list: decompresses and decodes it, and recognises its format."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from tocsin.errors import UsageError
 from tocsin.lists.entries import CHANGEDETECTION, DISTILL
-from tocsin.lists.lines import read_lines
-from tocsin.lists.opml import read_opml
-from tocsin.lists.separated import find_separator, read_separated
-from tocsin.lists.sitemaps import read_sitemap
+from tocsin.lists.formats.markup import read_opml, read_sitemap
+from tocsin.lists.formats.text import find_separator, read_lines, read_separated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tocsin.lists.entries import Item
+    from tocsin.lists.entries import ListItem
 
 FORMATS: Final = ("list", "csv", "opml", "sitemap", CHANGEDETECTION, DISTILL)
 
@@ -37,14 +35,14 @@ _MARKUP: Final = re.compile(r"\s*<")
 _OPML: Final = re.compile(r"<(?:[\w.-]{1,80}:)?opml[\s/>]")
 
 
-def open_list(stream: IO[bytes], *, name: str, kind: str | None = None) -> tuple[str, Iterator[Item]]:
+def open_list(stream: IO[bytes], *, name: str, kind: str | None = None) -> tuple[str, Iterator[ListItem]]:
     """Read a list of pages.
 
     stream  its bytes, perhaps compressed with gzip
     name    for messages
-    kind    one of FORMATS; None: recognised by what stands at the beginning
-    Returns the format and the items in order. Reading them raises UsageError for a file that is not what it should be;
-            what is wrong with one line is an item.
+    kind    one of FORMATS; None: recognised by the beginning
+    Returns the format and an iterator of the items in order, which raises UsageError for a file that is not of the
+            format; a problem with one line is an item.
     """
     with _readable(name):
         may_be_archive = kind in {None, CHANGEDETECTION}
@@ -57,7 +55,7 @@ def open_list(stream: IO[bytes], *, name: str, kind: str | None = None) -> tuple
         bom, encoding = next(
             ((mark, found) for mark, found in _BOMS if source.peek(4).startswith(mark)), (b"", "utf-8")
         )
-        # What is no text in this encoding stays recognisable, line by line.
+        # Bytes that are invalid in this encoding become surrogates, so that each line can be refused by itself.
         beginning = source.peek(_PEEKED_BYTES)[len(bom) : _PEEKED_BYTES].decode(encoding, "replace")
     is_markup = kind is None and _MARKUP.match(beginning)
     if kind == "opml" or (is_markup and _OPML.search(beginning)):
@@ -77,7 +75,7 @@ def open_list(stream: IO[bytes], *, name: str, kind: str | None = None) -> tuple
 
 
 def _begins_an_archive(stream: IO[bytes]) -> bool:
-    """Say whether a stream is an archive that can be read where it lies."""
+    """Say whether a stream is an archive that can be read in place."""
     if not stream.seekable():
         return False
     begin = stream.tell()
@@ -88,17 +86,17 @@ def _begins_an_archive(stream: IO[bytes]) -> bool:
 
 def _decompressed(stream: IO[bytes], name: str) -> io.BufferedReader[_Raw]:
     source = io.BufferedReader(_Raw(stream.read), _PEEKED_BYTES)
-    for _ in range(2):  # a sitemap is compressed once; twice is a mistake that is forgiven, more is an attempt
+    for _ in range(2):  # Compressed twice is a mistake that is forgiven; more is an attack.
         if not source.peek(2).startswith(_GZIP):
             return source
         source = io.BufferedReader(_Raw(gzip.GzipFile(fileobj=source).read), _PEEKED_BYTES)
     if source.peek(2).startswith(_GZIP):
-        raise UsageError(f"{name}: compressed again and again; decompress it first")
+        raise UsageError(f"{name}: compressed more than twice; decompress it first")
     return source
 
 
 class _Raw(io.RawIOBase):
-    """Any binary stream, read in pieces."""
+    """A read function as a binary stream."""
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
         self._read = read
@@ -113,8 +111,8 @@ class _Raw(io.RawIOBase):
         return len(piece)
 
 
-def _guarded(items: Iterator[Item], name: str) -> Iterator[Item]:
-    """Say what is wrong with the file where reading goes on: compression may break anywhere."""
+def _guarded(items: Iterator[ListItem], name: str) -> Iterator[ListItem]:
+    """Translate errors while items are read: compression may break anywhere."""
     with _readable(name):
         yield from items
 

@@ -1,4 +1,4 @@
-"""OPML: outlines that people keep their feeds and bookmarks in; no entity, no DTD, no depth without end."""
+"""Lists in XML: OPML, the format of feed readers and bookmarks, and sitemaps with their indexes."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias
 from lxml import etree  # type: ignore[import-untyped]  # lxml ships no types
 
 from tocsin.errors import UsageError
-from tocsin.lists.entries import Entry, Refused
+from tocsin.lists.entries import ListEntry, ListNotice, RefusedLine
+from tocsin.spec.sitemaps import Kind, Location, SitemapReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.lists.entries import Item
+    from tocsin.lists.entries import ListItem
+
 
 Element: TypeAlias = Any
 """An element of lxml, which ships no types."""
@@ -21,12 +23,12 @@ _DEEPEST: Final = 64
 _FOLDER_BYTES: Final = 63
 
 
-def read_opml(stream: IO[bytes], *, name: str) -> Iterator[Item]:
+def read_opml(stream: IO[bytes], *, name: str) -> Iterator[ListItem]:
     """Read OPML.
 
-    Raises UsageError for XML that is something else, or that declares a document type.
+    Raises UsageError for other XML, and if it declares a document type.
     """
-    # A bomb needs entities: those of a DTD are neither loaded nor expanded, and libxml2's own bounds stay on.
+    # Entities of a DTD are neither loaded nor expanded, and libxml2's own limits stay on: no XML bomb works.
     events = etree.iterparse(
         stream,
         events=("start", "end"),
@@ -61,7 +63,7 @@ def read_opml(stream: IO[bytes], *, name: str) -> Iterator[Item]:
     except etree.XMLSyntaxError as exc:
         if not above:
             raise UsageError(f"{name}: not XML ({exc.msg}); name its format with --format") from exc
-        yield Refused(exc.lineno or 0, f"not XML from here on ({exc.msg}); mend it and import it again")
+        yield RefusedLine(exc.lineno or 0, f"not XML from here on ({exc.msg}); mend it and import it again")
 
 
 def _judge_root(element: Element, tag: str, *, name: str) -> None:
@@ -71,8 +73,8 @@ def _judge_root(element: Element, tag: str, *, name: str) -> None:
         raise UsageError(f"{name}: declares a document type; take the <!DOCTYPE …> out of it")
 
 
-def _from_outline(element: Element, above: list[str], folders: list[str | None]) -> Iterator[Item]:
-    """The page of an outline; of a feed the page that it belongs to, if it says which."""
+def _from_outline(element: Element, above: list[str], folders: list[str | None]) -> Iterator[ListItem]:
+    """Yield the page of an outline; for a feed, the page that it belongs to if that is named."""
     if above[-1] != "outline":
         return
     line = element.sourceline or 0
@@ -81,7 +83,7 @@ def _from_outline(element: Element, above: list[str], folders: list[str | None])
         return
     group = next((folder for folder in reversed(folders) if folder), None)
     words = element.get("text") if element.get("type") == "link" else None
-    yield Entry(line, url, group[:_FOLDER_BYTES] if group else None, None if words in (None, "", url) else words)
+    yield ListEntry(line, url, group[:_FOLDER_BYTES] if group else None, None if words in (None, "", url) else words)
 
 
 def _local(element: Element) -> str:
@@ -90,8 +92,41 @@ def _local(element: Element) -> str:
 
 
 def _forget(element: Element) -> None:
-    """Keep memory flat: what has been read is of no more use."""
+    """Free an element that was read, so that memory stays flat."""
     element.clear(keep_tail=False)
     parent = element.getparent()
     while parent is not None and element.getprevious() is not None:
         del parent[0]
+
+
+_PIECE_BYTES: Final = 65_536
+
+
+def read_sitemap(stream: IO[bytes], *, name: str, expected: str | None) -> Iterator[ListItem]:
+    """Read a sitemap as a stream.
+
+    expected  "sitemap", or None if OPML is accepted too
+    Raises UsageError if the stream is not a sitemap.
+    """
+    reader = SitemapReader()
+    while not reader.is_over and (piece := stream.read(_PIECE_BYTES)):
+        found = reader.feed(piece)
+        yield from (_item(reader.kind, location) for location in found)
+    found = reader.close()
+    yield from (_item(reader.kind, location) for location in found)
+    problem = reader.problem
+    if problem is None:
+        return
+    if not problem.is_fatal:
+        yield RefusedLine(problem.line, problem.reason)
+        return
+    if reader.root is not None and reader.kind is None:
+        wanted = "a sitemap" if expected == "sitemap" else "OPML or a sitemap"
+        raise UsageError(f"{name}: its root is <{reader.root}>; {wanted} was expected")
+    raise UsageError(f"{name}:{problem.line}: {problem.reason}")
+
+
+def _item(kind: Kind | None, location: Location) -> ListItem:
+    if kind is Kind.INDEX:
+        return ListNotice(location.line, "sitemap", location.url)
+    return ListEntry(location.line, location.url)

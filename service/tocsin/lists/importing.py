@@ -1,4 +1,4 @@
-"""What a list says, turned into pages; whoever brought it is told what cannot be taken."""
+"""Turns the items of a list into pages, and reports those that cannot be imported."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from tocsin.configuration import parse_page_settings
 from tocsin.errors import UsageError
-from tocsin.lists.entries import Entry, Named, Refused
+from tocsin.lists.entries import ListEntry, ListNotice, RefusedLine
+from tocsin.lists.formats.opening import open_list
 from tocsin.lists.pages import GroupNames, check_group, check_words, new_page
-from tocsin.lists.reading import open_list
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ _MOST_JUDGED = 1000
 
 
 class Tally(Struct):
-    """What became of a list's lines.
+    """Counts of a list's lines by outcome.
 
-    known     pages that are watched already, or stand in the list twice
-    sitemaps  those that an index or a robots.txt names
+    known     pages that are watched already, or are in the list twice
+    sitemaps  read from an index or a robots.txt
     """
 
     added: int = 0
@@ -36,13 +36,13 @@ class Tally(Struct):
 
 
 class Reader:
-    """Turns what one list says into pages.
+    """Turns the items of one list into pages.
 
     group  for pages whose line names none
-    hosts  only pages of these are taken; None takes all
-    tally  counts what is refused
-    say    is told what cannot be taken, a line each, beginning with the name and the number of the line
-    named  the sitemaps that it names, once it was read
+    hosts  only pages of these hosts are imported; None: all
+    tally  counts refused lines
+    say    is called with a message for each line that cannot be imported, beginning with the list's name and the line
+    named  the sitemaps that the list names, once it was read
     """
 
     def __init__(
@@ -61,34 +61,34 @@ class Reader:
         self._hosts, self._tally = hosts, tally
         self._judged: dict[tuple[tuple[str, str], ...], JsonObject] = {}
         self._foreign: dict[str, tuple[int, int]] = {}
-        self.named: list[Named] = []
+        self.named: list[ListNotice] = []
 
     def pages(self, stream: IO[bytes]) -> Iterator[NewPage]:
-        """Yield the pages that can be taken, in order. Raises UsageError for what is no list."""
+        """Yield the pages that can be imported, in order. Raises UsageError if the stream is not a list."""
         _, items = open_list(stream, name=self._name, kind=self._kind)
         for item in items:
             match item:
-                case Entry():
+                case ListEntry():
                     page = self._page(item)
                     if page is not None:
                         yield page
-                case Refused():
+                case RefusedLine():
                     self.refuse(item.line, item.reason)
-                case Named(kind="sitemap"):
+                case ListNotice(kind="sitemap"):
                     self.named.append(item)
-                case Named():
+                case ListNotice():
                     self.say(f"{self._name}:{item.line}: {item.told}")
         for host, (line, pages) in self._foreign.items():
             what = "1 page" if pages == 1 else f"{pages:,} pages"
             far = f"{what} of {host}, which is not the sitemap's own host (the first in line {line})"
-            self.say(f"{self._name}: {far}; to take them, too, give --any-host")
+            self.say(f"{self._name}: {far}; to import them too, give --any-host")
 
     def refuse(self, line: int, reason: str) -> None:
-        """Count a line that cannot be taken, and say why."""
+        """Count a line that cannot be imported, and report why."""
         self._tally.refused += 1
         self.say(f"{self._name}:{line}: {reason}")
 
-    def _page(self, entry: Entry) -> NewPage | None:
+    def _page(self, entry: ListEntry) -> NewPage | None:
         try:
             group = self._groups.take(check_group(entry.group)) if entry.group else self._group
             text, settings = check_words(entry.text), self._settings(entry)
@@ -102,15 +102,15 @@ class Reader:
         return new_page(found, group=group, text=text, settings=settings, paused=entry.paused)
 
     def _refuse_host(self, host: str, line: int) -> None:
-        """Count a page of another host: a sitemap that has one may have 50,000 of them."""
+        """Count a page of another host; one message per host, since a sitemap may have 50,000 of them."""
         self._tally.refused += 1
         if host not in self._foreign and len(self._foreign) >= _MOST_HOSTS:
             host = "other hosts"
         first, pages = self._foreign.get(host, (line, 0))
         self._foreign[host] = (first, pages + 1)
 
-    def _settings(self, entry: Entry) -> JsonObject:
-        """Judge settings once for all the lines that have the same."""
+    def _settings(self, entry: ListEntry) -> JsonObject:
+        """Check settings, once for all lines that have the same."""
         key = tuple(entry.settings.items())
         if key not in self._judged:
             if len(self._judged) >= _MOST_JUDGED:

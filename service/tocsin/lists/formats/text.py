@@ -1,4 +1,4 @@
-"""Lists with columns (CSV): one of them holds the URL, the others what is to be set for the page."""
+"""Plain lists, a URL a line, and lists with columns (CSV), where one column holds the URL and the others settings."""
 
 from __future__ import annotations
 
@@ -9,15 +9,56 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, Self
 
 from tocsin.errors import UsageError
-from tocsin.lists.entries import Entry, Named, Refused
-from tocsin.lists.lines import LONGEST_LINE, is_broken
+from tocsin.lists.entries import GROUP_LETTERS, LEFT_OUT, ListEntry, ListNotice, RefusedLine
 from tocsin.settings import PageSettings
 
 if TYPE_CHECKING:
     import io
     from collections.abc import Iterator
 
-    from tocsin.lists.entries import Item
+    from tocsin.lists.entries import ListItem
+
+
+LONGEST_LINE: Final = 65_536
+_HEADINGS: Final = frozenset({"url", "urls", "link", "links", "page", "pages", "address", "addresses", "loc"})
+
+
+def read_lines(text: io.TextIOWrapper) -> Iterator[ListItem]:
+    """Read a plain list; empty lines, lines that begin with `#`, and a heading are skipped."""
+    number, is_first = 0, True
+    while line := text.readline(LONGEST_LINE):
+        number += 1
+        if len(line) == LONGEST_LINE and not line.endswith(("\n", "\r")):
+            yield RefusedLine(number, f"longer than {LONGEST_LINE} characters; a URL a line")
+            _skip_line(text)
+            continue
+        url = line.strip()
+        if not url or url.startswith("#"):
+            continue
+        if is_first and url.strip("\"'").lower() in _HEADINGS:
+            is_first = False
+            continue
+        is_first = False
+        if is_broken(url):
+            yield RefusedLine(number, "not UTF-8; save the list as UTF-8")
+            continue
+        # A URL has no space in it. After one, people write comments, and changedetection.io tags or ids of tags.
+        url, *rest = url.split(None, 1)
+        tags = [tag.strip() for tag in rest[0].split(",")] if rest and not rest[0].startswith(("#", "[", "{")) else []
+        yield ListEntry(number, url, tags[0][:GROUP_LETTERS] if tags else None)
+        if len(tags) > 1:
+            yield ListNotice(number, LEFT_OUT, f"further tags ({', '.join(tags[1:])[:80]})")
+
+
+def is_broken(text: str) -> bool:
+    """Say whether some of it could not be decoded."""
+    return any("\ud800" <= letter <= "\udfff" for letter in text) if not text.isascii() else False
+
+
+def _skip_line(text: io.TextIOWrapper) -> None:
+    while (rest := text.readline(LONGEST_LINE)) and not rest.endswith(("\n", "\r")):
+        pass
+
 
 SEPARATORS: Final = (",", ";", "\t")
 KEYS: Final = tuple(PageSettings.__struct_fields__)
@@ -25,11 +66,11 @@ _SPOKEN: Final = {",": "comma", ";": "semicolon", "\t": "tab"}
 _ENDS: Final = ("\n", "\r")
 _LINE_END: Final = re.compile(r"[\r\n]")
 _FORMULA: Final = re.compile(r"[=+\-@\t\r\n'\uff1d\uff0b\uff0d\uff20]")
-"""What spreadsheets take for the beginning of a formula; the wide forms where one types in Japanese, too."""
+"""The beginnings of a formula in a spreadsheet, with the wide letters of a Japanese keyboard."""
 
 
 def find_separator(beginning: str) -> str | None:
-    """Say what separates the columns if the first line of a text is a heading with a column named `url`."""
+    """Return the separator if the first line of a text is a heading with a column named `url`."""
     first = beginning.lstrip().partition("\n")[0]
     for separator in SEPARATORS:
         names = [name.strip().strip('"').lower() for name in first.split(separator)]
@@ -38,10 +79,10 @@ def find_separator(beginning: str) -> str | None:
     return None
 
 
-def read_separated(text: io.TextIOWrapper, *, name: str, beginning: str) -> Iterator[Item]:
+def read_separated(text: io.TextIOWrapper, *, name: str, beginning: str) -> Iterator[ListItem]:
     """Read a list with columns.
 
-    beginning  of the text, to recognise what separates the columns
+    beginning  of the text, to recognise the separator
     Raises UsageError if no column is named `url`.
     """
     separator = find_separator(beginning) or ","
@@ -53,7 +94,7 @@ def read_separated(text: io.TextIOWrapper, *, name: str, beginning: str) -> Iter
         try:
             row = next(rows, None)
         except csv.Error as exc:
-            yield Refused(line, f"not CSV ({exc}); is a quotation mark not closed?")
+            yield RefusedLine(line, f"not CSV ({exc}); is a quotation mark not closed?")
             rows = csv.reader(lines.again(), delimiter=separator, strict=True)
             continue
         if row is None:
@@ -68,20 +109,19 @@ def read_separated(text: io.TextIOWrapper, *, name: str, beginning: str) -> Iter
             continue
         cells = dict(zip(heading, row, strict=False))
         if any(_LINE_END.search(cell) for column, cell in cells.items() if column != "text"):
-            yield Refused(line, "a line ends inside a cell; is a quotation mark not closed?")
+            yield RefusedLine(line, "a line ends inside a cell; is a quotation mark not closed?")
             lines.again()
         elif any(cell.strip() for cell in row[len(heading) :]):
             many = f"{len(row)} cells under {len(heading)} columns"
-            yield Refused(line, f"{many}; write a text that has a {_SPOKEN[separator]} in it in quotation marks")
+            yield RefusedLine(line, f"{many}; write a text that has a {_SPOKEN[separator]} in it in quotation marks")
         else:
             yield _entry(cells, line)
 
 
 class _Lines:
-    """The lines of a text, numbered, in bounded pieces: a file without any line end is not read into memory whole.
+    """The numbered lines of a text, in pieces of bounded size.
 
-    Those of the row that is being read are kept, so that reading can go on at its second line: a quotation mark that
-    is not closed must not swallow the good lines after it.
+    The lines of the current row are kept: where a quotation mark is not closed, reading goes on at the second of them.
     """
 
     def __init__(self, text: io.TextIOWrapper) -> None:
@@ -102,13 +142,13 @@ class _Lines:
         return piece
 
     def begin_row(self) -> int:
-        """Forget the lines of the last row; returns the number of the line that comes next."""
+        """Forget the lines of the last row; returns the number of the next line."""
         self._row.clear()
         self._first = self._number
         return self._number
 
     def again(self) -> Self:
-        """Go on at the line after the one that the row begins with."""
+        """Continue after the first line of the row."""
         while self._row and not self._row[-1].endswith(_ENDS) and next(self, None) is not None:
             pass
         first = next((number for number, piece in enumerate(self._row, 1) if piece.endswith(_ENDS)), len(self._row))
@@ -119,28 +159,28 @@ class _Lines:
 
 
 def unguard(cell: str) -> str:
-    """Take away the apostrophe that `guard` wrote."""
+    """Remove the apostrophe that `guard` wrote."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell, 1) else cell
 
 
 def guard(cell: str) -> str:
-    """Keep a spreadsheet from taking a text for a formula."""
+    """Write an apostrophe before a text that a spreadsheet would run as a formula."""
     return f"'{cell}" if _FORMULA.match(cell) else cell
 
 
-def _unknown_columns(heading: list[str], line: int) -> Iterator[Item]:
+def _unknown_columns(heading: list[str], line: int) -> Iterator[ListItem]:
     known = {"url", "group", "text", *KEYS}
     for column in heading:
         if column and column not in known:
-            yield Named(line, "column", column, next(iter(get_close_matches(column, sorted(known), n=1)), None))
+            yield ListNotice(line, "column", column, next(iter(get_close_matches(column, sorted(known), n=1)), None))
 
 
-def _entry(cells: dict[str, str], line: int) -> Item:
+def _entry(cells: dict[str, str], line: int) -> ListItem:
     if any(is_broken(cell) for cell in cells.values()):
-        return Refused(line, "not UTF-8; save the list as UTF-8")
+        return RefusedLine(line, "not UTF-8; save the list as UTF-8")
     settings = {key: unguard(cells[key].strip()) for key in KEYS if cells.get(key, "").strip()}
     text = unguard(cells.get("text", ""))
-    return Entry(
+    return ListEntry(
         line,
         unguard(cells.get("url", "").strip()),
         unguard(cells.get("group", "").strip()) or None,

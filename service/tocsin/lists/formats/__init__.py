@@ -1,0 +1,1 @@
+"""The formats of lists: recognising and reading them, and writing."""
