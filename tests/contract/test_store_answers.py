@@ -363,7 +363,7 @@ async def test_a_question_that_is_not_there_or_over_cannot_be_answered(desk: Des
 
     with pytest.raises(UsageError, match="question 1: it has ended"):
         await answer(desk, NEVER)
-    with pytest.raises(UsageError, match="question 9: there is none"):
+    with pytest.raises(UsageError, match="question 9: no such question"):
         await answer(desk, NEVER, 9)
 
 
@@ -375,7 +375,7 @@ async def test_a_page_that_is_not_in_the_question_cannot_be_answered_for(desk: D
 
 
 async def test_a_rule_that_is_not_there_cannot_be_lifted(desk: Desk) -> None:
-    with pytest.raises(UsageError, match="rule 5: there is none"):
+    with pytest.raises(UsageError, match="rule 5: no such rule"):
         await desk.store.lift_rule(5, NOW)
 
 

@@ -35,7 +35,7 @@ async def test_a_backup_is_a_store_like_the_original(desk: Desk, tmp_path: Path)
 async def test_a_backup_never_replaces_a_file(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "precious.txt").write_text("mine")
 
-    with pytest.raises(StoreError, match=r"precious\.txt: there already"):
+    with pytest.raises(StoreError, match=r"precious\.txt: file exists"):
         await desk.backup(tmp_path / "precious.txt")
 
     assert (tmp_path / "precious.txt").read_text() == "mine"

@@ -285,7 +285,7 @@ async def test_what_comes_to_a_released_storm_is_told_page_by_page(calm: Desk) -
 
 
 async def test_there_is_nothing_to_release_where_there_is_no_storm(calm: Desk) -> None:
-    with pytest.raises(UsageError, match=r"storm 7: there is none; `tocsin alerts storms` lists them"):
+    with pytest.raises(UsageError, match=r"storm 7: no such storm; `tocsin alerts storms` lists them"):
         await calm.store.release_storm(7, calm.now)
     assert await calm.store.storm(7) is None
 

@@ -35,7 +35,7 @@ FailureWay: TypeAlias = Literal[
 
 
 class RequestProgress(Struct, frozen=True, tag=True):
-    """A set of requests between two of its hops, so that whoever serves the next host can go on with it.
+    """A set of requests between two of its hops, so that the fetcher of the next host can continue it.
 
     url        where it goes on
     moved_to   where the page has moved for good, None if nowhere
@@ -66,7 +66,7 @@ class Start(Struct, frozen=True, tag=True):
     """The first message: who the fetcher is, and all that it works by.
 
     index, count  it serves the hosts whose shard, modulo `count`, is `index`
-    body_room     so many bytes its bodies in flight may have together
+    body_room     the most bytes that its bodies in flight may take together
     holds         hosts that are to be left alone, until which monotonic time
     replaced_s    when (monotonic) the process ended whose place it takes: any host may have been asked right before;
                   None where there was none
@@ -270,7 +270,7 @@ Answer: TypeAlias = KeptRobots | Watched | Checked | RequestProgress | RenderedP
 
 
 class Ask(Struct, frozen=True, tag=True):
-    """A question; the one who asks numbers it."""
+    """A question, numbered by its sender."""
 
     number: int
     question: Question

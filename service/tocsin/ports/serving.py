@@ -38,7 +38,7 @@ class Service(Protocol):
 
 
 class DemoDesk(Protocol):
-    """A small site within the service: its pages change, and are watched like any others, in a group of their own."""
+    """A small site within the service, whose pages change and are watched like any others, in one group."""
 
     @property
     def is_on(self) -> bool:

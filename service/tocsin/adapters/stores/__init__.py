@@ -103,7 +103,7 @@ async def restore(url: str, source: str, *, replace: bool) -> AsyncIterator[Rest
 
     source   the backup: verified first, brought to this program's version, and verified again
     replace  a store that is there is kept aside, under another name; without, it is an error that there is one
-    Yields how far it is; the last one tells what was restored. Whoever stops listening leaves everything as it was.
+    Yields the progress; the last one says what was restored. A caller that stops listening leaves everything as it was.
     Raises StoreLocked, StoreTooNew, StoreError.
     """
     from tocsin.adapters.stores.sqlite.restore import Restore  # noqa: PLC0415 - as above
@@ -141,13 +141,13 @@ def demand_no_remains(url: str) -> None:
 
 
 def note_backup(url: str, file: str, at: Instant) -> None:
-    """Remember beside a store when it was backed up last, and where to; where that cannot be written, nothing is."""
+    """Record beside a store when it was backed up last, and where to; does nothing if that cannot be written."""
     with suppress(OSError):
         Path(_last_backup(url)).write_text(json.dumps({"at": at, "file": file}), encoding="utf-8")
 
 
 def last_backup(url: str) -> tuple[Instant, str] | None:
-    """Tell when a store was backed up last, and where to; None where nobody knows."""
+    """Return when a store was backed up last, and where to; None if that is not known."""
     try:
         found = json.loads(Path(_last_backup(url)).read_text("utf-8"))
         return int(found["at"]), str(found["file"])
@@ -169,6 +169,6 @@ async def verify(path: str) -> Verified:
 def _path_of(url: str) -> str:
     scheme, _, path = url.partition(":")
     if scheme != "sqlite" or not path:
-        raise UsageError(f"store.url: {url!r} is no store that Tocsin knows; write sqlite:PATH (sqlite:tocsin.db)")
+        raise UsageError(f"store.url: unknown kind of store {url!r}; write sqlite:PATH (sqlite:tocsin.db)")
     # SQLite puts its log beside the file that a link leads to, and so do we with the lock.
     return os.path.realpath(path) if os.path.islink(path) else path  # noqa: PTH114 - for a name that no file can have, too

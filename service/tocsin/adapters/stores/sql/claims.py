@@ -19,7 +19,7 @@ SQL = queries("claims")
 
 
 def take(db: Session, shards: range, now: Instant, until: Instant, holder: str) -> Claim | None:
-    """Claim these shards, unless somebody else's lease on one of them runs."""
+    """Claim these shards, unless another holder has a lease on one of them."""
     first, last = shards.start, shards.stop - 1
     rows = db.execute(SQL["overlapping"], {"first": first, "last": last}).fetchall()
     if any(row[3] != holder and row[5] > now for row in rows):
@@ -47,7 +47,7 @@ def end_leases(db: Session) -> None:
 
 
 def require(db: Session, claim: Claim) -> None:
-    """Raise StaleClaim unless this claim is in force: a lease that ran out unnoticed still is."""
+    """Raise StaleClaim unless this claim is in force; an expired lease that was not replaced is."""
     if db.execute(SQL["is_current"], {"id": claim.id, "epoch": claim.epoch}).fetchone() is None:
         raise _stale(claim)
 

@@ -1,10 +1,10 @@
--- Claims of shards: who may write results, and until when nobody else may.
+-- Claims of shards: which holder may write results, and until when no other one may.
 
 -- name: overlapping
 select id, first_shard, last_shard, holder, epoch, until
 from claims where first_shard <= :last and last_shard >= :first;
 
--- The epoch grows over whatever it replaces, so that an id used again never makes an old claim valid.
+-- The epoch is greater than that of any claim it replaces, so that reusing an id never makes an old claim valid.
 -- name: insert
 insert into claims (id, first_shard, last_shard, holder, epoch, until)
 values (:id, :first, :last, :holder, :epoch, :until)

@@ -1,4 +1,4 @@
-"""Cursors: where a part of a list ended, as text that says nothing to anybody else."""
+"""Cursors: opaque text that says where a page of a list ended."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _decode = msgspec.msgpack.Decoder(tuple[int, ...]).decode
 
 
 class Cursors:
-    """The cursors of one list, each of so many integers; those of other lists are refused.
+    """The cursors of one list, each of `size` integers; those of other lists are refused.
 
     name  of the list, with all that it is filtered by
     """
@@ -44,5 +44,5 @@ class Cursors:
             place = ()
             packed = b""
         if packed[:_NAME_BYTES] != self._name or len(place) != self._size or max(map(abs, place)) >= 1 << 62:
-            raise UsageError("cursor: not one of this list; begin without one, and go on with `next` of its answer")
+            raise UsageError("cursor: invalid; pass the `next` value of the previous page")
         return place

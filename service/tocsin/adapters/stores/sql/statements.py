@@ -1,8 +1,8 @@
 """Named statements, read once from the files beside the functions that use them.
 
 A statement is SQL that every dialect has, with macros for what differs: `{index pages_due}`, `{ids :hosts}`,
-`{greatest a b}`. Arguments are separated by spaces; one that has spaces of its own stands in parentheses. `{name}`
-alone stands for the statement of that name above it in the file.
+`{greatest a b}`. Arguments are separated by spaces; one that contains spaces is put in parentheses. `{name}`
+alone includes the statement of that name above it in the file.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def queries(area: str, dialect: Dialect = SQLITE) -> dict[str, str]:
 
     for name, sql in zip(parts[1::2], parts[2::2], strict=True):
         text, left = sql.strip().removesuffix(";"), 1
-        # Macros stand within each other: the innermost are written first.
+        # Macros may be nested: the innermost are expanded first.
         while left:
             text, left = _MACRO.subn(written, text)
         found[name] = text

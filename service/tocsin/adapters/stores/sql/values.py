@@ -97,14 +97,14 @@ _DIGEST_CHARS, _DIGEST_BYTES = 32, 16
 _NOT_MODIFIED: Final = 304
 _PLACES: Final = 15
 _NO_RULE: Final[tuple[str | None, str | None]] = (None, None)
-# By which rule, and on what basis, checks come to these ends; where it is another one, the row says so.
+# The usual rule and basis of an outcome; a report with others holds them.
 _USUAL: Final[dict[str, tuple[str | None, str | None]]] = {
     "first": ("T40", "declared"),
     "unchanged": ("T42", "declared"),
     "minor": ("T47", "declared"),
 }
 
-# By number: 0 and 1, which need no room of their own, for the most frequent. Their order is that of all stores.
+# By number: the most frequent are 0 and 1, which SQLite stores without a byte. Stores depend on this order.
 _OUTCOMES: Final = (
     "unchanged", "first", "minor", "major", "too-soon", "suspect",
     "unreachable", "deferred", "disallowed", "skipped", "not-subject",
@@ -124,7 +124,7 @@ _read_array = msgspec.json.Decoder(list[Any]).decode
 def url_key(url: str) -> int:
     """Give what a page is found by: 32 bits of a hash of its URL, as a signed number, which fills four bytes.
 
-    Of a million pages some hundred share one with another; nobody can cheaply make up many that share one.
+    Of a million pages about a hundred share a key; it is not cheap to make up many URLs with one key.
     """
     return int.from_bytes(blake2b(url.encode(errors="surrogatepass"), digest_size=4).digest(), "big", signed=True)
 
@@ -146,12 +146,12 @@ def row_digest_of_bytes(*values: object) -> int:
 
 
 def ruled_of(outcome: str) -> tuple[str | None, str | None]:
-    """Give the rule and the basis by which checks come to this end as a rule."""
+    """Return the usual rule and basis of an outcome."""
     return _USUAL.get(outcome, _NO_RULE)
 
 
 def pack_report(report: CheckReport, usual: tuple[str | None, str | None] | None = None) -> str:
-    """Write a report as a JSON array, without what stands beside it in the row: its URL and its outcome.
+    """Write a report as a JSON array, without its URL and outcome, which are columns of their own.
 
     usual  `ruled_of` its outcome, if the caller has it
     What says nothing is left out at the end, so that a check which found nothing new takes some twenty bytes.

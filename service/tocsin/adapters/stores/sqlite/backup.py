@@ -27,7 +27,7 @@ _REPORT_S = 0.1
 
 
 class _GivenUpError(Exception):
-    """Nobody waits for the copy any more."""
+    """The caller stopped waiting for the copy."""
 
 
 class Backup:
@@ -71,7 +71,7 @@ class Backup:
         ):
             source.execute("select 1 from sqlite_schema").fetchone()
             source.backup(target, pages=_STEP_PAGES, progress=self._note)
-            # One file, whole in itself, until somebody opens it as a store.
+            # One file, complete without a log until it is opened as a store.
             target.execute("pragma journal_mode = delete")
         with Path(self._part).open("rb") as copy:
             os.fsync(copy.fileno())
@@ -96,7 +96,7 @@ class Backup:
             os.close(folder)
 
     def _there(self) -> StoreError:
-        return StoreError(f"{self._target}: there already; name another file, a backup never replaces one")
+        return StoreError(f"{self._target}: file exists; choose another name (backups never overwrite)")
 
 
 async def run_backup(copy: Backup) -> AsyncIterator[tuple[int, int]]:

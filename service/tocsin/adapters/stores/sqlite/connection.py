@@ -75,7 +75,7 @@ class Lane(aiosqlite.Connection):
     async def run(self, work: Callable[[SqliteSession], T]) -> T:
         """Do this on the connection's thread.
 
-        Whoever is cancelled while waiting leaves the work to its end: it is done wholly, or not at all.
+        Cancelling the caller does not stop the work: it is done completely, or not at all.
         Raises StoreError for every error of SQLite, once the connection was closed, and after `give_up`.
         """
         if self._connection is None:
@@ -152,7 +152,7 @@ def _span_us(text: object) -> int | None:
     try:
         found = to_us(parse_span(text))
     except ValueError:
-        # Its page is held by whoever checks it; all others that a query looks at with it are not.
+        # The check of its own page reports it; other pages of the same statement are not affected.
         return None
     return found if found < _MORE_THAN_FITS else None
 
@@ -167,7 +167,7 @@ def write_ahead(db: sqlite3.Connection, busy: timedelta) -> None:
         try:
             db.execute("pragma journal_mode = wal")
         except sqlite3.OperationalError as exc:
-            # SQLite does not wait for this lock by itself, whatever its timeout is.
+            # SQLite does not wait for this lock by itself; its timeout does not apply here.
             if exc.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= until_s:
                 raise
             time.sleep(_LOOK_AGAIN_S)

@@ -65,7 +65,7 @@ def demand_current(db: sqlite3.Connection, path: str) -> None:
 def apply_migrations(db: sqlite3.Connection, path: str) -> Iterator[tuple[int, int]]:
     """Apply what is missing, a transaction each; yields (done, all) before the first and after each.
 
-    A new store is made in one: whoever opens it meanwhile finds either nothing or the whole.
+    A new store is made in one transaction: another process that opens it meanwhile finds nothing, or all of it.
     """
     known = migrations()
     version = version_of(db, path)
@@ -76,7 +76,7 @@ def apply_migrations(db: sqlite3.Connection, path: str) -> Iterator[tuple[int, i
     for together in [missing] if version == 0 else [[migration] for migration in missing]:
         with _unreferenced(db), transaction(db, durable=True):
             for migration in together:
-                # Somebody else may have come first while we waited for the lock.
+                # Another process may have been first while we waited for the lock.
                 if version_of(db, path) < migration.number:
                     _apply(db, path, migration)
         done += len(together)

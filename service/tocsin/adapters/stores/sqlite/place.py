@@ -16,7 +16,7 @@ _NETWORK = frozenset(
     {"9p", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "gfs2", "glusterfs", "lustre", "ncpfs", "nfs", "nfs4"}
     | {"ocfs2", "pvfs2", "smb2", "smb3", "smbfs"}
 )
-# What goes through FUSE is mostly somebody else's disk; these lie on the machine's own.
+# Most FUSE file systems are on another machine; these are on local disks.
 _LOCAL_FUSE = frozenset({"fuse.fuse-overlayfs", "fuse.bindfs", "fuse.mergerfs", "fuse.gocryptfs", "fuse.ntfs-3g"})
 _ESCAPE = re.compile(r"\\([0-7]{3})")
 _LOOKS, _LOOK_S = 20, 0.005
@@ -104,12 +104,12 @@ def size_of(path: str) -> int:
 def make_file(path: str) -> None:
     """Make an empty file for a store, unless there is one; raises StoreError where none can be made."""
     with reached(path):
-        # What is watched, and with which credentials, is nobody else's business (T64).
+        # The watch list and its credentials are private (T64).
         Path(path).touch(0o600)
 
 
 def identity_of(path: str) -> tuple[int, int] | None:
-    """Tell a file from others that come to its name later; None if there is none."""
+    """Return what tells a file from later ones of the same name; None if there is none."""
     try:
         status = Path(path).stat()
     except FileNotFoundError:

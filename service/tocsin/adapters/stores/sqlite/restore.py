@@ -50,7 +50,7 @@ def keep_access(restored: sqlite3.Connection, replaced: Path) -> None:
             gone = [(row[-1], row[2]) for row in known if row[-1] is not None]
             restored.executemany("update tokens set revoked_at = coalesce(revoked_at, ?) where digest = ?", gone)
         else:
-            # A store without any would let in whoever is on this machine.
+            # A store without tokens is open to every user of this machine.
             restored.executemany(_WRITE, known)
 
 
@@ -232,7 +232,7 @@ class Restore:
         self.aside = aside
 
     def _is_whole_in_itself(self) -> bool:
-        """Take the log into the file; raises StoreError where somebody else has it open."""
+        """Take the log into the file; raises StoreError if another process has it open."""
         try:
             with closing(sqlite3.connect(self._target, timeout=self._busy.total_seconds())) as db:
                 (mode,) = db.execute("pragma journal_mode = delete").fetchone()

@@ -1,4 +1,4 @@
-"""Carrying out the user's word on pages that could not be received (T60), inside a transaction."""
+"""Answers to questions about pages that could not be received (T60), carried out inside a transaction."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class AnswerAtWork:
         self._is_begun = self.is_done = False
 
     def step(self, db: Session, *, rows: int) -> int:
-        """Carry out one step of so many pages; returns of how many it was. Raises UsageError, NotWatched."""
+        """Carry out one step of at most this many pages; returns how many. Raises UsageError, NotWatched."""
         if not self._is_begun:
             self._begin(db)
             self._left = list(self._questions)
@@ -124,7 +124,7 @@ class AnswerAtWork:
         answer = self._answer
         scope = "page" if answer.url is not None else answer.scope
         if scope not in _RULES_ABOUT:
-            raise UsageError(f"scope {scope!r}: there is none; use one of {', '.join(_RULES_ABOUT)}")
+            raise UsageError(f"scope {scope!r}: unknown; use one of {', '.join(_RULES_ABOUT)}")
         if scope in ("host", "cause"):
             covered = db.execute(SQL[f"covered_by_{scope}"], {"host": host_id, "cause": cause}).fetchall()
             self._questions = [row[0] for row in covered]
@@ -181,7 +181,7 @@ def _subject_of(db: Session, answer: Answer) -> tuple[int, str]:
     """The host and the cause of a question that is open, and has this page."""
     row = db.execute(SQL["subject"], {"question": answer.question}).fetchone()
     if row is None or row[2] is not None:
-        state = "there is none" if row is None else "it has ended"
+        state = "no such question" if row is None else "it has ended"
         raise UsageError(f"question {answer.question}: {state}; `tocsin attention list` shows the open ones")
     if answer.url is not None:
         _page_named(db, answer)
@@ -278,5 +278,5 @@ def _hold(db: Session, answer: Answer, page: int, rule: int) -> None:
 def _apply(db: Session, answer: Answer, page: AskedPage, rule: int) -> None:
     _hold(db, answer, page.id, rule)
     db.execute(SQL["leave"], {"page": page.id})
-    # What was owed is wanted no more: the user has said so.
+    # The user wants no rendering of this page any more.
     forgive(db, page.id)

@@ -49,7 +49,7 @@ update pages set rule = null, rule_id = null where id = :page;
 -- name: forget_met_rule
 delete from rules where scope = 'page' and page_id = :page and id = :rule;
 
--- The page that stands for a question is its first one, or, where that one has left it, the one watched longest.
+-- The sample page of a question is its first one; if that has left it, the one watched longest.
 -- name: question
 q.id, q.host_id, h.name, q.cause, q.opened_at, q.announce_at, q.announced_at, q.answered_at, q.closed_at,
 q.instruction, q.pages,

@@ -39,7 +39,7 @@ def told_in(recovery: AlertDraft, left: Departure | None) -> AlertDraft:
 class Questions:
     """Takes pages into questions and out of them.
 
-    gather_us  how long a new question gathers failures before anybody is asked
+    gather_us  how long a new question gathers failures before the user is asked
     """
 
     def __init__(self, db: Session, gather_us: int) -> None:

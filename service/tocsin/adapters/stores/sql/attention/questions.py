@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 OFFERED = 100
-"""At most so many copies of a page are offered."""
+"""The most copies that are offered of a page."""
 
 _OFFERED_OF_ALL = 1000
 
@@ -121,7 +121,7 @@ class AttentionRole(Role):
         def lift(db: Session, *, limit: int) -> int:
             nonlocal is_lifted
             if db.execute(SQL["is_rule"], {"rule": rule_id}).fetchone() is None:
-                raise UsageError(f"rule {rule_id}: there is none; `tocsin attention list` shows those in force")
+                raise UsageError(f"rule {rule_id}: no such rule; `tocsin attention list` shows those in force")
             rows = db.execute(SQL["ruled_pages"], {"rule": rule_id, "limit": limit}).fetchall()
             due = [{"page": page, "at": spread_at(page, now, window)} for page, _ in rows]
             db.executemany(SQL["release_page"], due)

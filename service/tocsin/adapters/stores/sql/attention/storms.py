@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SQL = queries("storms")
 
 LEAST_US: Final = 24 * 3_600_000_000
-"""A change counts so long at least, and over two rounds of its page."""
+"""The least time that a change counts; it counts for two intervals of its page in any case."""
 
 _ROUNDS: Final = 2
 
@@ -34,7 +34,7 @@ _ROUNDS: Final = 2
 def may_be_shared(result: CheckResult, settings: SignalSettings) -> bool:
     """Tell whether an alert of this check's verdict may give way to one of a storm.
 
-    Only where the state is as it was: what is told of a page's states stays an unbroken chain.
+    Only if the state is unchanged: the alerts about the states of a page are an unbroken chain.
     """
     said = result.verdict
     return (
@@ -50,13 +50,13 @@ def may_be_shared(result: CheckResult, settings: SignalSettings) -> bool:
 class Storms:
     """Takes verdicts into storms.
 
-    settings  how many pages make one, and how long they are gathered before anybody is told
+    settings  how many pages make a storm, and how long it gathers before it is reported
     """
 
     def __init__(self, db: Session, settings: SignalSettings) -> None:
         self._db, self._most = db, settings.storm_pages
         self._gather_us = to_us(settings.gather)
-        # By host and key: on so many pages at most was the same seen. Who gathers many does not count them each time.
+        # By host and key: an upper bound of the pages with this change, so that few verdicts count them again.
         self._seen: dict[tuple[int, bytes | None], int] = {}
 
     def take(self, result: CheckResult, said: VerdictRow, row: Row) -> None:
@@ -162,7 +162,7 @@ class StormRole(Role):
         def release(db: Session, *, limit: int) -> int:
             nonlocal after
             if not db.execute(SQL["release"], {"storm": storm_id, "now": now}).rowcount:
-                raise UsageError(f"storm {storm_id}: there is none; `tocsin alerts storms` lists them")
+                raise UsageError(f"storm {storm_id}: no such storm; `tocsin alerts storms` lists them")
             rows = db.execute(SQL["withheld"], {"storm": storm_id, "after": after, "limit": limit}).fetchall()
             db.execute(SQL["give_awareness"], {"storm": storm_id, "pages": ids(row[0] for row in rows)})
             for page_id, since, major in rows:

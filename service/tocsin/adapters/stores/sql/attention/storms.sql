@@ -13,7 +13,7 @@ where host_id = :host and key = :key and runs_until >= :at order by runs_until d
 -- name: count_seen
 select count(*) from (select 1 from sightings where host_id = :host and key = :key limit :limit);
 
--- Other pages that had the same; those that were removed have no verdict any more.
+-- Verdicts of other pages with the same change. A removed page has no verdict any more.
 -- name: seen_elsewhere
 select v.id from sightings s
 join verdicts v on v.id = s.verdict_id and v.page_id = s.page_id
@@ -35,7 +35,7 @@ update verdicts set storm_id = :storm where id in {ids :verdicts};
 -- name: forget_seen
 delete from sightings where host_id = :host and key = :key;
 
--- Of its verdicts those that wait for their rendering: nothing else is to be rendered of the page, and nobody has begun.
+-- Of its verdicts those whose page waits for a rendering for no other reason, and is not being rendered.
 -- name: fold
 update verdicts as v set awareness = 0
 where v.storm_id = :storm and v.awareness = 1 and v.alert_id is null
@@ -82,7 +82,7 @@ select {storm} where :before is null or s.id < :before order by s.id desc limit 
 -- name: one_storm
 select {storm} where s.id = :storm;
 
--- Where all its pages were removed meanwhile, nobody is told.
+-- A storm whose pages were all removed meanwhile is not reported.
 -- name: close_empty
 delete from storms where id = :storm and not exists (select 1 from verdicts v where v.storm_id = storms.id);
 

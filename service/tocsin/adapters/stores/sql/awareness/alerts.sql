@@ -39,7 +39,7 @@ update deliveries set state = :state, tries = tries + 1, first_try_at = coalesce
   next_at = coalesce(:next_at, next_at), tried_us = :tried_us, error = :error
 where channel = :channel and position = coalesce(:position, (select position from alerts where id = :alert));
 
--- The clock was set back after these were tried, or written: they wait as long as they were to wait then.
+-- The clock was set back after these were tried or written: they wait for what was left of their waits then.
 -- name: resume_deliveries
 update deliveries {index deliveries_ready} set
   next_at = :now + case when tries > 0 then {greatest (next_at - last_try_at) 0} else 0 end,
@@ -118,7 +118,7 @@ select :channel, position, id, case when type in ('tocsin.outage.began.v1', 'toc
 from alerts where id = :id
 on conflict do nothing;
 
--- The last word on our own connection: an outage that began, or one that ended.
+-- The latest alert about our own connection: an outage that began, or one that ended.
 -- name: last_of_outages
 select type, created_at from alerts {index alerts_of_outages}
 where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1') order by position desc limit 1;

@@ -83,7 +83,7 @@ update pages set flags = (flags & ~:of) | :said where id = :page;
 -- name: note_set
 update pages set last_set_at = {greatest coalesce(last_set_at, 0) :at} where id = :page;
 
--- Nobody waits for these any more: no verdict, no copy, nothing owed.
+-- Rows without a reason: no verdict, no copy, nothing owed.
 -- name: drop_forgiven
 delete from renders where page_id = :page and copy_url is null
   and not exists (select 1 from verdicts v where v.page_id = renders.page_id and awareness = 1 and alert_id is null);

@@ -153,7 +153,7 @@ class AccessRole(Role):
     async def _note_use(self, token: TokenRow, now: Instant) -> None:
         if token.last_used_at is None or now - token.last_used_at >= _NOTED_US:
             place = {"token": token.id, "now": now}
-            # On a disk that is full people still look: whoever comes next is noted.
+            # On a full disk reading still works; the next use is recorded.
             with suppress(StoreError):
                 await self._write(lambda db: db.execute(SQL["note_use"], place))
 
@@ -227,7 +227,7 @@ def _is_as_declared(place: Sequence[Any], name: str, scope: Scope) -> bool:
 
 
 DAY_US: Final = 24 * 3_600_000_000
-"""So long an answer is given again."""
+"""How long an answer is stored for repeated requests."""
 
 
 def _to_job(row: Sequence[Any]) -> JobRow:

@@ -17,7 +17,7 @@ where t.digest = :digest and t.revoked_at is null and (t.expires_at is null or t
 select {token} from tokens t {index tokens_by_name}
 where t.name = :name and t.revoked_at is null and (t.expires_at is null or t.expires_at > :now);
 
--- The latest of those that nobody has revoked.
+-- The latest one that is not revoked.
 -- name: token_left
 select {token} from tokens t where t.id = (
   select max(o.id) from tokens o {index tokens_by_name} where o.name = :name and o.revoked_at is null

@@ -81,7 +81,7 @@ delete from answers where key in (
   select key from answers {index answers_by_age} where at <= :day_before limit :limit
 );
 
--- What still runs is somebody's.
+-- Running jobs are never deleted.
 -- name: forget_jobs
 delete from jobs where id in (
   select id from jobs {index jobs_by_age} where started_at < :month_before and state <> 'running' limit :limit

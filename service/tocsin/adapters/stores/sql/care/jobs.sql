@@ -18,7 +18,7 @@ select {job} {index jobs_by_age} order by started_at desc, id desc limit :limit;
 -- name: interrupt
 update jobs set state = 'interrupted', ended_at = :now where state = 'running';
 
--- What was begun and has no answer yet, when nobody works on it any more.
+-- Requests without an answer whose process is gone.
 -- name: forget_begun
 delete from answers where status = 0;
 

@@ -46,7 +46,7 @@ class TableRole(Role):
 
 
 def _take_table(db: Session, *, rows: Iterable[TableRow], now: Instant, replace: bool) -> int:
-    """Write records a step at a time; whatever is refused undoes them all."""
+    """Write records in steps; a record that is refused undoes all of them."""
     (last,) = db.execute(SQL["last_state"]).fetchone()
     stated, first = 0, list[str]()
     taken, left = 0, iter(rows)

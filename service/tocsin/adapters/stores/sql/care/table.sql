@@ -1,6 +1,6 @@
 -- The spec's table: every storing that is still a record, of one instant.
 
--- A run of equal states is its first storing and its last one; the last of a page's latest run stands in its row.
+-- A run of equal states counts as its first and its last storing; the last one of a page's latest run is in the page's row.
 -- name: table_from
 coalesce(s.table_from, s.first_at)
 

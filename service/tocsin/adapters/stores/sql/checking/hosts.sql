@@ -3,8 +3,8 @@
 -- name: gates
 select name, gate_at from hosts {index hosts_gated} where gate_at > :now;
 
--- The hosts that were received last, where none is remembered: read once, at a doubt. The number of pages that are read
--- is bounded, however long the list is: any host that was received lately will do.
+-- Hosts that were received lately, to be asked when our own connection is in doubt. Any of them will do, so the number
+-- of pages that are read is bounded.
 -- name: received_last
 select host_id, max(last_set_at) as at from (
   select host_id, last_set_at from pages where next_at is not null and paused = 0 and last_set_at is not null
@@ -17,11 +17,11 @@ select id, robots from hosts where name = :host;
 -- name: keep_robots
 update hosts set robots = :robots where id = :id;
 
--- What is no JSON, as only another program writes it, says nothing here.
+-- Settings that are no JSON, as only another program writes them, count as none.
 -- name: own
 {json settings}
 
--- A piece of the list at a time: what pages set of their own is nowhere but in their rows.
+-- A slice of the list at a time: what pages set themselves is in their rows only.
 -- name: own_schedules
 select distinct {field {own} every}, {field {own} cron} from pages
 where id > :after and id <= :last and settings is not null

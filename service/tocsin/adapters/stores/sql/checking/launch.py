@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SQL = queries("work")
 
 _LOOK_PAGES = 4000
-"""Gone through at a time, some 20 ms: whoever picks due pages reads by the same connection."""
+"""Pages of one scan, about 20 ms: due pages are read through the same connection."""
 
 ALL_TIMES: Instant = -(2**63)
 
@@ -129,7 +129,7 @@ class LaunchRole(Role):
         def look(db: Session) -> list[tuple[int, int]]:
             return db.execute(SQL["wrongly_off"], place).fetchall()
 
-        # By the writer: whatever was handed to it under the mode before is written by then, and found.
+        # Results that were handed over under the mode before are written first, and so are found.
         await self._database.drain()
         woken = 0
         for group in await self._read(lambda db: [row[0] for row in db.execute(SQL["group_ids"])]):

@@ -87,8 +87,8 @@ def is_same(result: CheckResult) -> bool:
 def note_same(db: Session, results: Sequence[CheckResult]) -> bool:
     """Write checks that found all as it was, one row each.
 
-    Says so where a page is not there, not as its check knew it, or has become somebody's concern meanwhile: what was
-    written then must be taken back.
+    Returns False if a page is gone, is not as its check knew it, or was given an instruction meanwhile: then the
+    transaction must be rolled back.
     """
     spared: list[Row] = []
     equal: list[Row] = []
@@ -187,7 +187,7 @@ _LOOK_AGAIN_US = 1_000_000  # by then the engine knows the new settings
 
 
 class Standing(Struct):
-    """What a page's row says before its result is written."""
+    """The row of a page before its result is written."""
 
     id: int
     state_id: int | None
@@ -255,12 +255,12 @@ class Batch(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What the writing of results goes by.
+    """The settings that results are written by.
 
     gather_us  how long a new question gathers failures
     storms     when verdicts that pages share are told once
     mode       the configuration's, if it is known
-    shown      what was due before waits
+    shown      pages that are due before this wait
     """
 
     gather_us: int
@@ -429,7 +429,7 @@ def _settle_the_rest(db: Session, found: Sequence[Found], questions: Questions) 
 
 
 def _settle_question(result: CheckResult, page: Standing, questions: Questions) -> list[AlertDraft]:
-    """Take the page into a question, or out of the one that it is in; returns what is to be told of that."""
+    """Take the page into a question, or out of the one that it is in; returns the alerts about that."""
     if result.failure is not None:
         questions.fail(page.id, result.host_id, result.failure, result.checked_at, joined=page.question_id)
     elif result.received and page.question_id is not None:
@@ -438,7 +438,7 @@ def _settle_question(result: CheckResult, page: Standing, questions: Questions) 
         if left.asked and result.recovery is not None:
             return [told_in(result.recovery, left)]
     elif result.report.outcome == CheckOutcome.DISALLOWED and page.question_id is not None:
-        # robots.txt has answered for it: nobody needs to be asked.
+        # robots.txt is the answer: the user need not be asked.
         questions.leave(page.id, page.question_id, result.checked_at)
     return []
 

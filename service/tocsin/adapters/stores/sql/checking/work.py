@@ -62,7 +62,7 @@ class WorkRole(LaunchRole):
         def read(db: Session) -> tuple[list[int], TaskRows]:
             chosen = _choose(db, host_ids, place)
             shards = {"first": claim.first_shard, "last": claim.last_shard}
-            # In the order of the table: neighbours stand in one leaf.
+            # In the order of the table: neighbours are in one leaf.
             in_order = ids(sorted(chosen))
             return chosen, read_tasks(db, SQL["tasks_of_shards"], {"ids": in_order, **shards})
 

@@ -1,7 +1,7 @@
 -- What checking reads and writes: the agenda of hosts, due pages, results.
 
--- A host's earliest due time: 0 if a request wants one of its pages, else the first entry of the schedule index. What
--- is due before `shown` is overdue at launch, and waits until it is spread.
+-- A host's earliest due time: 0 if one of its pages is requested, else the first entry of the schedule index. Pages
+-- that are due before `shown` are overdue at startup and wait until they are spread.
 -- name: due
 case when exists (
   select 1 from pages q {index pages_requested} where q.host_id = h.id and q.request_id is not null
@@ -27,7 +27,7 @@ select h.id, {due} from hosts h
 where h.id > :after and h.shard between :first and :last
 order by h.id limit :limit;
 
--- Only what somebody else touched since; revisions are few, so the index finds them.
+-- Hosts that were edited since; edits are few, and the index finds them.
 -- name: agenda_since
 select h.id, {due}, h.revision from hosts h {index hosts_by_revision}
 where (h.revision, h.id) > (:since, :after) and h.shard between :first and :last
@@ -40,7 +40,7 @@ p.state_id, s.fields, s.first_at, p.stored_at, p.storings,
 p.etag, p.last_modified, p.validators_hop, p.last_set_at, p.last_checked_at, p.conditional_run,
 p.body_digest, p.attempts, p.flags, p.question_id, p.rule, p.request_id, p.body_bytes, p.next_at
 
--- The due pages of each host as one array, the longest due first. With a limit for each: a crowded host starves nobody.
+-- The due pages of each host as one array, the longest due first. The limit per host keeps large hosts from starving others.
 -- The index alone answers.
 -- name: due_by_host
 select (
@@ -51,7 +51,7 @@ select (
   )
 ) from {each :hosts a};
 
--- Where somebody asked for checks: what they asked for comes first, and once.
+-- Requested checks come first, and once.
 -- name: any_requested
 select exists (select 1 from pages {index pages_requested} where request_id is not null);
 
@@ -79,7 +79,7 @@ left join states s on s.id = p.state_id;
 -- name: tasks_of_shards
 {tasks} where h.shard between :first and :last;
 
--- What the writing of a batch must know of its pages; those that are gone are not found.
+-- The columns that writing a batch needs of its pages; removed pages are not found.
 -- name: standing
 select p.id, p.state_id, p.stored_at, p.storings, p.question_id, p.flags, p.rule_id,
   case when p.rule_id is not null then {field r.instruction kind} end, p.rule, p.next_at, p.next_why
@@ -99,7 +99,7 @@ next_at = ?, next_why = ?, last_checked_at = ?, last_set_at = ?, last_report = ?
 -- name: origin
 etag = ?, last_modified = ?, validators_hop = nullif(?, url), body_digest = ?, body_bytes = coalesce(?, body_bytes)
 
--- The page is as its check knew it, and nobody said anything of it meanwhile.
+-- The page is as its check knew it, and no instruction was given for it meanwhile.
 -- name: is_as_known
 id = ? and stored_at = ? and question_id is null and rule is null and rule_id is null
 
@@ -108,7 +108,7 @@ id = ? and stored_at = ? and question_id is null and rule is null and rule_id is
 update pages set {noted}, last_changed_at = coalesce(?, last_changed_at), attempts = ?
 where id = ?;
 
--- A check that made no request: what the one before it found still stands.
+-- A check that made no request: what the check before it found still holds.
 -- name: note_skipped
 update pages set next_at = ?, next_why = ?, last_checked_at = coalesce(last_checked_at, ?),
   last_set_at = coalesce(?, last_set_at), last_report = coalesce(last_report, ?), outcome = coalesce(outcome, ?),
@@ -151,7 +151,7 @@ select id from groups;
 -- name: settings_of_groups
 select id, name, settings from groups;
 
--- What is no JSON, as only another program writes it, says nothing here: it holds those whom it is set for.
+-- Settings that are no JSON, as only another program writes them, count as none here; they hold their own pages.
 -- name: of_page
 {json p.settings}
 
@@ -174,8 +174,8 @@ coalesce(
 coalesce(span_us(coalesce({field {of_page} at_launch}, {field {of_group} at_launch}, {field {of_all} at_launch})),
   :at_launch)
 
--- Where one look for overdue pages ends, which goes through so many pages, found or not; and how many of them wait for
--- its outcome.
+-- The last page of one scan for overdue pages, which reads a fixed number of pages; and how many of these wait for its
+-- outcome.
 -- name: look_until
 select max(id), sum(next_at < :now - :window and paused = 0)
 from (select id, next_at, paused from pages where id > :after order by id limit :look);
@@ -198,11 +198,11 @@ where p.id > :after and p.id <= :until and h.shard between :first and :last
   and coalesce(p.next_why, '') not like 'held:%'
 order by p.id;
 
--- The fraction is the page's own for ever: see `model.phase_of`.
+-- The fraction never changes for a page; see `model.phase_of`.
 -- name: spread_at
 :now + cast(phase_of(id) * :window as integer)
 
--- Somebody may have said never since they were looked for, and checks may have been written.
+-- Since the scan a rule may have set a page to never, and checks may have been written.
 -- name: spread
 update pages set next_at = {spread_at}, next_why = :why
 where id in {ids :ids} and next_at is not null
@@ -245,7 +245,7 @@ where announced_at is null and closed_at is null and announce_at > :now + :gathe
 -- name: pull_in_storms
 update storms set announce_at = :now + :gather where announced_at is null and announce_at > :now + :gather;
 
--- The nearest who sets the mode; at last the configuration.
+-- The mode of the page, else of its group, else of all pages, else of the configuration.
 -- name: mode
 coalesce({field {of_page} mode}, {field {of_group} mode}, {field {of_all} mode}, :mode)
 
@@ -260,7 +260,7 @@ select max(id), 0 from (
   where group_id = :group and id > :after and next_at is null and next_why = 'off' order by id limit :look
 );
 
--- Pages that were off, under settings by which they are off no longer, a step at a time.
+-- Pages that are off although their settings do not say so any more, a step at a time.
 -- name: wrongly_off
 select p.id, p.host_id from pages p {index pages_off} join groups g on g.id = p.group_id cross join store t
 where p.group_id = :group and p.id > :after and p.id <= :until and p.next_at is null and p.next_why = 'off'
@@ -274,6 +274,6 @@ where id in {ids :ids} and next_at is null and next_why = 'off';
 -- name: size
 select coalesce(max(id), 0) from pages;
 
--- Of these pages, those that may still be asked for.
+-- Those of these pages that may still be requested.
 -- name: still_watched
 select id from pages where id in {ids :ids} and paused = 0;

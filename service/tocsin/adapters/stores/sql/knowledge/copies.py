@@ -40,7 +40,7 @@ def remember_copies(db: Session, page_id: int, copies: Sequence[CopyLink], at: I
 
 
 def copies_of(db: Session, url: str, *, most: int) -> tuple[KnownCopy, ...]:
-    """Offer the copies known of a page, each once, the newest first."""
+    """Return the known copies of a page, each once, the newest first."""
     rows = db.execute(SQL["of_page"], {"url": url, "limit": _READ_FOR_EACH * most})
     return tuple(_each_once(rows, most))
 
@@ -48,7 +48,7 @@ def copies_of(db: Session, url: str, *, most: int) -> tuple[KnownCopy, ...]:
 def copies_of_question(
     db: Session, question: int, first_page_id: int | None, *, most: int, most_of_page: int
 ) -> list[KnownCopy]:
-    """Offer the copies known of the pages of a question: those of the page that stands for all come first."""
+    """Return the known copies of the pages of a question: those of its sample page come first."""
     place = {"question": question, "first": first_page_id, "limit": _READ_FOR_EACH * most}
     return list(_each_once(db.execute(SQL["of_question"], place), most_of_page))[:most]
 

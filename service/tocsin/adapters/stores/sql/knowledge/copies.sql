@@ -15,7 +15,7 @@ from copies c {index copies_by_target} join pages p on p.id = c.page_id
 where c.target = :url and c.url <> c.target
 order by c.made_at desc, c.url limit :limit;
 
--- The page that stands for all first, as its alert and the list show it; then the others, as many as anybody looks at.
+-- The sample page of the question first, as its alert and the list show it; then at most a hundred others.
 -- name: of_question
 select c.target, c.url, c.datetime, c.rel, c.kind, p.url
 from pages q

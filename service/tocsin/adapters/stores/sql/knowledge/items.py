@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SQL = queries("items")
 
 MOST_CHANGES = 1000
-"""So many changes of a page's items are shown beside its states: each may take 32 KiB."""
+"""The most changes of a page's items that are shown with its states: each may take 32 KiB."""
 
 
 def keep_items(db: Session, page_id: int, items: PageItems, *, leaves_row: bool = True) -> None:

@@ -62,7 +62,7 @@ def read_keys(text: str | None) -> tuple[int, ...]:
 
 
 def beside_of(known: bytes | None, listed: str | None, heard: str | None, noise: bytes | None) -> SignalContext | None:
-    """Put together what stands beside a page's state; None where nothing does."""
+    """Build the context of a page's signals; None if there is none."""
     if known is None and listed is None and heard is None and noise is None:
         return None
     muted, of_host = _told_by_host(noise) if noise is not None else ((), ())
@@ -110,7 +110,7 @@ def _read(decode: Callable[[Any], T], value: bytes | str | None) -> T | None:
 SQL = queries("learnt")
 
 MOST_OF_HOST = 256
-"""So many places are remembered of one host; those that the fewest pages share are forgotten first."""
+"""The most places that are kept of one host; those that the fewest pages share are dropped first."""
 
 
 def count_noise(db: Session, results: Iterable[CheckResult]) -> None:

@@ -23,10 +23,10 @@ SQL = queries("listings")
 LEARNT = queries("learnt")
 
 MOST_ENTRIES: Final = 50_000
-"""What one listing says of more pages than so many is left out."""
+"""The most entries that are kept of one listing."""
 
 LONGEST_US: Final = 5 * 60 * 1_000_000
-"""Checks of pages whose listing says that they changed are spread over so long at most."""
+"""Checks of pages that a listing reports as changed are spread over this time at most."""
 
 Entries = tuple[tuple[str, str], ...]
 

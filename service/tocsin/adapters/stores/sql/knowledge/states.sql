@@ -1,4 +1,4 @@
--- States: a run of equal ones is a row; the last storing of a page's latest run, which has no end, stands in the page's row.
+-- States: a run of equal ones is a row. The page's latest run has no end; its last storing is in the page's row.
 
 -- name: close_run
 update states set last_at = p.stored_at, storings = p.storings

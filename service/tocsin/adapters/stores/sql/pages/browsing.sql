@@ -74,7 +74,7 @@ select name, pages, settings, revision from groups order by name;
 -- name: revision_for_all
 select settings_revision from store;
 
--- The page's latest run has no entry in the index of those before: its last storing stands in the page's row.
+-- The page's latest run is not in the index of earlier ones: its last storing is in the page's row.
 -- name: states
 select s.id, s.first_at, coalesce(s.last_at, p.stored_at), case when s.last_at is null then p.storings else s.storings end,
   s.in_table, s.fields

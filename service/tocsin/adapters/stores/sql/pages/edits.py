@@ -137,7 +137,7 @@ class Edit(Struct, frozen=True):
         return self.sets_mode() or self.sets_clock()
 
     def sets_mode(self, own: Collection[str] = ()) -> bool:
-        """Tell whether a page may have another mode now; its `own` keys stand above what is set for its group."""
+        """Tell whether a page may have another mode now; its `own` settings override those of its group."""
         return "mode" not in own and ("mode" in self.settings or "mode" in self.unset)
 
     def sets_clock(self, own: Collection[str] = ()) -> bool:
@@ -202,7 +202,7 @@ def edit_step(db: Session, page_ids: Sequence[int], edit: Edit, now: Instant) ->
 
 
 def _give_up_requests(db: Session, place: dict[str, Any]) -> None:
-    """Let whoever asked for these pages wait for them no longer: no request may be made (T62)."""
+    """Let requests give up these pages: a paused page may not be requested (T62)."""
     give_up(db, [row[3] for row in db.execute(SQL["touched"], place)])
     db.execute(SQL["want_no_more"], place)
 
@@ -237,8 +237,8 @@ def _follow(
 
     Returns the pages that were moved.
 
-    of_group  a page's own word stands above the edit's; and what is off is left to the visit, which knows every level
-              that a mode may come from
+    of_group  a page's own settings override the edit; and pages that become off are left to the visit, which knows
+              every level that a mode may come from
     """
     changed = []
     for page_id, settings, next_at, why, checked_at in rows:

@@ -39,7 +39,7 @@ class RequestRole(Role):
             is_whole = True
         finally:
             if not is_whole:
-                # Nobody would follow what was asked for so far.
+                # No client would follow the pages that were requested so far.
                 await self.drop_request(request)
         return request
 

@@ -17,7 +17,7 @@ select id, host_id, request_id from pages where id in {ids :ids};
 -- name: want
 update pages set request_id = :request where id in {ids :ids};
 
--- An older request that nobody waits for any longer must not keep a page from the newer one.
+-- A newer request takes a page over from an older one.
 -- name: shrink
 update requests set pages = pages - :count where id = :request;
 

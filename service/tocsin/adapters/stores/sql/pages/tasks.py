@@ -46,7 +46,7 @@ _NOTHING: Final = (None, None, None)
 
 
 class TaskRows(NamedTuple):
-    """Pages as the query `task` reads them, with what stands beside the states of some.
+    """Pages as the statement `task` reads them, with what else is known of some.
 
     learnt  known, listed and heard, by page
     noise   by host

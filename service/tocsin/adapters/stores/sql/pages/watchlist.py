@@ -136,7 +136,7 @@ class WatchRole(Role):
         if not edit.moves_schedule:
             return
         which, last, after, pace = PageFilter(group=name), await self.last_page_id(), 0, self._paces["follow"]
-        # Looked for in a reading, which keeps nobody from writing: it may go through all pages for a few.
+        # Found by reading, which blocks no writer: it may scan all pages for a few.
         while found := await self.page_ids(which, after_id=after, last_id=last, limit=pace.rows):
             await self._step(pace, partial(follow_step, page_ids=found, edit=edit, now=now), on_step)
             after = found[-1]

@@ -34,7 +34,7 @@ update groups set pages = pages + ? where name = ?;
 -- name: groups_of
 select g.name from pages p join groups g on g.id = p.group_id where p.id in {ids :ids};
 
--- Somebody has edited them.
+-- Edits are counted, for conditional requests.
 -- name: note_edits
 insert into edits (page_id, revision) select id, 1 from pages where id in {ids :ids}
 on conflict (page_id) do update set revision = revision + 1;

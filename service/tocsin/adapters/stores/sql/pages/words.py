@@ -29,10 +29,10 @@ BLOCK_BITS: Final = 12
 BLOCK_PAGES: Final = 1 << BLOCK_BITS
 
 BLOCK_ROWS: Final = 37 * 37
-"""So many rows a block has at most."""
+"""The most rows of a block."""
 
 MOST: Final = 64
-"""Of a page's words so many count, from the first on."""
+"""How many of a page's words are kept, from the first on."""
 
 _LETTERS: Final = 37
 _WORD: Final = re.compile(r"([^\W_]{1,24})[^\W_]*")
@@ -132,7 +132,7 @@ def _pack(places: Sequence[int]) -> bytes:
 
 
 def _shortened(entry: bytes) -> bytes:
-    """Write at least four places, which stand one by one, as a run where they are one."""
+    """Write at least four single places as a run if they are consecutive."""
     first, last = _numbers(entry[:2] + entry[-2:])
     return entry[:2] + _TO + entry[-2:] if last - first == len(entry) // 2 - 1 else entry
 
@@ -247,13 +247,13 @@ def change_words(db: Session, before: Iterable[Named], after: Iterable[Named] = 
 Found = tuple[list[int], "int | None"]
 
 LOOKED_AT: Final = 50_000
-"""So many places are looked at for one part of a list; what was found by then is the part."""
+"""How many places are read for one page of a list, which then holds what was found so far."""
 
 _PRICE: Final = 20
-"""As much as so many places, to look for one word in one block."""
+"""The cost of looking for one word in one block, in places read."""
 
 _BYTES: Final = 40
-"""As much as one place, to read what is kept there."""
+"""The bytes of a row that cost as much as one place."""
 
 
 class WordSearch:
@@ -266,7 +266,7 @@ class WordSearch:
         self._looked_at = 0
 
     def before(self, page_id: int, limit: int) -> Found:
-        """Find at most so many pages before this id, the latest first.
+        """Find at most `limit` pages before this id, the latest first.
 
         Returns them, and the id that the search goes on before; None at its end.
         """
@@ -288,7 +288,7 @@ class WordSearch:
         return found, None
 
     def count(self, most: int) -> tuple[int, bool]:
-        """Count them up to so many; says whether these are all."""
+        """Count them up to `most`; also returns whether these are all."""
         number = 0
         for part, _ in self._falling(1 << 61):
             number += sum(1 for _ in part)

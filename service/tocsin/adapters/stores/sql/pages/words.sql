@@ -1,4 +1,4 @@
--- Words that pages are found by: kept for 4,096 pages at once, when there are so many. A row's id is its block's number
+-- Words that pages are found by, kept for blocks of 4,096 pages. A row's id is its block's number
 -- times words.BLOCK_ROWS, and its own.
 
 -- name: kept_until
