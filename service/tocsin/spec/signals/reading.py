@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from tocsin.spec.signals import SIGNALS, content
+from tocsin.spec.signals.fingerprint import Content  # noqa: TC001 - decoded by its type
 from tocsin.spec.signals.signal import Seen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tocsin.spec.html.whole import Whole
-    from tocsin.spec.signals.fingerprint import Content
 
 READ_AS: Final = "1"
 """Another one whenever a signal is read otherwise than before: what was read before cannot be compared then."""
