@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,8 +27,10 @@ from tocsin.adapters.stores.sql.values import (
     url_key,
     write_fields,
 )
+from tocsin.engine.judging.cadence import next_check
 from tocsin.errors import StoreError
 from tocsin.model import CheckOutcome, CheckReport
+from tocsin.settings import PageSettings
 from tocsin.spec.signals import SOURCES
 from tocsin.spec.topper.state import FIELDS
 
@@ -108,6 +111,12 @@ def test_every_outcome_of_a_check_has_a_number_of_its_own() -> None:
 @example("off")
 def test_a_reason_is_read_back_as_it_was(why: str) -> None:
     assert unpack_why(pack_why(why)) == why or why.startswith("~")
+
+
+def test_the_reason_of_most_pages_is_kept_as_its_interval() -> None:
+    _, why = next_check(1, NOW, PageSettings(every=timedelta(hours=24)))
+
+    assert (why, pack_why(why)) == ("every 24h (jittered)", "~24h")
 
 
 @given(WORDS | st.from_regex(r"\A2(\.[0-9a-f]{8})?:[0-9a-f]{32}\Z") | st.from_regex(r"\A[^:]?:[0-9A-Fa-f ]{32}\Z"))

@@ -86,7 +86,8 @@ def to_json_or_null(value: Any) -> str | None:
 DISALLOWED, NOT_HTML, OWED, NOINDEX, NOFOLLOW, SUSPECTED, LEARNT, BARE = 1, 2, 4, 8, 16, 32, 64, 256
 """Bits of pages.flags."""
 
-_GRID: Final = ("every ", ", at its own time")
+_GRID: Final = ("every ", " (jittered)")
+"""Around the interval in the reason of most pages, as `engine.judging.cadence` writes it."""
 PACED: Final = ("^", "adaptive:")
 """How the reasons of adaptive pages begin, as they are kept."""
 _PACED: Final = re.compile(
