@@ -1,1 +1,1 @@
-"""The HTTP edge: API, web pages, streams, metrics and who is let in; only whoever serves imports it."""
+"""The HTTP server: API, web pages, streams, metrics and access control; imported only to serve."""

@@ -1,4 +1,4 @@
-"""What people have done to pages, however they ask for it: each is audited, and what is long is a job."""
+"""Actions on pages, shared by web pages and API: audited, and run as jobs where they take long."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ if TYPE_CHECKING:
     from tocsin.server.parts import Parts
 
 STEP: Final = 1000
-"""Ids that are read at once."""
+"""Ids read from the store in one step."""
 
 DeedKind: TypeAlias = Literal["pause", "resume", "remove", "check", "edit"]
 
 
 class Act(Struct, frozen=True):
-    """Somebody who does something."""
+    """The caller of an action, and the jobs that run it."""
 
     jobs: Jobs
     caller: Caller
 
 
 class Meant(Struct, frozen=True):
-    """Which pages are meant: these, or all of a list that were on it when somebody asked. Exactly one is given."""
+    """The pages of an action: these ids, or the pages of a list at the time of the request. Exactly one is set."""
 
     ids: tuple[int, ...] | None = None
     query: PageQuery | None = None
 
 
 class Deed(Struct, frozen=True):
-    """What is done to pages.
+    """An action on pages.
 
-    settings, unset  for "edit": what is set from now on, and which keys inherit again
-    group            moves them there
-    text             the user's own words; `clear_text` takes them away
+    settings, unset  for "edit": the new values, and the keys that inherit again
+    group            the group to move the pages to
+    text             the user's notes; `clear_text` removes them
     """
 
     kind: DeedKind
@@ -61,7 +61,7 @@ class Deed(Struct, frozen=True):
 
 
 class Stale(Problem):
-    """Somebody else edited it meanwhile."""
+    """The revision of the caller is out of date."""
 
     def __init__(self, what: str) -> None:
         super().__init__(
@@ -74,12 +74,12 @@ class Stale(Problem):
 
 
 def read_settings(given: Mapping[str, object]) -> JsonObject:
-    """Judge settings of pages as JSON has them, ready to be stored. Raises SettingsError."""
+    """Validate page settings from JSON, ready to be stored. Raises SettingsError."""
     return parse_page_settings({key: as_text(value) for key, value in given.items()}, source="settings")
 
 
 def as_text(value: object) -> str:
-    """Write a value as a command line would."""
+    """Write a value as on a command line."""
     match value:
         case bool():
             return str(value).lower()
@@ -100,9 +100,9 @@ def read_deed(
     paused: bool | None = None,
     held: Container[str] = (),
 ) -> Deed:
-    """Judge what is to be done to pages; an empty text takes the words away. Raises UsageError.
+    """Validate an action; an empty text removes the notes. Raises UsageError.
 
-    held  keys that are set there now: one of another version, which is not known here, can be let go
+    held  keys set now: unknown ones, from another version, can be unset
     """
     check_page_keys((key for key in unset if key not in held), source="unset")
     judged = read_settings(settings or {})
@@ -120,7 +120,7 @@ def read_deed(
 
 
 def shown(settings: Mapping[str, Any]) -> JsonObject:
-    """Give settings of pages as they may be shown: secrets masked."""
+    """Return page settings with secrets masked."""
     return {key: mask(("pages", key), value) for key, value in settings.items()}
 
 
@@ -130,7 +130,7 @@ def shown(settings: Mapping[str, Any]) -> JsonObject:
 async def add_pages(parts: Parts, act: Act, pages: Sequence[NewPage], *, check: bool = False) -> list[int | None]:
     """Add pages; returns ids, None where the URL is watched already.
 
-    check  ask for them to be checked at once
+    check  request a check of them at once
     """
     now = parts.clock.now()
     request = await parts.store.open_request(now) if check else None
@@ -142,7 +142,7 @@ async def add_pages(parts: Parts, act: Act, pages: Sequence[NewPage], *, check: 
 
 
 async def edit_page(parts: Parts, act: Act, page_id: int, deed: Deed, *, if_revision: int | None) -> None:
-    """Edit a page, unless somebody else did since this revision. Raises Stale."""
+    """Edit a page at this revision. Raises Stale."""
     async with act.jobs.editing:
         await _demand(parts, page_id, if_revision)
         await _edit(parts, [page_id], deed, of=1)
@@ -150,7 +150,7 @@ async def edit_page(parts: Parts, act: Act, page_id: int, deed: Deed, *, if_revi
 
 
 async def remove_page(parts: Parts, act: Act, page_id: int, *, if_revision: int | None) -> None:
-    """Take a page off the list, unless somebody edited it since this revision. Raises Stale."""
+    """Delete a page at this revision. Raises Stale."""
     async with act.jobs.editing:
         await _demand(parts, page_id, if_revision)
         page = await parts.store.page_by_id(page_id)
@@ -159,7 +159,7 @@ async def remove_page(parts: Parts, act: Act, page_id: int, *, if_revision: int 
 
 
 async def check_pages(parts: Parts, act: Act, ids: Sequence[int] | None) -> int:
-    """Ask for these pages (None: all) to be checked now; returns the request's id."""
+    """Request a check of these pages (None: all); returns the request's id."""
     request_id = await parts.store.request_check(ids, parts.clock.now())
     await audit(parts, act.caller, "pages.check", pages="all" if ids is None else len(ids), request=str(request_id))
     return request_id
@@ -174,7 +174,7 @@ async def _demand(parts: Parts, page_id: int, if_revision: int | None) -> None:
 
 
 async def start_deed(parts: Parts, act: Act, meant: Meant, deed: Deed) -> Job:
-    """Begin to do something to many pages; pages that are added from now on are not meant."""
+    """Start an action on many pages; pages added later are not included."""
     last_id = await parts.store.last_page_id()
     total: int | None = None
     if meant.ids is not None:
@@ -201,7 +201,7 @@ async def start_deed(parts: Parts, act: Act, meant: Meant, deed: Deed) -> Job:
 
 
 async def _ask(parts: Parts, act: Act, meant: Meant, last_id: int, progress: Progress) -> JsonObject:
-    # Of all pages those are left alone that are paused: only one that is named is checked all the same.
+    # A check of all pages skips paused ones; a paused page is checked only by name.
     are_all = meant.query == PageQuery()
     request_id = await parts.store.request_check(
         None if are_all else _batches(parts, meant, last_id), parts.clock.now()
@@ -246,7 +246,7 @@ async def _edit(parts: Parts, ids: Sequence[int], deed: Deed, *, of: int, progre
 
 
 def _told(deed: Deed) -> JsonObject:
-    """Tell a deed to the audit log: what was set, never a secret."""
+    """Describe an action for the audit log, without secrets."""
     told = {
         "set": shown(deed.settings),
         "unset": list(deed.unset),
@@ -257,7 +257,7 @@ def _told(deed: Deed) -> JsonObject:
     return {key: value for key, value in told.items() if value not in (None, {}, [])}
 
 
-# What holds for many ----------------------------------------------------------------------------------------------
+# Settings of many pages --------------------------------------------------------------------------------------------
 
 
 async def edit_defaults(
@@ -269,9 +269,9 @@ async def edit_defaults(
     *,
     if_revision: int | None = None,
 ) -> Job:
-    """Change what is set for a group (None: for all pages, T52); the schedule of its pages follows in a job.
+    """Change the settings of a group (None: of all pages, T52); a job updates the schedule of its pages.
 
-    Raises Stale, and Problem for a group that there is not.
+    Raises Stale, and Problem for an unknown group.
     """
     async with act.jobs.editing:
         revision = await revision_of(parts, group)
@@ -291,8 +291,8 @@ async def edit_defaults(
             return {"pages": progress.done}
 
         job = await act.jobs.start("settings.set", act.caller.who, work)
-        # The setting is written before the first step; the next edit must not stand on what was before it. There may
-        # be no step, nor a beginning: one that is cancelled at once never runs, and must not keep others from editing.
+        # The next edit must see the setting, which is written before the first step of the job. A job that is
+        # cancelled at once has no step, and must still release the lock.
         job.when_over(written.set)
         await written.wait()
     await audit(parts, act.caller, "settings.set", of=group if group is not None else "all pages", **_told(deed))
@@ -300,15 +300,15 @@ async def edit_defaults(
 
 
 async def _set_for(parts: Parts, group: str | None) -> JsonObject:
-    """Give what is set for a group, or for all pages."""
+    """Return the settings of a group, or of all pages."""
     for_all, groups = await parts.store.overrides()
     return for_all if group is None else next((own for name, own in groups.values() if name == group), {})
 
 
 async def remove_group(parts: Parts, act: Act, name: str, *, if_revision: int | None = None) -> None:
-    """Take a group without pages off the list, unless somebody edited it since this revision.
+    """Delete an empty group at this revision.
 
-    Raises Stale, and Problem for a group that has pages, is the first, or is not there.
+    Raises Stale, and Problem for a group that has pages, for `main`, and for an unknown one.
     """
     async with act.jobs.editing:
         revision = await revision_of(parts, name)
@@ -326,7 +326,7 @@ async def remove_group(parts: Parts, act: Act, name: str, *, if_revision: int | 
 
 
 async def revision_of(parts: Parts, group: str | None) -> int:
-    """The revision of what is set for a group, or for all pages. Raises Problem where there is no such group."""
+    """Return the revision of the settings of a group, or of all pages. Raises Problem for an unknown group."""
     if group is None:
         return await parts.store.revision_for_all()
     for row in await parts.store.group_rows():

@@ -1,4 +1,4 @@
-"""`http.listen` as sockets need it; needs no more than the standard library."""
+"""`http.listen` as sockets and URLs; uses the standard library only."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ LOOPBACK = "127.0.0.1"
 
 
 def parse_listen(listen: str) -> tuple[str, int]:
-    """Read an address and a port; settings were checked before."""
+    """Split a validated `http.listen` into address and port."""
     host, _, port = listen.rpartition(":")
     return host.strip("[]"), int(port)
 
 
 def local_address(listen: str) -> tuple[str, int]:
-    """Give the address by which this machine itself reaches the service."""
+    """Return the address at which this machine reaches the service."""
     host, port = parse_listen(listen)
     return ANY.get(host, host), port
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether only this machine reaches this address."""
+    """Say whether only this machine can reach this address."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -32,9 +32,9 @@ def is_loopback(host: str) -> bool:
 
 
 def bind(host: str, port: int) -> list[socket.socket]:
-    """Take the address, before anything else is begun; nobody is let in yet.
+    """Bind the address at startup, without accepting connections yet.
 
-    Raises SettingsError where it cannot be had: somebody else has it, or it is none of this machine.
+    Raises SettingsError where the address is in use, or not of this machine.
     """
     sockets: list[socket.socket] = []
     try:
@@ -46,16 +46,16 @@ def bind(host: str, port: int) -> list[socket.socket]:
             made.setblocking(False)  # noqa: FBT003 - its only argument
             made.bind(address)
             if port == 0:
-                break  # each would have a port of its own
+                break  # Each socket would have its own port
     except OSError as exc:
         for made in sockets:
             made.close()
-        raise SettingsError(f"http.listen: {host}:{port} cannot be had ({_why(exc)}); {_mend(exc)}") from exc
+        raise SettingsError(f"http.listen: {host}:{port} cannot be bound ({_why(exc)}); {_mend(exc)}") from exc
     return sockets
 
 
 def url_of(sockets: list[socket.socket], host: str) -> str:
-    """Give the URL that leads to what is bound, with the port that was really given."""
+    """Return the URL of the bound sockets, with their actual port."""
     port = sockets[0].getsockname()[1]
     shown = ANY.get(host, host)
     return f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"

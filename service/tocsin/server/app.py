@@ -1,4 +1,4 @@
-"""The application: every route, behind the guard."""
+"""The application: all routes, behind the guard."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
 
 
 class Application(FastAPI):
-    """FastAPI behind the guard: nothing it answers, errors of its own among it, goes round that."""
+    """FastAPI inside our middleware: every answer, also to an error of the framework, passes the guard."""
 
     def openapi(self) -> dict[str, Any]:
         """Describe the API."""
         return describe(self)
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Put the guard before everything: it reads no body, and the limits need to know who asks."""
+        """Put the guard first: it reads no body, and the limits need the caller."""
         return Envelope(Guard(Limits(super().build_middleware_stack()), self.state), self.state)
 
 
 async def declared(request: Request) -> None:
-    """Let nobody through to a route that does not say who may use it. Raises Problem."""
+    """Reject requests to a route without a declared scope. Raises Problem."""
     route = request.scope["route"]
     if not is_public(request.scope["path"]) and wanted_of(route.dependant) is None:
         raise problems.Problem(
-            403, "undeclared", "Nobody may use this", "the route does not say who may", mend="please report it"
+            403, "undeclared", "This route is closed", "the route declares no scope", mend="please report it"
         )
 
 
@@ -60,22 +60,19 @@ def make_app(parts: Parts) -> Application:
 
 
 def equip(app: Application, parts: Parts) -> None:
-    """Give an application what it works with.
-
-    Its `state` has `parts`, `stopping`, `doorkeeper` and, at work, `jobs`.
-    """
+    """Set the parts of an application: `parts`, `stopping`, `doorkeeper` and, while it serves, `jobs` of its state."""
     app.state.parts, app.state.stopping = parts, parts.stopping
     app.state.doorkeeper = Doorkeeper(parts)
 
 
 def prepare(app: Application) -> None:
-    """Make what is made once: templates and the description of the API. It takes a second, and belongs on a thread."""
+    """Compile templates and make the API description. It takes a second: call it on a thread."""
     warm()
     app.openapi()
 
 
 def build_app() -> Application:
-    """Make an application without its parts: all that takes time and needs nothing of the engine."""
+    """Make an application without its parts: the slow steps that need no engine."""
     app = Application(
         title="Tocsin",
         version=tocsin.__version__,
@@ -89,7 +86,7 @@ def build_app() -> Application:
     problems.install(app)
     for router in (monitoring.router, login.router, api, pages, *streams):
         app.include_router(router)
-    # What FastAPI leaves to the first request, which the engine would have to wait for.
+    # FastAPI leaves this to the first request, which would block the engine.
     for _ in iter_route_contexts(app.routes):
         pass
     return app
@@ -97,14 +94,14 @@ def build_app() -> Application:
 
 @asynccontextmanager
 async def at_work(app: Application) -> AsyncIterator[None]:
-    """Keep going what works on after a request was answered; it is entered before the first one is.
+    """Run the background jobs of an application; enter it before the first request.
 
-    What is made once is made before anyone is let in, where that was not done before: no first page waits for it.
+    It also prepares the application, so that no first request waits for that.
     """
     await asyncio.to_thread(prepare, app)
     async with running_jobs(app.state.parts) as jobs:
         app.state.jobs = jobs
-        # Opens the connection that people read through; where that fails, the first who reads is told.
+        # Opens the read connection; an error is reported by the first request that reads.
         with suppress(StoreError):
             await app.state.parts.store.group_rows()
         yield

@@ -1,4 +1,4 @@
-"""Answers that their readers may have already (RFC 9110, section 13). Pure."""
+"""Conditional requests (RFC 9110, section 13). Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 _OF_PROXIES: Final = re.compile(r'^W/|-(?:gzip|br|zstd)(?="$)')
-"""What proxies that compress make of a tag: a weak one (nginx), or one with a word at its end (Apache)."""
+"""How compressing proxies change a tag: into a weak one (nginx), or with a suffix (Apache)."""
 
 
 def is_known(
@@ -18,11 +18,11 @@ def is_known(
     *,
     is_exact: bool = False,
 ) -> bool:
-    """Say whether a reader has this already; what it says of tags counts alone, where it says anything.
+    """Say whether the copy of a reader is up to date; If-None-Match takes precedence over If-Modified-Since.
 
-    tag        the ETag of what there is now
-    changed_s  its Last-Modified, in seconds since 1970; None where it has none
-    is_exact   it may become what it was before, with the time that it had then: only that very time counts
+    tag        the current ETag
+    changed_s  the current Last-Modified, in seconds since 1970; None without one
+    is_exact   only the same date counts, since Last-Modified may go back: after the clock was set back
     """
     if if_none_match is not None:
         said = {_bare(each.strip()) for each in if_none_match.split(",")}

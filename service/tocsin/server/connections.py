@@ -1,4 +1,4 @@
-"""A connection of the HTTP edge: what a client may send before it is answered, and how long it may take."""
+"""Connections of the HTTP server, with limits on heads, times and their number."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ MOST_URL = 8 * 2**10
 MOST_HEADERS = 32 * 2**10
 MOST_FIELDS = 100
 HEAD_S = 10.0
-"""So long a request's line and headers may take, however they trickle in (slowloris)."""
+"""Deadline for the request line and headers, however slowly they arrive (slowloris)."""
 MOST_CONNECTIONS = 512
 FEWEST_CONNECTIONS = 16
 MOST_UNKNOWN = 192
-"""Of them those whose last request came without a valid credential: the others are for clients that have one."""
+"""Connections whose last request had no valid credential; the rest is reserved for known clients."""
 MOST_PIPELINED = 16
-"""Requests that wait on one connection for the answers before theirs; more would be parsed in one turn of the loop."""
+"""Pipelined requests of a connection; more would be parsed in one turn of the loop."""
 STUCK_S = 60.0
-"""A known client that reads nothing of its answer for this long is taken for gone, although its connection is open."""
+"""A known client that takes nothing of its answer for this time is disconnected."""
 UNKNOWN_STUCK_S = 20.0
-"""So long an unknown client may take for its answers in all: they are small."""
+"""Deadline for all answers to an unknown client: they are small."""
 CONNECTION = "tocsin.connection"
-"""Where a request's scope has its connection; the guard tells it whether the client is known."""
+"""The key of the connection in a request's scope; the guard sets whether its client is known."""
 _IPV6_NETWORK = 64
 _HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::[0-9]*)?", re.ASCII)
 _DEFAULT_PORTS = {b"http": 80, b"https": 443}
@@ -40,15 +40,15 @@ _DEFAULT_PORTS = {b"http": 80, b"https": 443}
 
 @cache
 def files_limit() -> int | None:
-    """Say how many files this process may open, as it was set at the start; None for any number."""
+    """Return the limit of open files at startup; None for no limit."""
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return None if files == resource.RLIM_INFINITY else files
 
 
 def bounds(files: int | None) -> tuple[int, int]:
-    """Give the most connections, and the most of unknown clients: an eighth of the files that may be opened.
+    """Return the limits of connections, in all and of unknown clients: an eighth of the files that may be open.
 
-    The rest is for pages, channels and the store: clients must not be able to take it.
+    The rest is reserved for pages, channels and the store.
     """
     by_files = MOST_CONNECTIONS if files is None else max(files // 8, FEWEST_CONNECTIONS)
     if by_files >= MOST_CONNECTIONS:
@@ -57,7 +57,7 @@ def bounds(files: int | None) -> tuple[int, int]:
 
 
 class Connection(HttpToolsProtocol):
-    """Bounds what uvicorn leaves open: a request's head in bytes, fields and seconds, and connections in number.
+    """uvicorn's protocol with limits of its own: bytes, fields and seconds of a head, and the number of connections.
 
     is_known  its last request came with a valid credential
     """
@@ -74,7 +74,7 @@ class Connection(HttpToolsProtocol):
     _is_aborted = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Begin to wait for a request."""
+        """Start the deadline of the first request."""
         super().connection_made(transport)
         self._since_s = self._idle_since_s = self.loop.time()
         self._network = network_of(self.client[0]) if self.client else ""
@@ -84,18 +84,18 @@ class Connection(HttpToolsProtocol):
         self._expect_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End the wait."""
+        """Stop the deadline."""
         self._is_aborted = True
         self._forget_timer()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read on, unless the connection is done for."""
+        """Parse data, unless the connection was closed."""
         if not self._is_done():
             super().data_received(data)
 
     def on_message_begin(self) -> None:
-        """Begin to count."""
+        """Start to count the head."""
         if self._is_done():
             return
         super().on_message_begin()
@@ -122,7 +122,7 @@ class Connection(HttpToolsProtocol):
             self._refuse(431, b"Request Header Fields Too Large", b"too large: clear this site's cookies")
 
     def on_headers_complete(self) -> None:
-        """Answer, if the head is one that may be answered."""
+        """Start the request, if its head is valid."""
         if self._is_done():
             return
         self._forget_timer()
@@ -133,7 +133,7 @@ class Connection(HttpToolsProtocol):
         self._idle_since_s = None
         super().on_headers_complete()
         if len(self.pipeline) >= MOST_PIPELINED:
-            # The client repeats what comes after this one: the answer says that the connection is closed.
+            # The client repeats later requests: the answer says that the connection is closed.
             self._is_full = True
             self.cycle.keep_alive = False
 
@@ -148,30 +148,30 @@ class Connection(HttpToolsProtocol):
             return
         super().on_message_complete()
         if self.cycle.response_complete:
-            # The body was refused, and came all the same: now the next head is waited for.
+            # The refused body arrived anyway: the next head follows.
             self._forget_timer()
             self._expect_head()
 
     def on_response_complete(self) -> None:
-        """Begin to wait for the next request, unless that has come meanwhile."""
+        """Start the deadline of the next request, unless it has arrived."""
         self._idle_since_s = None if self.pipeline else self.loop.time()
         super().on_response_complete()
         if not self.pipeline and self.cycle.more_body and self._head_timer is None:
-            # Nothing else ends a connection whose client goes on sending a body that was refused.
+            # Otherwise a client could send a refused body for ever.
             self._expect_head()
 
     def resume_writing(self) -> None:
-        """Go on with an answer."""
+        """Resume writing an answer."""
         self._has_resumed = True
         super().resume_writing()
 
     def sweep(self, now_s: float) -> None:
-        """Cut the connection off if its client does not take its answers; called about each second.
+        """Abort the connection if its client does not take its answers; called about once a second.
 
-        What was written and not taken keeps a connection open after it was closed, and no event tells of it.
+        Unsent data keeps a closed connection open, without any event.
         """
         unsent, is_closing = self.transport.get_write_buffer_size(), self.transport.is_closing()
-        # Before it is full, a buffer that others write into says nothing of who reads from it.
+        # The size of a buffer that we still write to says nothing about the reader.
         is_taken = unsent < self._unsent or self._has_resumed or not (self.flow.write_paused or is_closing)
         self._unsent, self._has_resumed = unsent, False
         if not unsent:
@@ -182,10 +182,10 @@ class Connection(HttpToolsProtocol):
             self._abort()
 
     def _find_room(self) -> bool:
-        """Make room where there is none: unknown clients give way to each other, idle ones to everyone.
+        """Close one connection when there are too many: of an unknown client, else an idle one of a known client.
 
-        Whose address has the most connections gives way first, so that one address cannot push out the others, then
-        who has been idle for the longest time, then who asked first: it has had the most time.
+        The address with the most connections loses one first, so that it cannot displace others; then the longest
+        idle one; then the oldest request, which has had the most time.
         """
         others = [each for each in self.connections if isinstance(each, Connection) and each is not self]
         open_ = [each for each in others if not each._is_aborted]  # noqa: SLF001 - of its own class
@@ -203,17 +203,17 @@ class Connection(HttpToolsProtocol):
         return True
 
     def is_idle(self) -> bool:
-        """Say whether no request is under way here, nor an answer."""
+        """Say whether no request and no answer is in progress."""
         return self._idle_since_s is not None and not self.transport.get_write_buffer_size()
 
     def _place(self) -> tuple[bool, float]:
-        """Give the order in which connections give way."""
+        """Return the sort key by which connections are closed."""
         if self.transport.is_closing():
             return False, 0.0
         return not self.is_idle(), self._since_s if self._idle_since_s is None else self._idle_since_s
 
     def _abort(self) -> None:
-        # Closing would wait until the client has taken what is still to be sent.
+        # `close` would wait until the client has taken the unsent data.
         self._is_aborted = True
         self.transport.abort()
 
@@ -247,7 +247,7 @@ class Connection(HttpToolsProtocol):
 
 
 def network_of(address: str) -> str:
-    """Name those who share what an address is given: itself, of IPv6 its network, which one person can have whole."""
+    """Return the key under which an address is counted: itself, or its /64 network for IPv6."""
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:
@@ -258,7 +258,7 @@ def network_of(address: str) -> str:
 
 
 def wrong_in_head(url: bytes, headers: Sequence[tuple[bytes, bytes]], version: str, method: bytes) -> bytes:
-    """Say what is wrong with a request's target and its Host (RFC 9112, 3.2); empty where nothing is."""
+    """Return the fault of a request's target or Host (RFC 9112, 3.2); empty for a valid request."""
     hosts = [value.strip() for name, value in headers if name == b"host"]
     if len(hosts) > 1:
         return b"there are several Host headers; send one"
@@ -275,7 +275,7 @@ def wrong_in_head(url: bytes, headers: Sequence[tuple[bytes, bytes]], version: s
 
 
 def _hosts_of(url: bytes) -> set[bytes]:
-    """Give what Host may say with a URL as the target; nothing where it is no URL that may be asked for."""
+    """Return the values of Host allowed with an absolute target; empty for an invalid one."""
     try:
         target = httptools.parse_url(url)
     except httptools.HttpParserInvalidURLError:

@@ -1,4 +1,4 @@
-"""What people decide on what they were told: answers to questions, rules, storms, alerts; audited, and jobs."""
+"""Actions on questions, standing answers, storms, alerts and channels, shared by web pages and API; audited."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from tocsin.server.parts import Parts
 
 STAYING: Final = ("never", "until-major")
-"""Instructions that stay in force as rules."""
+"""Instructions that are kept as standing answers."""
 
 
 async def answer_question(
     parts: Parts, act: Act, question_id: int, instruction: Instruction, *, scope: str | None, url: str | None
 ) -> Job:
-    """Carry out an instruction (T60) for a question's pages, or for one of them.
+    """Apply an instruction (T60) to the pages of a question, or to one of them.
 
-    scope  what a rule is remembered for; None: the page where one is named, else its host and cause
-    Raises Problem and UsageError for what does not go together.
+    scope  of a standing answer; None: the page if one is named, else its host and cause
+    Raises Problem and UsageError for values that contradict each other.
     """
     question = await _open_question(parts, question_id, url)
     if scope is not None and instruction.kind not in STAYING:
@@ -52,7 +52,7 @@ async def answer_question(
 
 
 async def lift_rule(parts: Parts, act: Act, rule_id: int) -> Job:
-    """Forget an answer that stays; its pages are due again."""
+    """Remove a standing answer; its pages are due again."""
     if await parts.store.rule(rule_id) is None:
         raise missing("rule", rule_id, "GET /api/v1/rules")
 
@@ -65,7 +65,7 @@ async def lift_rule(parts: Parts, act: Act, rule_id: int) -> Job:
 
 
 async def release_storm(parts: Parts, act: Act, storm_id: int) -> Job:
-    """Give each page of a storm its alerts after all."""
+    """Send the withheld alerts of a storm, one per page."""
     if await parts.store.storm(storm_id) is None:
         raise missing("storm", storm_id, "GET /api/v1/storms")
     withheld = await parts.store.count_withheld(storm_id)
@@ -79,7 +79,7 @@ async def release_storm(parts: Parts, act: Act, storm_id: int) -> Job:
 
 
 async def redeliver(parts: Parts, act: Act, alert_id: str, *, channel: str | None) -> int:
-    """Make the deliveries of an alert due again, accepted ones too; returns how many."""
+    """Queue the deliveries of an alert again, accepted ones too; returns their number."""
     _demand_channel(parts, channel)
     if await parts.store.alert(alert_id) is None:
         raise missing("alert", alert_id, "GET /api/v1/alerts")
@@ -89,7 +89,7 @@ async def redeliver(parts: Parts, act: Act, alert_id: str, *, channel: str | Non
 
 
 async def redeliver_dead(parts: Parts, act: Act, *, channel: str | None) -> Job:
-    """Make dead letters due again, of this channel or of all."""
+    """Queue dead letters again, of this channel or of all."""
     _demand_channel(parts, channel)
     total = await parts.store.count_dead(channel)
 
@@ -103,9 +103,9 @@ async def redeliver_dead(parts: Parts, act: Act, *, channel: str | None) -> Job:
 
 
 async def try_channel(parts: Parts, caller: Caller, name: str) -> None:
-    """Give a channel a test event; one that was disabled and takes it is enabled again.
+    """Send a test event to a channel; success enables a disabled channel.
 
-    Raises Problem where there is no such channel, DeliveryError and UsageError where it does not take it.
+    Raises Problem for an unknown channel; DeliveryError and UsageError where the test fails.
     """
     if name not in parts.service.settings().channels:
         raise missing("channel", name, "GET /api/v1/channels")
@@ -118,7 +118,7 @@ async def try_channel(parts: Parts, caller: Caller, name: str) -> None:
 
 
 async def cancel_job(parts: Parts, act: Act, job_id: str) -> JobRow:
-    """End a job where it is; one that has ended already stays as it is. Raises Problem where there is none."""
+    """Cancel a job; a job that has ended is left as it is. Raises Problem for an unknown one."""
     before = await act.jobs.find(job_id)
     row = await act.jobs.cancel(job_id)
     if before is None or row is None:
@@ -129,14 +129,14 @@ async def cancel_job(parts: Parts, act: Act, job_id: str) -> JobRow:
 
 
 async def mark_seen(parts: Parts, act: Act, alert_ids: Sequence[str], *, seen: bool) -> int:
-    """Mark alerts as seen, or as not; returns how many that changed."""
+    """Mark alerts as seen or unseen; returns the number changed."""
     changed = await parts.store.mark_seen(alert_ids, parts.clock.now(), seen=seen)
     await audit(parts, act.caller, "alerts.seen", alerts=changed, seen=seen)
     return changed
 
 
 async def mark_all_seen(parts: Parts, act: Act, query: AlertQuery, *, up_to: int) -> Job:
-    """Mark all alerts of a list up to this position as seen."""
+    """Mark the alerts of a list up to this position as seen."""
 
     async def work(progress: Progress) -> JsonObject:
         changed = await parts.store.mark_all_seen(query, parts.clock.now(), up_to=up_to)
@@ -148,12 +148,12 @@ async def mark_all_seen(parts: Parts, act: Act, query: AlertQuery, *, up_to: int
 
 
 def missing(what: str, name: object, see: str) -> Problem:
-    """Say that there is no such thing."""
+    """Make the 404 of an unknown thing."""
     return Problem(404, f"no-such-{what}", f"There is no such {what}", f"{what} {str(name)[:80]}", mend=f"see {see}")
 
 
 def not_watched(page_id: int) -> Problem:
-    """Say that a page is not on the list."""
+    """Make the 404 of a page that is not watched."""
     return Problem(
         404,
         "not-watched",
@@ -164,7 +164,7 @@ def not_watched(page_id: int) -> Problem:
 
 
 async def demand_page(parts: Parts, page_id: int) -> PageRow:
-    """Give a page. Raises Problem where it is not watched."""
+    """Return a page. Raises Problem where it is not watched."""
     page = await parts.store.page_by_id(page_id)
     if page is None:
         raise not_watched(page_id)
@@ -190,7 +190,7 @@ async def _open_question(parts: Parts, question_id: int, url: str | None) -> Que
 
 
 async def _page_of_copy(parts: Parts, question_id: int, copy_url: str | None) -> str | None:
-    """Say of which page of a question this is a copy, where only one can be meant."""
+    """Return the page of a question that this is a copy of, if there is only one candidate."""
     copies: Sequence[KnownCopy] = await parts.store.question_copies(question_id)
     of = {copy.of for copy in copies if copy.url == copy_url}
     if len(of) == 1:

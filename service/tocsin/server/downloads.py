@@ -1,4 +1,4 @@
-"""Lists that are sent as they are read: each holds a place for as long as somebody takes it."""
+"""Streamed downloads: each holds a slot until its client has taken it."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
 MOST: Final = 8
-"""Fewer than requests may be under way: whoever takes nothing of what they asked for must not keep out the others."""
+"""Fewer than the limit of requests, so that slow clients of downloads cannot block other requests."""
 
 
 class Downloads:
-    """What all downloads of an application share."""
+    """The open downloads of an application."""
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self._open = 0
 
     def demand_place(self) -> None:
-        """Raise Problem where there is no place for one more."""
+        """Raise Problem where all slots are taken."""
         if self._open >= MOST:
             raise Problem(
                 503,
                 "too-many-downloads",
-                "Too many download at one time",
-                f"{MOST} downloads are under way",
+                "Too many downloads",
+                f"{MOST} downloads are in progress",
                 mend="ask again when one has ended",
                 headers={"Retry-After": "10"},
             )
 
     async def counted(self, pieces: AsyncGenerator[str]) -> AsyncGenerator[str]:
-        """Give these pieces, counted as one download from the first to the last."""
+        """Yield these pieces, counted as one open download."""
         self._open += 1
         try:
             async with aclosing(pieces):
@@ -48,7 +48,7 @@ class Downloads:
 
 
 async def downloads(request: Request, parts: Given) -> Downloads:
-    """Give what the downloads of this application share."""
+    """Return the downloads of this application."""
     found = getattr(request.app.state, "downloads", None)
     if not isinstance(found, Downloads) or found.parts is not parts:
         found = request.app.state.downloads = Downloads(parts)

@@ -1,4 +1,4 @@
-"""Lists and tables that people bring: read as streams, in a job, from a file that the request left behind."""
+"""Imports of lists and tables: jobs that read a file which the request has stored."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from tocsin.server.parts import Parts
 
 STEP: Final = 1000
-"""Pages that are read at once, on a thread, so that others have their turn."""
+"""Pages parsed in one step on a thread."""
 
 MOST_TOLD: Final = 100
-"""Of the lines that could not be taken so many are told; all are counted."""
+"""Invalid lines reported; all are counted."""
 
 _MICROSECONDS: Final = 1_000_000
 _LONGEST_WORD: Final = 400
@@ -38,12 +38,12 @@ _LONGEST_WORD: Final = 400
 class ListToTake(Struct, frozen=True):
     """A list of pages.
 
-    file     its bytes, from the beginning; closed by the job
+    file     positioned at its beginning; the job closes it
     name     for messages
-    kind     its format, None to recognise it
+    kind     its format; None to detect it
     group    for pages whose line names none
-    strict   take nothing if any line cannot be taken
-    dry_run  only say what would be taken
+    strict   add nothing if any line is invalid
+    dry_run  report only what would be added
     """
 
     file: IO[bytes]
@@ -55,7 +55,7 @@ class ListToTake(Struct, frozen=True):
 
 
 async def start_import(parts: Parts, act: Act, listed: ListToTake) -> Job:
-    """Begin to watch the pages of a list; what cannot be taken is told with the number of its line."""
+    """Start an import of a list; invalid lines are reported with their numbers."""
     lines: list[str] = []
 
     def say(line: str) -> None:
@@ -79,7 +79,7 @@ async def start_import(parts: Parts, act: Act, listed: ListToTake) -> Job:
                 try:
                     await _take(parts, reader.pages(listed.file), tally, progress)
                 finally:
-                    # However it ends: what was added by then stays on the list.
+                    # After any end, the pages added so far stay.
                     progress.result = _result(tally, lines, taken=True)
                     await audit(parts, act.caller, "pages.import", added=tally.added, known=tally.known)
         finally:
@@ -93,7 +93,7 @@ async def start_import(parts: Parts, act: Act, listed: ListToTake) -> Job:
 
 
 async def start_table(parts: Parts, act: Act, file: IO[bytes], *, replace: bool) -> Job:
-    """Begin to take a table whole, or not at all; raises TableError for one that cannot be read."""
+    """Start an import of a table, all or nothing. Raises TableError for an invalid one."""
 
     async def work(progress: Progress) -> JsonObject:
         try:
@@ -115,7 +115,7 @@ async def start_table(parts: Parts, act: Act, file: IO[bytes], *, replace: bool)
 
 @contextmanager
 def closed_on_error(file: IO[bytes]) -> Iterator[None]:
-    """Close a file where its job does not come to be."""
+    """Close a file if its job is not started."""
     with ExitStack() as stack:
         stack.callback(file.close)
         yield
@@ -148,7 +148,7 @@ async def _take(parts: Parts, pages: Iterator[NewPage], tally: Tally, progress: 
 
     batch = await asyncio.to_thread(_next, pages)
     while batch:
-        # The next ones are read while these are written.
+        # Read the next batch while this one is written.
         try:
             async with asyncio.TaskGroup() as group:
                 reading = group.create_task(asyncio.to_thread(_next, pages), name="next pages of a list")

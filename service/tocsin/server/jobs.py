@@ -1,4 +1,4 @@
-"""Work that goes on after its request was answered: a few jobs at once, each with a row that says how it stands."""
+"""Background jobs of requests: a few at a time, each with a row of its progress."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     DoWork = Callable[["Progress"], Awaitable[JsonObject]]
 
 MOST_AT_ONCE: Final = 8
-"""All of them write through one connection: more would only wait for one another."""
+"""All jobs write through one connection: more would wait for each other."""
 
 MOST_LISTED: Final = 100
 
 PATIENCE_S: Final = 2.0
-"""Whoever starts a job waits so long for its end, before they are told where its progress is."""
+"""A request waits this long for the end of its job before it redirects to the progress."""
 
 _SAVED_EVERY_S: Final = 1.0
 _CANCELLED: Final = "it was cancelled; what was done until then stays done"
 
 
 class Progress:
-    """How far a job is; it is told of each step.
+    """The progress of a job, updated at each step.
 
-    done    things that it is through with
-    total   of so many, as far as it is known
-    result  what the job's row says was done where it is cancelled
+    done    items completed
+    total   items in all, if known
+    result  of a cancelled job
     """
 
     def __init__(self, total: int | None = None) -> None:
@@ -47,12 +47,12 @@ class Progress:
         self.result: JsonObject | None = None
 
     def advance(self, number: int) -> None:
-        """Take note of a step that was about so many."""
+        """Count the items of a step."""
         self.done += number
 
 
 class Job:
-    """One job of this life of the service; its row is written by whoever makes it."""
+    """A job of this process; `Jobs` writes its row."""
 
     def __init__(self, row: JobRow, progress: Progress) -> None:
         self._row, self._progress = row, progress
@@ -64,11 +64,11 @@ class Job:
 
     @property
     def row(self) -> JobRow:
-        """As it stands."""
+        """The row of its current state."""
         return replace(self._row, done=self._progress.done, total=self._progress.total)
 
     async def wait(self, timeout_s: float | None = None) -> JobRow:
-        """Return it as it stands at its end, or after this time. Raises what it failed with."""
+        """Return its row at its end, or after this time. Raises the error that it failed with."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 await self._ended.wait()
@@ -79,16 +79,16 @@ class Job:
     def begin(self, group: asyncio.TaskGroup, parts: Parts, work: DoWork) -> None:
         """Start the work."""
         self._task = group.create_task(self._run(parts, work), name=f"job {self._row.id}")
-        # However it ends, and were it before its first step: nobody waits for it in vain.
+        # Set at every end, also before the first step, so that no waiter hangs.
         self._task.add_done_callback(lambda _: self._is_over(parts))
 
     def when_over(self, tell: Callable[[], object]) -> None:
-        """Have this called at its end, however it ends; soon, where it has ended already."""
+        """Call this at any end of the job; soon, if it has ended."""
         if self._task is not None:
             self._task.add_done_callback(lambda _: tell())
 
     async def cancel(self) -> None:
-        """Have it end where it is; the steps that are done stay done. One that has just ended stays as it is."""
+        """Cancel it; completed steps are kept. A job that has ended is left as it is."""
         if self._task is None:
             return
         if self._row.state == "running":
@@ -97,7 +97,7 @@ class Job:
         await self._ended.wait()
 
     def leave(self) -> None:
-        """Have it end where it is, without a word on why: its row says that it was interrupted."""
+        """Cancel it at a stop of the service: its row says "interrupted"."""
         if self._task is not None:
             self._task.cancel()
 
@@ -106,7 +106,7 @@ class Job:
             result = await work(self._progress)
         except asyncio.CancelledError:
             if not self.is_cancelled:
-                # The service ends; its next life marks the row.
+                # The service stops; the next start marks the row.
                 raise
             self._end(parts, "cancelled", result=self._progress.result, error=_CANCELLED)
         except TocsinError as exc:
@@ -124,7 +124,7 @@ class Job:
         await self.save(parts)
 
     async def save(self, parts: Parts) -> None:
-        """Write how it stands, if that has changed; a store that fails just now is written to again."""
+        """Write its row if it has changed; retried later if the store fails."""
         row = self.row
         if row == self._saved:
             return
@@ -145,9 +145,9 @@ class Job:
 
 
 class Jobs:
-    """All jobs of this life of the service; made by `running_jobs`.
+    """The jobs of this process; made by `running_jobs`.
 
-    editing  is held by whoever edits against a revision, so that no other edit comes between reading and writing it
+    editing  a lock held from the check of a revision to the write, so that no other edit comes between
     """
 
     def __init__(self, parts: Parts, group: asyncio.TaskGroup) -> None:
@@ -159,8 +159,8 @@ class Jobs:
         """Start a job.
 
         kind  as in the audit log: "pages.import"
-        work  does it, tells its progress, and returns what came of it
-        Raises Problem where too many run, and StoreError, with nothing begun.
+        work  runs it, updates the progress, and returns the result
+        Raises Problem where too many run, and StoreError; nothing is started then.
         """
         running = [job for job in self._running.values() if job.row.state == "running"]
         if len(running) >= MOST_AT_ONCE:
@@ -174,7 +174,7 @@ class Jobs:
             )
         now, progress = self._parts.clock.now(), Progress(total)
         job = Job(JobRow(self._parts.chance.ulid(now), kind, who, now, total=total), progress)
-        # It has its place from now on, so that not more than may do come in while rows are written.
+        # The slot is taken before the row is written, so that the limit holds meanwhile.
         self._running[job.row.id] = job
         try:
             await self._parts.store.save_job(job.row)
@@ -185,17 +185,17 @@ class Jobs:
         return job
 
     async def find(self, job_id: str) -> JobRow | None:
-        """One job, as it stands now."""
+        """Return the row of a job."""
         job = self._running.get(job_id)
         return job.row if job is not None else await self._parts.store.job(job_id)
 
     async def latest(self, limit: int = 20) -> list[JobRow]:
-        """The latest jobs, newest first."""
+        """Return the latest jobs, newest first."""
         rows = await self._parts.store.jobs(limit=limit)
         return [self._running[row.id].row if row.id in self._running else row for row in rows]
 
     async def cancel(self, job_id: str) -> JobRow | None:
-        """End a job where it is; one that has ended already stays as it is. None: there is none."""
+        """Cancel a job; a job that has ended is left as it is. None for an unknown one."""
         job = self._running.get(job_id)
         if job is None:
             return await self._parts.store.job(job_id)
@@ -203,13 +203,13 @@ class Jobs:
         return job.row
 
     async def keep_rows(self) -> None:
-        """Write how each job stands, now and then, until this is cancelled."""
+        """Write the rows of all jobs periodically, until cancelled."""
         while True:
             await self._parts.clock.sleep(_SAVED_EVERY_S)
             await self.save()
 
     async def leave(self) -> None:
-        """Have what runs end where it is, since the service ends."""
+        """Cancel running jobs at a stop of the service."""
         left = list(self._running.values())
         for job in left:
             job.leave()
@@ -217,14 +217,14 @@ class Jobs:
             await self.save()
             await self._parts.store.interrupt_jobs(self._parts.clock.now())
         except StoreError as exc:
-            # A service that lost its store has closed it by now. Raised from here, this would hide why it ends;
-            # the next start writes that these jobs were interrupted.
+            # A service that lost its store has closed it by now: raising here would hide the reason of the stop.
+            # The next start marks these jobs as interrupted.
             if left:
                 told = {"jobs": len(left), "error": str(exc)}
                 self._parts.telemetry.emit(Happening("jobs.unwritten", "warning", told))
 
     async def save(self) -> None:
-        """Write how each job stands, where that has changed, and let go of those that have ended."""
+        """Write changed rows, and forget the jobs that have ended."""
         for job in list(self._running.values()):
             row = job.row
             await job.save(self._parts)
@@ -234,7 +234,7 @@ class Jobs:
 
 @asynccontextmanager
 async def running_jobs(parts: Parts) -> AsyncIterator[Jobs]:
-    """Let jobs run for as long as the context lasts; what runs at its end is left where it is, and says so."""
+    """Run jobs inside this context; jobs running at its end are interrupted."""
     await parts.store.interrupt_jobs(parts.clock.now())
     async with asyncio.TaskGroup() as group:
         jobs = Jobs(parts, group)
@@ -247,7 +247,7 @@ async def running_jobs(parts: Parts) -> AsyncIterator[Jobs]:
 
 
 def jobs_of(request: Request) -> Jobs:
-    """Give the jobs of the application."""
+    """Return the jobs of the application."""
     jobs = request.app.state.jobs
     assert isinstance(jobs, Jobs)  # noqa: S101 - the application's life sets it
     return jobs

@@ -1,4 +1,4 @@
-"""Which mode is in force for each page, as it is set now."""
+"""The mode of each page: its own, its group's, or that of all pages."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 
 async def read_modes(parts: Parts) -> Modes:
-    """Read what is set for groups and for all pages."""
+    """Read the modes set for groups and for all pages."""
     return Modes(parts.service.settings().pages.mode, *await parts.store.overrides())

@@ -1,4 +1,4 @@
-"""A time to come, as somebody writes it. Pure."""
+"""Future times as users write them. Pure."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _FURTHEST: Final = timedelta(days=3650)
 
 
 def read_moment(text: str, now: Instant, zone: tzinfo | None = None) -> Instant:
-    """Read a time to come: "2026-01-31T18:00", or "6h" from now.
+    """Parse a future time: "2026-01-31T18:00", or "6h" from now.
 
-    zone  that a time without an offset is meant in; None: it needs one
-    Raises ValueError, which says why, and the mend.
+    zone  of times without an offset; None: the offset is required
+    Raises ValueError, whose text names the mend.
     """
     at = _after(text, now)
     if at is None:

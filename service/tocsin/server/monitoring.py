@@ -1,4 +1,4 @@
-"""What supervisors and Prometheus read: `/healthz`, `/readyz` and `/metrics`."""
+"""Endpoints for supervisors and Prometheus: `/healthz`, `/readyz` and `/metrics`."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 _WITHIN_S = 2.0
-"""Less than whoever asks waits."""
+"""Less than the deadline of usual probes."""
 
 router = APIRouter()
 
 
 @router.get("/healthz", tags=["health"], summary="Say that the process is alive")
 async def healthz() -> JSONResponse:
-    """Answer, which is all."""
+    """Answer: the process is alive."""
     return JSONResponse({"status": "alive"})
 
 
@@ -35,10 +35,10 @@ async def readyz(parts: Given) -> JSONResponse:
     live = parts.service.live()
     try:
         async with asyncio.timeout(_WITHIN_S):
-            # One asks the file system, the other the database.
+            # One reads the file system, the other the database.
             is_held, _ = await parts.store.is_held(), await parts.store.has_tokens()
     except (StoreError, TimeoutError):
-        # Why is in the log; here anybody may read.
+        # The reason is in the log: this answer needs no token.
         is_held, store = False, "unusable"
     else:
         store = _writing(live, parts.service.settings().store.lease.total_seconds())
@@ -49,18 +49,18 @@ async def readyz(parts: Given) -> JSONResponse:
         "fetchers": "ok" if ready == len(live.fetchers) else f"{ready} of {len(live.fetchers)} ready",
     }
     if live.shortage is not None:
-        # It checks less, or nothing, but by itself it goes on; what it is short of, and the mend, is in the log.
+        # Checks are fewer, or paused, and resume by themselves; the log names the shortage and the mend.
         found["machine"] = "short of files, memory or ports"
     channels = parts.service.settings().channels
     if unread := len(unread_channels(parts.service.settings())):
-        # Pages are checked all the same, and their alerts wait; which channels, and why, is in the log.
+        # Pages are still checked, and alerts wait; the log names the channels and the reason.
         found["channels"] = f"{unread} of {len(channels)} without a secret that can be read"
     is_ready = store == "ok" and is_held and live.has_lease and ready > 0
     return JSONResponse({"status": "ready" if is_ready else "not ready", **found}, 200 if is_ready else 503)
 
 
 def _writing(live: LiveState, lease_s: float) -> str:
-    """Say whether results are written: what could not be for longer than the lease is work that others could do."""
+    """Say whether results are written: after the lease has run out, another engine could do their work."""
     if live.unwritten_s <= lease_s:
         return "ok"
     return f"cannot be written for {live.unwritten_s:.0f} s: {live.unwritten_why}"
@@ -71,7 +71,7 @@ _CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 @router.get("/metrics", tags=["metrics"], summary="Counts and figures, for Prometheus", response_class=Response)
 async def metrics(parts: Given, _caller: Reading) -> Response:
-    """Give everything that is measured; a token with the scope read is enough, also as the password of Basic."""
+    """Return all metrics; needs the scope `read`, also as the password of Basic."""
     return Response(
         parts.service.metrics(), media_type=None, headers={"Content-Type": _CONTENT_TYPE, "Cache-Control": "no-store"}
     )

@@ -1,4 +1,4 @@
-"""What every route is given."""
+"""The collaborators that every route is given."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tocsin.ports import Chance, Clock, Service, Store, Telemetry
 
 
 class Parts(Struct, frozen=True):
-    """What the HTTP edge stands on.
+    """The collaborators of the HTTP server.
 
-    stopping  set as soon as the service is told to end: whoever streams ends then
+    stopping  set at a stop of the service; streams end then
     """
 
     store: Store
@@ -26,7 +26,7 @@ class Parts(Struct, frozen=True):
 
 
 async def parts(request: Request) -> Parts:
-    """Give what the application was made with."""
+    """Return the parts of this application."""
     found = request.app.state.parts
     assert isinstance(found, Parts)  # noqa: S101 - `make_app` sets it
     return found

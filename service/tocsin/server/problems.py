@@ -1,4 +1,4 @@
-"""Every error as RFC 9457 problem details; for people in a browser, as a page that says why, and the mend."""
+"""Errors as RFC 9457 problem details; for browsers as a page with the reason and the mend."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 
 PROBLEM = "application/problem+json"
 _GONE = 499
-"""What logs of servers say where whoever asked has hung up."""
+"""The status that logs show for a request whose client has disconnected."""
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 _KINDS: tuple[tuple[type[TocsinError], int, str, str], ...] = (
     (NotWatched, 404, "not-watched", "/api/v1/pages lists the pages that are watched"),
-    (StoreLocked, 503, "store-busy", "try again in a moment; /readyz says what is missing"),
-    (StaleClaim, 409, "conflict", "look at it as it is now, and ask again"),
-    (Shortage, 503, "shortage", "try again in a moment; the log says what the machine is short of, and the mend"),
-    (StoreError, 503, "store", "try again in a moment; /readyz says what is missing"),
-    (DeliveryError, 502, "delivery", "see that the channel is set as its receiver wants it, and try it again"),
+    (StoreLocked, 503, "store-busy", "try again in a moment; see /readyz for the reason"),
+    (StaleClaim, 409, "conflict", "read the current version, and try again"),
+    (Shortage, 503, "shortage", "try again in a moment; the log names the shortage and the mend"),
+    (StoreError, 503, "store", "try again in a moment; see /readyz for the reason"),
+    (DeliveryError, 502, "delivery", "compare the channel's settings with what its receiver expects, and try again"),
 )
 _MENDS = {
     404: "look the address up: pages at /, the API at /api/openapi.json",
@@ -48,20 +48,20 @@ _MENDS = {
     413: "send it in smaller parts",
     415: "send it as application/json",
     429: "wait as long as Retry-After says",
-    503: "try again in a moment; /readyz says what is missing",
+    503: "try again in a moment; see /readyz for the reason",
 }
-_ASK = "/api/openapi.json says what can be asked for"
+_ASK = "see /api/openapi.json for valid values"
 
 
 class Problem(TocsinError):
-    """A request that is refused, in the words of RFC 9457.
+    """A refused request, in the terms of RFC 9457.
 
     type     a short name, stable: "not-watched"; told as `urn:tocsin:problem:not-watched`
-    title    what kind of thing went wrong, the same each time
-    detail   what went wrong this time
-    mend     what to do about it
-    headers  of the answer, besides
-    extra    further members, such as `errors`
+    title    the kind of problem, always the same for a type
+    detail   what is wrong this time
+    mend     how to fix it
+    headers  additional headers of the answer
+    extra    additional members, such as `errors`
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Problem(TocsinError):
         self.headers, self.extra = dict(headers or {}), dict(extra or {})
 
     def record(self, request_id: str) -> dict[str, Any]:
-        """Tell it as JSON does."""
+        """Return it as a JSON object."""
         told = {
             "type": f"urn:tocsin:problem:{self.type}",
             "title": self.title,
@@ -92,7 +92,7 @@ class Problem(TocsinError):
 
 
 def problem_of(exc: Exception) -> Problem:
-    """Say an error as a problem; what was not meant for users keeps its text to itself."""
+    """Convert an error into a problem; the text of an unexpected one is hidden."""
     match exc:
         case Problem():
             return exc
@@ -107,58 +107,58 @@ def problem_of(exc: Exception) -> Problem:
     return Problem(
         500,
         "internal",
-        "A fault of ours",
-        "this request could not be answered; nothing was lost",
+        "Internal error",
+        "the request failed; no data was lost",
         mend="the log says more under this request id; please report it",
     )
 
 
 async def answer(request: Request, exc: Exception) -> Response:
-    """Answer with an error: in JSON, or to a browser as a page."""
+    """Answer with an error: as JSON, or as a page for a browser."""
     problem = _unread(request, exc) or problem_of(exc)
     if problem.status == HTTPStatus.METHOD_NOT_ALLOWED:
         problem.headers["Allow"] = ", ".join(_methods_of(request))
     request_id = str(request.scope.get("state", {}).get("request_id", ""))
     if wants_html(request):
-        from tocsin.server.web.rendering import error_page  # noqa: PLC0415 - templates are loaded for whoever reads them
+        from tocsin.server.web.rendering import error_page  # noqa: PLC0415 - loads the templates, which the API does not need
 
         return error_page(request, problem, request_id)
     return problem_response(problem, request_id)
 
 
 def problem_response(problem: Problem, request_id: str) -> Response:
-    """Answer in JSON."""
+    """Make the JSON answer."""
     body = msgspec.json.encode(problem.record(request_id))
     return Response(body, problem.status, problem.headers, PROBLEM)
 
 
 def wants_html(request: Request) -> bool:
-    """Say whether a person is to read the answer."""
+    """Say whether a browser is to show the answer."""
     return not request.url.path.startswith("/api/") and "text/html" in request.headers.get("accept", "")
 
 
 def install(app: FastAPI) -> None:
-    """Have every error of this application answered here."""
+    """Register the handler for all errors of this application."""
     for kind in (TocsinError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, answer)
-    app.add_exception_handler(ClientDisconnect, _answer_nobody)
+    app.add_exception_handler(ClientDisconnect, _answer_disconnected)
 
 
-async def _answer_nobody(_: Request, __: Exception) -> Response:
+async def _answer_disconnected(_: Request, __: Exception) -> Response:
     return Response(status_code=_GONE)
 
 
 def _of_ours(exc: TocsinError) -> Problem | None:
-    """Say an error that is raised on purpose; None for one that no caller is meant to see."""
+    """Convert an error that is raised on purpose; None for others."""
     for kind, status, name, mend in _KINDS:
         if isinstance(exc, kind):
             headers = {"Retry-After": "5"} if status == HTTPStatus.SERVICE_UNAVAILABLE else None
             return Problem(status, name, HTTPStatus(status).phrase, str(exc), mend=mend, headers=headers)
     match exc:
         case UsageError():
-            # What stands behind the last of them is the mend, as people read it at the end of a line.
+            # By convention, the mend follows the last semicolon.
             detail, _, mend = str(exc).rpartition("; ")
-            return Problem(422, "refused", "This is refused", detail or mend, mend=mend if detail else _ASK)
+            return Problem(422, "refused", "The request is refused", detail or mend, mend=mend if detail else _ASK)
     return None
 
 
@@ -170,7 +170,7 @@ def _of_http(exc: HTTPException) -> Problem:
 
 
 def _methods_of(request: Request) -> list[str]:
-    """List what may be done with a path, by whichever route; the framework names the methods of the first one only."""
+    """List the methods of a path over all routes; the framework names those of the first route only."""
     path = request.url.path
     routes = (route for route in iter_route_contexts(request.app.routes) if route.methods)
     found = {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}
@@ -178,7 +178,7 @@ def _methods_of(request: Request) -> list[str]:
 
 
 def _unread(request: Request, exc: Exception) -> Problem | None:
-    """Say that a body is of a kind that is not read here; a JSON that is wrong is told field by field."""
+    """Make the 415 for a body of an unsupported type; None for others, such as invalid JSON."""
     if not isinstance(exc, RequestValidationError) or all(tuple(found["loc"]) != ("body",) for found in exc.errors()):
         return None
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -187,9 +187,9 @@ def _unread(request: Request, exc: Exception) -> Problem | None:
     return Problem(
         HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
         "unsupported-media-type",
-        "A body of this kind is not read here",
+        "The type of the body is not supported",
         f"it came as {kind}",
-        mend="send it as application/json; /api/openapi.json says what else is read",
+        mend="send it as application/json; /api/openapi.json names the supported types",
         headers={"Accept-Post": "application/json"},
     )
 
@@ -209,6 +209,6 @@ def _invalid(exc: RequestValidationError) -> Problem:
         "invalid",
         "The request is not as described",
         f"wrong: {named}",
-        mend="each of `errors` says what is expected there; /api/openapi.json describes it all",
+        mend="each of `errors` names the expected value; /api/openapi.json describes the API",
         extra={"errors": errors},
     )

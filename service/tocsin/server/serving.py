@@ -1,4 +1,4 @@
-"""Serves HTTP in the service's own loop: answers from the first moment, and ends in order."""
+"""Serves HTTP in the event loop of the service: answers from the start, and stops in order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tocsin.ports import Telemetry
 
 GRACE_S = 4
-"""How long requests under way may take at a stop; less than the engine's own grace time, which runs beside it."""
+"""Grace time of requests in progress at a stop; less than the engine's, which runs at the same time."""
 TICK_S = 1.0
 _STARTING = b'{"status":"not ready","store":"is being opened","engine":"is starting"}'
 _STARTING_PROBLEM = (
@@ -29,20 +29,20 @@ _STARTING_PROBLEM = (
     b'"detail":"the store is being opened",'
     b'"mend":"ask again as late as Retry-After says; /readyz says what is missing"}'
 )
-"""As `problems` would write it, which loads what is not there yet."""
+"""A constant, since `problems` is not loaded yet."""
 _STARTING_PAGE = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Tocsin is starting</title>
 <meta name="viewport" content="width=device-width"><h1>Tocsin is starting</h1>
 <p>The store is being opened; this page asks again by itself."""
 
 
 class Front:
-    """What answers: the application, and before there is one, that the service is starting."""
+    """The ASGI entry: the application, or 503 "starting" before it is ready."""
 
     def __init__(self) -> None:
         self._app: ASGIApp = _starting
 
     def open(self, app: ASGIApp) -> None:
-        """Go on with the application."""
+        """Pass requests to the application from now on."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -51,7 +51,7 @@ class Front:
 
 
 class Server(uvicorn.Server):
-    """uvicorn without its signal handlers, woken when it is to stop, and silent on the terminal."""
+    """uvicorn without signal handlers and terminal output, stopped by an event."""
 
     def __init__(self, app: ASGIApp) -> None:
         config = uvicorn.Config(
@@ -75,7 +75,7 @@ class Server(uvicorn.Server):
         yield
 
     async def main_loop(self) -> None:
-        """Keep the Date header true, and cut off clients that take nothing, until told to stop."""
+        """Update the Date header, and disconnect stuck clients, until told to stop."""
         while not self._stopped.is_set():
             await self.on_tick(0)
             self._sweep()
@@ -92,7 +92,7 @@ class Server(uvicorn.Server):
                 each.sweep(now_s)
 
     def stop(self) -> None:
-        """Accept nothing any more; `serve` returns when what is under way has ended, or was given up."""
+        """Stop accepting; `serve` returns when the requests in progress have ended or were given up."""
         self.should_exit = True
         self._stopped.set()
 
@@ -115,7 +115,7 @@ async def serve(sockets: Sequence[socket.socket], front: Front, stopping: asynci
 
 async def _starting(scope: Scope, receive: Receive, send: Send) -> None:
     del receive
-    # A proxy may have left its prefix on, which is known later only.
+    # The path may still have the prefix of a proxy.
     is_alive = scope["path"].endswith("/healthz")
     is_person = any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])
     is_program = "/api/" in scope["path"]
@@ -140,14 +140,14 @@ async def _starting(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class _ToTelemetry(logging.Handler):
-    """Hands what uvicorn says to the service's own log."""
+    """Passes the log lines of uvicorn to the service's own log."""
 
     def __init__(self, telemetry: Telemetry) -> None:
         super().__init__(logging.WARNING)
         self._telemetry = telemetry
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Pass one line on, with the error that it is about."""
+        """Pass a line on, with its error."""
         values = {"said": record.getMessage()}
         exc = record.exc_info[1] if record.exc_info else None
         if exc is not None:

@@ -1,4 +1,4 @@
-"""The specification's table of states, written as a stream of constant memory."""
+"""Export of the specification's table of states, streamed in constant memory."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
 
 _PIECE_CHARACTERS: Final = 65_536
 LONGEST_S: Final = 1800.0
-"""A table of one instant keeps the store's log from being taken in, which grows meanwhile."""
+"""Deadline: a snapshot read keeps the store's write-ahead log from being truncated."""
 
 
 class OneTable:
-    """Gives the table to one reader at a time, and not for ever: else the store's log would grow without end."""
+    """Serves the table to one reader at a time, within a deadline: the write-ahead log grows meanwhile."""
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self._readers = 0
 
     def demand_free(self) -> None:
-        """Raise Problem where somebody reads it."""
+        """Raise Problem while another reader has it."""
         if self._readers:
             raise Problem(
                 503,
                 "table-taken",
-                "Somebody else reads the table just now",
-                "one at a time may",
-                mend="ask again when they are through",
+                "The table is being read",
+                "one reader at a time",
+                mend="try again later",
                 headers={"Retry-After": "30"},
             )
 
     async def pieces(self) -> AsyncGenerator[bytes]:
-        """Yield it in pieces. Raises StoreError for whoever takes longer than LONGEST_S."""
+        """Yield the table in pieces. Raises StoreError after LONGEST_S."""
         clock = self.parts.clock
         until_s = clock.monotonic() + LONGEST_S
         self._readers += 1
@@ -54,13 +54,13 @@ class OneTable:
                 async for piece in pieces:
                     yield piece
                     if clock.monotonic() > until_s:
-                        raise StoreError(f"the table was not taken within {LONGEST_S:g} s; ask for it again")
+                        raise StoreError(f"the table was not read within {LONGEST_S:g} s; try again")
         finally:
             self._readers -= 1
 
 
 async def one_table(request: Request, parts: Given) -> OneTable:
-    """Give what all readers of this application's table share."""
+    """Return the table of this application."""
     found = getattr(request.app.state, "table", None)
     if not isinstance(found, OneTable) or found.parts is not parts:
         found = request.app.state.table = OneTable(parts)
@@ -71,7 +71,7 @@ Table = Annotated[OneTable, Depends(one_table)]
 
 
 async def write_table(store: Store, *, piece_characters: int = _PIECE_CHARACTERS) -> AsyncGenerator[bytes]:
-    """Yield the table in pieces of about so many characters: all records of one instant, in order of storing."""
+    """Yield all records of one instant, in order of storing, in pieces of about this many characters."""
     lines, length, number = [RECORD_0], len(RECORD_0), 0
     async for row in await store.table_rows():
         number += 1

@@ -1,4 +1,4 @@
-"""Bodies of any length, kept in a file while they come in: memory stays flat."""
+"""Bodies of any length, spooled to a file in constant memory."""
 
 from __future__ import annotations
 
@@ -21,18 +21,17 @@ IN_MEMORY: Final = 2**20
 
 
 async def spool(request: Request) -> IO[bytes]:
-    """Read a request's body into a file that `keep` makes. Raises Problem."""
+    """Spool the body of a request, see `keep`. Raises Problem."""
     return await keep(request.app.state.parts, request.stream())
 
 
 async def keep(parts: Parts, pieces: AsyncIterable[bytes]) -> IO[bytes]:
-    """Keep what comes in pieces in a file without a name, which is gone once it is closed.
+    """Spool pieces to an unnamed temporary file, deleted when it is closed.
 
-    The file lies beside the store: where the rest of the disk may not be written to, that may. Raises Problem where
-    there is no room for it.
+    The file is beside the store, where writing is always allowed. Raises Problem where the disk is full.
     """
     folder = Path(parts.service.settings().store.url.partition(":")[2]).parent
-    file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, dir=str(folder))  # noqa: SIM115 - whoever reads it closes it
+    file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, dir=str(folder))  # noqa: SIM115 - the reader closes it
     size = 0
     try:
         async for piece in pieces:
@@ -43,7 +42,7 @@ async def keep(parts: Parts, pieces: AsyncIterable[bytes]) -> IO[bytes]:
                 file.write(piece)
         file.seek(0)
     except OSError as exc:
-        with suppress(OSError):  # what is left of the piece has no room either
+        with suppress(OSError):  # closing flushes the rest, which fails too
             file.close()
         raise Problem(
             503,

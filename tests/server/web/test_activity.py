@@ -22,7 +22,7 @@ async def test_a_day_is_drawn_and_told_as_a_table(visitor: Visitor) -> None:
 
 
 async def test_a_channel_is_tried(visitor: Visitor) -> None:
-    assert told(await visitor.done("/activity/channels/ops/test")) == "ops took a test alert."
+    assert told(await visitor.done("/activity/channels/ops/test")) == "ops accepted the test alert."
     assert visitor.rig.service.tried == ["ops"]
 
 

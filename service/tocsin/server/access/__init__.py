@@ -1,6 +1,6 @@
-"""Who is let in: tokens, sessions of browsers, what they may do, and the limits on those who try.
+"""Authentication and authorisation: tokens, browser sessions, scopes, and limits on requests.
 
-What is asked of it here is loaded when it is asked for: the command line makes tokens and needs no web framework.
+Names are loaded lazily: the command line makes tokens and needs no web framework.
 """
 
 from __future__ import annotations

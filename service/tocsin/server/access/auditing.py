@@ -1,4 +1,4 @@
-"""The audit log, and the id of each request, by which log lines, audit entries and problems belong together."""
+"""The audit log, and the request ids that connect log lines, audit entries and problems."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _current: ContextVar[str] = ContextVar("tocsin_request_id", default="")
 
 
 def current_request_id() -> str:
-    """Give the id of the request that is being answered; empty outside of one."""
+    """Return the id of the current request; empty outside of one."""
     return _current.get()
 
 
 def begin_request(headers: Mapping[str, str], made: str, *, believed: bool) -> str:
-    """Give a request its id: what a proxy that is believed says, otherwise the one that was made."""
+    """Set the id of a request: the one from a trusted proxy, else the one given in `made`."""
     said = headers.get(HEADER, "")
     request_id = said if believed and _FORM.fullmatch(said) else made
     _current.set(request_id)
@@ -36,11 +36,11 @@ def begin_request(headers: Mapping[str, str], made: str, *, believed: bool) -> s
 
 
 async def audit(parts: Parts, caller: Caller, what: str, **detail: Any) -> None:
-    """Note that a caller has changed something, once it is done.
+    """Write an audit entry for a completed change.
 
     what    as `area.verb`: "pages.remove", "settings.set", "token.revoke"
-    detail  what belongs to it, never a secret
-    A log that cannot be written undoes nothing: the line stands in the service's own log then.
+    detail  its values, never a secret
+    If the audit log cannot be written, the change stays, and the service's own log has the entry.
     """
     request_id = current_request_id()
     entry = AuditEntry(parts.clock.now(), caller.who, what, detail, request_id)

@@ -1,4 +1,4 @@
-"""Tokens and session secrets: made once, shown once, kept as digests only."""
+"""Tokens and session secrets: generated, shown once, stored as digests only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BYTES = 32
 
 
 def new_token() -> str:
-    """Make a token: `tcs_`, 32 random bytes in base64url, and six letters by which a mistyped one is known."""
+    """Make a token: `tcs_`, 32 random bytes in base64url, and six check letters that detect typing errors."""
     body = PREFIX + urlsafe_b64encode(secrets.token_bytes(_BYTES)).decode().rstrip("=")
     return body + check_letters(body)
 
@@ -23,9 +23,9 @@ def new_secret() -> str:
 
 
 def digest_of(secret: str) -> bytes:
-    """Give what is kept of a secret: BLAKE2b, 32 bytes.
+    """Compute the stored digest of a secret: BLAKE2b, 32 bytes.
 
-    Secrets are random and long, so that no salt and no slow function is needed; what is looked up is the digest, of
-    which the time that a look-up takes tells nothing.
+    Secrets are long and random, so that neither a salt nor a slow function is needed. The look-up is by digest, so
+    that its timing reveals nothing about the secret.
     """
     return blake2b(secret.encode("utf-8", "surrogatepass"), digest_size=32, person=b"tocsin access").digest()

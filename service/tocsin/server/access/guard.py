@@ -1,4 +1,4 @@
-"""Stands before every route: finds out who asks, and sends away whoever may not even ask."""
+"""The guard: identifies the caller of every request, and rejects requests that may not reach a route."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 TRIES = 10
 SPAN_S = 300.0
-"""So many failures an address has in this time."""
+"""Failures allowed for one address within SPAN_S seconds."""
 TRIES_IN_ALL = 300
 SPAN_IN_ALL_S = 60.0
 MOST_ADDRESSES = 4096
@@ -44,12 +44,12 @@ MOST_WRONG = 1024
 
 
 class Throttle:
-    """Says who has to wait before they may try again.
+    """Delays clients with many failed logins: a leaky bucket for each address, and one for all addresses.
 
-    Failures drain evenly: after each tenth of the span another try is free. The memory is bounded; who failed longest
-    ago is forgotten first. A credential that was good lately is looked up whatever its neighbours do, so that nobody
-    can lock out those who work. One wrong credential counts once, however often it comes: a program that was left with
-    a revoked token does not guess. What fails in all holds up those only who failed themselves.
+    Failures drain evenly: another try is free after each tenth of the span. Memory is bounded; the oldest failures are
+    forgotten first. A recently valid credential is never delayed, so that an attacker behind the same address cannot
+    lock out its owner. The same wrong credential counts once, since a program with a revoked token guesses nothing.
+    The bucket for all addresses delays only addresses with failures of their own.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -60,7 +60,7 @@ class Throttle:
         self._wrong: OrderedDict[tuple[str, bytes], None] = OrderedDict()
 
     def wait_s(self, who: str, digest: bytes) -> float:
-        """Give the seconds for which this address may not try this credential; 0 if it may now."""
+        """Return the seconds until this address may try this credential; 0 if it may now."""
         if digest in self._known:
             return 0.0
         now = self._clock.monotonic()
@@ -69,7 +69,7 @@ class Throttle:
         return max(_over(own, TRIES, SPAN_S), _over(whole, TRIES_IN_ALL, SPAN_IN_ALL_S))
 
     def failed(self, who: str, digest: bytes) -> None:
-        """Count a failure of this address, and forget that the credential was ever good."""
+        """Count a failure of this address, and forget that the credential was valid."""
         now = self._clock.monotonic()
         self._known.pop(digest, None)
         if (who, digest) in self._wrong:
@@ -84,7 +84,7 @@ class Throttle:
             self._failed.popitem(last=False)
 
     def succeeded(self, digest: bytes) -> None:
-        """Remember a credential that was good."""
+        """Remember a valid credential."""
         self._known.pop(digest, None)
         self._known[digest] = None
         if len(self._known) > MOST_KNOWN:
@@ -118,16 +118,16 @@ _FORWARDING = (
     "x-forwarded-proto",
     "x-real-ip",
 )
-"""What proxies say, whether they are trusted or not."""
+"""Headers of proxies, trusted or not."""
 
 
 def is_public(path: str) -> bool:
-    """Say whether anybody may ask for this path."""
+    """Say whether this path needs no credential."""
     return path in PUBLIC or (path.startswith(PUBLIC_BELOW) and ".." not in path)
 
 
 class Doorkeeper:
-    """Recognises callers by token, Basic or session; before any token was made, whoever is on this machine."""
+    """Identifies callers by token, Basic or session; before the first token, by a connection from this machine."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -138,7 +138,7 @@ class Doorkeeper:
     async def is_open(self) -> bool:
         """Say whether no token was ever made or declared, so that the service is open to its own machine.
 
-        Tokens count as declared while their file cannot be read, so that requests without one are rejected then, too.
+        Tokens count as declared while their file is unreadable: requests without one are still rejected.
         """
         if self._parts.service.settings().http.tokens:
             return False
@@ -147,7 +147,7 @@ class Doorkeeper:
         return not self._has_tokens
 
     async def find(self, request: Request, sender: Sender) -> Caller | None:
-        """Say who asks; None for nobody. Raises Problem."""
+        """Identify the caller; None for a request without credentials. Raises Problem."""
         if await self.is_open():
             return self._local(request, sender)
         header = request.headers.get("authorization")
@@ -163,7 +163,7 @@ class Doorkeeper:
         return None
 
     async def by_token(self, token: str, sender: Sender, via: Via) -> Caller:
-        """Recognise a token. Raises Problem: 401, or 429 for an address with too many failures.
+        """Identify the caller of a token. Raises Problem: 401, or 429 for an address with too many failures.
 
         A valid token is accepted regardless of earlier failures: it is too long to be guessed. Behind a proxy that is
         not trusted all clients have one address, and a stranger's failures would lock out the administrator.
@@ -187,13 +187,13 @@ class Doorkeeper:
         return Caller(found.name, found.scope, found.id, "", via)
 
     def _local(self, request: Request, sender: Sender) -> Caller:
-        """Let in whoever is on this machine. Raises Problem where somebody else could be behind it."""
+        """Accept a client on this machine. Raises Problem where the request may come from elsewhere."""
         settings = self._parts.service.settings().http
         if not sender.is_local:
             raise unknown("no token was made yet, and without one only this machine is let in")
         if any(name in request.headers for name in _FORWARDING):
-            # A proxy on this machine lets in the whole world.
-            raise unknown("no token was made yet, and without one nobody is let in through a proxy")
+            # Behind a proxy on this machine, any client would look local.
+            raise unknown("no token was made yet, and without one no client behind a proxy is accepted")
         if not is_own_name(sender.origin, settings):
             raise Problem(
                 421,
@@ -215,24 +215,24 @@ class Doorkeeper:
 
 
 class Guard:
-    """ASGI middleware: who asks is found out before anything of theirs is read."""
+    """ASGI middleware: identifies the caller before any of the body is read."""
 
     def __init__(self, app: ASGIApp, state: State) -> None:
         self._app, self._state = app, state
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer it here."""
+        """Pass a request on, or answer it with a problem."""
         if scope["type"] != "http":
             raise Problem(400, "no-http", "Only HTTP is spoken here")
         request = Request(scope, receive)
         try:
             response: Response | None = await self._refusal(request)
         except TocsinError as exc:
-            # A store that cannot say who asks, too: nothing within answers for what is raised here.
+            # Includes errors of the store: no handler of the application sees an exception raised here.
             response = await answer(request, exc)
         connection = scope.get(CONNECTION)
         if connection is not None and not is_public(scope["path"]):
-            # A connection without a known client gives way where connections become too many.
+            # When connections run out, those of unknown clients are closed first.
             connection.is_known = CALLER in scope
         await (self._app if response is None else response)(scope, receive, send)
 
@@ -259,14 +259,14 @@ class Guard:
 
 
 def who_is(sender: Sender) -> str:
-    """Name whose failures, requests and streams are counted together."""
+    """Return the key under which failures, requests and streams of a client are counted."""
     return network_of(str(sender.address))
 
 
 def cookie_name(sender: Sender, settings: HttpSettings) -> str:
-    """Name the session's cookie: over HTTPS one that no other site, and no neighbour in the domain, can have set.
+    """Return the name of the session cookie; over HTTPS one that no other site and no neighbour domain can set.
 
-    Below a path, browsers take no `__Host-`; there the cookie goes to that path alone, and other paths do not see it.
+    Below a path, browsers reject the prefix `__Host-`; there the cookie is bound to that path.
     """
     if not is_secure(sender, settings):
         return COOKIE
@@ -274,7 +274,7 @@ def cookie_name(sender: Sender, settings: HttpSettings) -> str:
 
 
 def session_cookie(request: Request, settings: HttpSettings) -> str | None:
-    """Give the session's secret that a browser sends."""
+    """Return the session secret that a browser sends."""
     return request.cookies.get(cookie_name(request.scope[SENDER], settings)) or None
 
 
@@ -289,16 +289,16 @@ def _password(said: str) -> str:
 
 
 def _is_visit(request: Request) -> bool:
-    """Say whether somebody follows a link from elsewhere; nothing of the answer is seen by who made the link.
+    """Say whether the request follows a link from another site to a web page; that site cannot read the answer.
 
-    It leads to pages only: of the API, even a GET can make requests of ours.
+    Links from other sites to the API are refused: only programs call it.
     """
     is_get = request.method in {"GET", "HEAD"} and request.headers.get("sec-fetch-mode") == "navigate"
     return is_get and not request.scope["path"].startswith("/api/v1/")
 
 
 def _refuse_secrets_in(query: bytes) -> None:
-    """Refuse tokens in URLs, which logs, histories and proxies keep."""
+    """Refuse tokens in URLs, which end up in logs, browser histories and proxies."""
     names = {name.lower() for name, _ in parse_qsl(query.decode("latin-1"), keep_blank_values=True)}
     if names & _SECRET_PARAMETERS:
         raise Problem(

@@ -1,4 +1,4 @@
-"""What every answer says to browsers, and the id that it bears."""
+"""The outermost middleware: security headers, request ids, path prefixes and access log lines."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ _COOKIE_FOR_ALL = re.compile(rb"; *path=/(?=;|$)", re.IGNORECASE)
 
 
 class Envelope:
-    """ASGI middleware, the outermost: request ids, security headers, HEAD where there is GET, and a line in the log.
+    """The outermost ASGI middleware: request ids, security headers, HEAD for each GET, and a log line.
 
-    Where a proxy offers the service below a path, that is taken off here if the proxy left it on, and put before
-    redirects and the paths of cookies: nothing within knows of it but what writes links (`web/rendering.py`).
+    Where a proxy serves us below a path, the prefix is removed from requests, and added to redirects and cookie paths.
+    Inside, only `web/rendering.py` knows it, which writes links.
     """
 
     def __init__(self, app: ASGIApp, state: State) -> None:
         self._app, self._state = app, state
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and dress its answer."""
+        """Pass a request on, and add headers to its answer."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -93,9 +93,9 @@ class Envelope:
         finally:
             values = {
                 "method": method,
-                # Never the query: what people search for is theirs.
+                # Never the query: searches are private.
                 "path": scope["path"],
-                "status": status,  # none: it broke off before
+                "status": status,  # None: the connection broke off before
                 "elapsed_ms": round((parts.clock.monotonic() - began_s) * 1000),
             }
             is_change = method not in SAFE
@@ -103,7 +103,7 @@ class Envelope:
 
 
 def _dress(said: MutableHeaders, sender: Sender, *, is_private: bool) -> None:
-    """Add what every answer says to browsers."""
+    """Add the security headers."""
     for name, value in _ALWAYS.items():
         said.setdefault(name, value)
     if is_private:
@@ -113,19 +113,19 @@ def _dress(said: MutableHeaders, sender: Sender, *, is_private: bool) -> None:
 
 
 def _without(prefix: str, scope: Scope) -> dict[str, Any]:
-    """Take the prefix off a request's path, if it is there."""
+    """Remove the prefix from a request's path, if it has it."""
     path, found = scope["path"], {}
     if prefix and (path == prefix or path.startswith(f"{prefix}/")):
         found["path"] = path.removeprefix(prefix) or "/"
         found["raw_path"] = scope.get("raw_path", path.encode()).removeprefix(prefix.encode()) or b"/"
     if found.get("path", path) == "/api/openapi.json":
-        # The framework names it as the server in the description of the API.
+        # The framework names the prefix as the server in the description of the API.
         found["root_path"] = prefix
     return found
 
 
 def _below(prefix: str, headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Put the prefix before a redirect to a path of ours, and before the path of a cookie."""
+    """Add the prefix to redirects to our own paths, and to the paths of cookies."""
     put = []
     for name, value in headers:
         match name.lower():

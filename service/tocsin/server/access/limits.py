@@ -1,4 +1,4 @@
-"""How large a request may be, how slow, and how many at one time."""
+"""Limits on requests: size, speed, and the number in progress."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ LARGER = (
     (("/api/v1/pages",), 4 * 2**20),
     (("/login",), 16 * 2**10),
 )
-"""Below these paths whole lists are sent; what is parsed at once holds up everybody, a second for 5 MiB of JSON."""
+"""Larger bodies, below the paths that take lists. Parsing JSON blocks the loop, a second for 5 MiB."""
 PIECE_S = 20.0
-"""So long the next piece of a body may take."""
+"""Deadline for the next piece of a body."""
 SLOWEST_BYTES_S = 1024
-"""What trickles in more slowly is not waited for, either."""
+"""Slower bodies are given up."""
 MOST_AT_ONE_TIME = 128
 MOST_OF_A_TOKEN = 64
-"""Requests under way of known clients, in all and with one token."""
+"""Requests in progress of known clients, in all and per token."""
 MOST_UNKNOWN = 16
 MOST_UNKNOWN_OF_AN_ADDRESS = 4
-"""Answers to unknown clients that are being made; they are sent when their places are free again."""
+"""Answers to unknown clients in preparation; a slot is freed before its answer is sent."""
 UNKNOWN_BODY_S = 3.0
-"""So long the body of an unknown client, a login, may take in all."""
+"""Deadline for the whole body of an unknown client: a login."""
 UNKNOWN_WAIT_S = 5.0
-"""So long an unknown client waits for a place."""
+"""Deadline for the slot of an unknown client."""
 NOT_COUNTED = frozenset({"/events", "/healthz"})
-"""Streams are counted where they are made; that the process is alive is said however busy it is."""
+"""Streams have a limit of their own, and `/healthz` answers under any load."""
 
 
 class Limits:
-    """ASGI middleware within the guard: bounds what a request may take.
+    """ASGI middleware inside the guard: bounds the size, time and number of requests.
 
-    Clients that the guard knows have places of their own, in all and by token. Unknown clients get public paths only,
-    whose answers are small and made at once: they hold a place neither while their body comes nor while they take the
-    answer, so that no number of them takes more than a share of the time.
+    Known clients have slots of their own, in all and per token. Unknown clients reach public paths only, whose answers
+    are small and made at once. They hold a slot neither while their body arrives nor while the answer is sent, so that
+    any number of slow unknown clients leaves the known ones alone.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -61,7 +61,7 @@ class Limits:
         self._by_address: dict[str, tuple[asyncio.Semaphore, list[None]]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, bounded."""
+        """Pass a request on within the limits."""
         if scope["type"] != "http" or scope["path"] in NOT_COUNTED:
             await self._app(scope, receive, send)
             return
@@ -84,11 +84,11 @@ class Limits:
             await self._bounded(most, scope, receive, send)
         finally:
             self._under_way.subtract(places.keys())
-            # Counters at zero are dropped: tokens come and go.
+            # Drop counters at zero: tokens come and go.
             self._under_way = +self._under_way
 
     async def _answer_unknown(self, most: int, scope: Scope, receive: Receive, send: Send) -> None:
-        """Take the body, make the answer in a place, and send it when the place is free again."""
+        """Read the body, make the answer in a slot, and send it after the slot is freed."""
         messages: list[Message] = []
 
         async def keep(message: Message) -> None:
@@ -108,7 +108,7 @@ class Limits:
 
     @asynccontextmanager
     async def _place_of(self, who: str) -> AsyncIterator[None]:
-        """Wait for a place, first among the requests of the same address. Raises Problem where that takes too long."""
+        """Wait for a slot, at most a few per address. Raises Problem at the deadline."""
         own, waiting = self._by_address.setdefault(who, (asyncio.Semaphore(MOST_UNKNOWN_OF_AN_ADDRESS), []))
         waiting.append(None)
         try:
@@ -131,7 +131,7 @@ class Limits:
 
         async def send_noted(message: Message) -> None:
             nonlocal has_begun
-            # Whoever reads the body may say in its own words that it failed; why it did, is known here.
+            # The handler may report the failed body in its own words; the reason is known here only.
             if body.wrong is None or has_begun:
                 has_begun = True
                 await send(message)
@@ -142,14 +142,14 @@ class Limits:
             if has_begun or exc is not body.wrong:
                 raise
         except ClientDisconnect:
-            # Whoever asked is gone: there is nobody to answer.
+            # The client is gone: there is no one to answer.
             return
         if body.wrong is not None and not has_begun:
             await _refuse(body.wrong, scope, receive, send)
 
 
 async def _whole_body(most: int, receive: Receive) -> bytes:
-    """Read a body that is not waited for. Raises Problem, ClientDisconnect."""
+    """Read a small body within its deadline. Raises Problem, ClientDisconnect."""
     body = bytearray()
     try:
         async with asyncio.timeout(UNKNOWN_BODY_S):
@@ -167,7 +167,7 @@ async def _whole_body(most: int, receive: Receive) -> bytes:
 
 
 def _given(body: bytes, receive: Receive) -> Receive:
-    """Give a body that was read already."""
+    """Return a `receive` that gives a body read before."""
     pieces: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def give() -> Message:
@@ -177,9 +177,9 @@ def _given(body: bytes, receive: Receive) -> Receive:
 
 
 class _Body:
-    """A request's body as it comes in, bounded.
+    """The body of a request, read within the limits.
 
-    wrong  what it broke, once it did
+    wrong  the limit that it broke, if any
     """
 
     def __init__(self, most: int, receive: Receive) -> None:
@@ -189,7 +189,7 @@ class _Body:
         self.wrong: Problem | None = None
 
     async def receive(self) -> Message:
-        """Give the next piece. Raises Problem."""
+        """Return the next piece. Raises Problem."""
         if self._is_whole:
             return await self._receive()
         now = asyncio.get_running_loop().time
@@ -213,7 +213,7 @@ class _Body:
 
 
 async def _refuse(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
-    # What is left of the body is not read, so that the connection cannot be used again.
+    # The rest of the body is not read, so that the connection cannot be reused.
     problem.headers.setdefault("Connection", "close")
     response = await answer(Request(scope), problem)
     await response(scope, receive, send)

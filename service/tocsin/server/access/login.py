@@ -1,4 +1,4 @@
-"""Logging in and out with a browser."""
+"""Login and logout of browsers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/login")
 async def form(request: Request, next: Annotated[str, Query()] = "/") -> Response:  # noqa: A002 - the name that users see
-    """Show the form, or lead on where none is needed."""
+    """Show the form; redirect where no login is needed."""
     if await _doorkeeper(request).is_open():
         return RedirectResponse(onward(next), 303)
     return plain_page(request, "login.html", wrong=None, next=onward(next))
@@ -47,7 +47,7 @@ async def login(
     token: Annotated[str, Form()] = "",
     next: Annotated[str, Form()] = "/",  # noqa: A002 - as above
 ) -> Response:
-    """Open a session, with an id that nobody knew before (session fixation)."""
+    """Open a session under a new secret, so that a secret planted before has no effect (session fixation)."""
     sender = request.scope[SENDER]
     try:
         caller = await _doorkeeper(request).by_token(token.strip(), sender, Via.SESSION)
@@ -90,13 +90,13 @@ async def logout(request: Request, parts: Given, _caller: Reading) -> Response:
 
 
 def _words(problem: Problem) -> str:
-    """Say for a person at a form what a program is told of headers."""
+    """Put a problem into words for the form, without the parts about headers."""
     mend = _MEND if problem.status == _UNAUTHORIZED else problem.mend
     return " ".join(f"{each[:1].upper()}{each[1:]}." for each in (problem.detail, mend) if each)
 
 
 def onward(wanted: str) -> str:
-    """Give a path of this service to lead on to; whatever else is asked for leads to the first page."""
+    """Return a path of this service to redirect to; any other target becomes the first page."""
     path = local_path(wanted)
     return "/" if path.startswith(("/login", "/logout")) else path
 

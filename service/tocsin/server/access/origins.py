@@ -1,4 +1,4 @@
-"""Where a request comes from, and by which name it came: proxies are believed only where they are trusted."""
+"""The origin of a request: address, scheme, host and prefix; proxy headers count from trusted proxies only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 SENDER = "tocsin.sender"
-"""Where a request's scope has its sender."""
+"""The key of the sender in a request's scope."""
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -39,11 +39,11 @@ class Origin(Struct, frozen=True):
 
 
 class Sender(Struct, frozen=True):
-    """Who sent a request, and by which name.
+    """The client of a request, and the origin under which it reached us.
 
-    address   of the client, or of the last proxy that is not trusted
-    believed  a trusted proxy stands between
-    origin    by which it came here, None where Host makes no sense
+    address   of the client, or of the last untrusted proxy
+    believed  a trusted proxy is between
+    origin    None where Host is invalid
     prefix    the path below which the browser sees the service, "/tocsin", empty for none; None: a proxy sent a bad one
     """
 
@@ -54,12 +54,12 @@ class Sender(Struct, frozen=True):
 
     @property
     def is_local(self) -> bool:
-        """Whether it came from this machine, with nobody between."""
+        """Whether it came from this machine, without a proxy between."""
         return self.address is not None and self.address.is_loopback and not self.believed
 
 
 def sender_of(scope: Scope, headers: Mapping[str, str], settings: HttpSettings) -> Sender:
-    """Say who sent a request; X-Forwarded headers count only where a trusted proxy has sent them."""
+    """Find the sender of a request; X-Forwarded headers count from trusted proxies only."""
     client = scope.get("client")
     address = parse_address(client[0]) if client else None
     trusted = networks_of(settings.trusted_proxies)
@@ -67,11 +67,11 @@ def sender_of(scope: Scope, headers: Mapping[str, str], settings: HttpSettings) 
     prefix = path_prefix(urlsplit(settings.public_url).path)
     is_proxy = address is not None and _is_in(address, trusted)
     if is_proxy and not settings.public_url:
-        # What the operator wrote counts more than a header, which a proxy may pass on as it came.
+        # The configuration takes precedence: a proxy may pass on the header of its client.
         prefix = path_prefix(headers.get("x-forwarded-prefix", ""))
     if is_proxy and "x-forwarded-for" in headers:
         believed = True
-        # The last name was written by whoever spoke with our proxy; before it, anybody may have written anything.
+        # Our proxy appended the last address; any client may have written the ones before it.
         for said in reversed(headers["x-forwarded-for"].split(",")):
             found = parse_address(said.strip())
             if found is None:
@@ -85,7 +85,7 @@ def sender_of(scope: Scope, headers: Mapping[str, str], settings: HttpSettings) 
 
 
 def parse_address(text: str) -> Address | None:
-    """Read an IP address; one of IPv4 within IPv6 is that of IPv4."""
+    """Read an IP address; an IPv4-mapped IPv6 address becomes the IPv4 one."""
     try:
         found = ip_address(text.partition("%")[0].strip("[]"))
     except ValueError:
@@ -100,7 +100,7 @@ def networks_of(texts: tuple[str, ...]) -> tuple[Network, ...]:
 
 
 def parse_origin(text: str) -> Origin | None:
-    """Read an origin, None for what is none ("null", too)."""
+    """Read an origin; None for an invalid one, also for "null"."""
     try:
         parts = urlsplit(text)
         port = parts.port
@@ -114,13 +114,13 @@ def parse_origin(text: str) -> Origin | None:
 
 
 def public_origin(settings: HttpSettings) -> Origin | None:
-    """Give the origin of `http.public_url`, which may lead into a folder of somebody else's site."""
+    """Return the origin of `http.public_url`, which may have a path below another site."""
     parts = urlsplit(settings.public_url)
     return parse_origin(f"{parts.scheme}://{parts.netloc}")
 
 
 def is_secure(sender: Sender, settings: HttpSettings) -> bool:
-    """Say whether the browser speaks HTTPS: a proxy that is believed says so, or it came by `http.public_url`."""
+    """Say whether the browser uses HTTPS, by a trusted proxy or by `http.public_url`."""
     if sender.origin is None:
         return False
     public = public_origin(settings)
@@ -129,7 +129,7 @@ def is_secure(sender: Sender, settings: HttpSettings) -> bool:
 
 
 def is_own_name(origin: Origin | None, settings: HttpSettings) -> bool:
-    """Say whether this machine, or whoever set `http.public_url`, calls the service so (against DNS rebinding)."""
+    """Say whether the service has this name: on this machine, or by `http.public_url` (against DNS rebinding)."""
     if origin is None:
         return False
     public = public_origin(settings)
@@ -140,12 +140,12 @@ def is_own_name(origin: Origin | None, settings: HttpSettings) -> bool:
 
 
 def is_loopback_name(host: str) -> bool:
-    """Say whether no DNS is asked for this name: `localhost` and what ends so."""
+    """Say whether the name is `localhost` or below it, which resolves without DNS."""
     return host == "localhost" or host.endswith(".localhost")
 
 
 def is_cross_site(request: Request, sender: Sender, settings: HttpSettings) -> bool:
-    """Say whether a browser sends this for a page of somebody else."""
+    """Say whether a browser sends this request for a page of another site."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         return site not in {"same-origin", "none"}
@@ -157,10 +157,10 @@ def is_cross_site(request: Request, sender: Sender, settings: HttpSettings) -> b
 
 
 def base_url(request: Request, settings: HttpSettings) -> str:
-    """Give the URL under which people reach this service, without a slash at its end.
+    """Return the URL under which people reach this service, without a final slash.
 
-    Host is believed only where no `http.public_url` is set and it is a name of this machine: links that leave the
-    service are not to be made of what a stranger says (GHSA-hp8h-jqfm-v7x5).
+    Host counts only without `http.public_url`, and only if it names this machine: a client must not choose the links
+    that leave the service (GHSA-hp8h-jqfm-v7x5).
     """
     if settings.public_url:
         return settings.public_url.rstrip("/")

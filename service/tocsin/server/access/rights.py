@@ -1,4 +1,4 @@
-"""The caller of a request, and what a route requires of it: a scope, and a token in each form."""
+"""The caller of a request, the scope that a route requires, and the CSRF token of forms."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class Via(StrEnum):
-    """How callers showed who they are.
+    """How a caller was authenticated.
 
-    SESSION, BASIC and LOCAL are sent by a browser without being asked, so that another site could make it send them.
+    A browser sends SESSION, BASIC and LOCAL by itself, so that another site could make it send them.
     """
 
     BEARER = "bearer"
@@ -32,12 +32,12 @@ class Via(StrEnum):
 
 
 class Caller(Struct, frozen=True):
-    """Whoever is let in.
+    """An authenticated client.
 
     who       the token's name; "local" where no token was ever made
     token_id  None for "local"
-    csrf      what the forms made for them must carry; empty for whoever has none
-    session   the digest of its secret; empty for whoever has none
+    csrf      the token that its forms must carry; empty without a session
+    session   the digest of the session secret; empty without a session
     """
 
     who: str
@@ -48,7 +48,7 @@ class Caller(Struct, frozen=True):
     session: bytes = b""
 
     def may(self, wanted: Scope) -> bool:
-        """Say whether they may do what asks for this scope."""
+        """Say whether the caller has this scope."""
         return self.scope.allows(wanted)
 
 
@@ -61,8 +61,8 @@ _USUAL_CHARSET = re.compile(r""";\s*charset=(?P<quote>"?)(?:utf-?8|us-ascii)(?P=
 def refuse_odd_charset(request: Request) -> None:
     """Refuse a form in another charset than UTF-8, before it is read. Raises Problem: 415.
 
-    Forms would be decoded by whichever codec they name: some of those take the square of a text's length, others make
-    halves of letters. Browsers send UTF-8, as every page of ours asks them to.
+    The form parser decodes with any codec that the client names: some take quadratic time, others produce lone
+    surrogates. Browsers send UTF-8, the charset of our pages.
     """
     kind = request.headers.get("content-type", "")
     if any(form in kind.lower() for form in FORMS) and "charset" in _USUAL_CHARSET.sub("", kind).lower():
@@ -76,9 +76,9 @@ def refuse_odd_charset(request: Request) -> None:
 
 
 async def check_form(request: Request, caller: Caller) -> None:
-    """Let a form through that carries its caller's token, and scripts that send it as `X-CSRF-Token`.
+    """Check the CSRF token of a form, or of a script in `X-CSRF-Token`.
 
-    Whoever shows a token of their own in each request needs none. Raises Problem: 403.
+    Callers with a bearer token need none. Raises Problem: 403.
     """
     if request.method in SAFE or not caller.csrf:
         return
@@ -105,23 +105,23 @@ def _is_form(request: Request) -> bool:
 
 
 def _is_browser(request: Request) -> bool:
-    """Say whether a browser sent this: it says so itself, whatever a page tells it to send."""
+    """Say whether a browser sent this: pages cannot remove these headers."""
     return "sec-fetch-site" in request.headers or "origin" in request.headers or "cookie" in request.headers
 
 
 CALLER = "tocsin.caller"
-"""Where the guard leaves the caller in a request's scope."""
+"""The key of the caller in a request's scope; the guard sets it."""
 _SCHEMES = (
     HTTPBearer(scheme_name="token", auto_error=False, description="`Authorization: Bearer tcs_…`"),
     HTTPBasic(scheme_name="basic", auto_error=False, description="Any user name, a token as the password."),
     APIKeyCookie(name="tocsin", scheme_name="session", auto_error=False, description="A browser that logged in."),
 )
-"""For the description of the API only: it is the guard that reads credentials."""
+"""For the API description only: the guard reads the credentials."""
 _token, _basic, _session = _SCHEMES
 
 
 class Right:
-    """A dependency that gives the caller, if they may do what asks for this scope."""
+    """A dependency that returns the caller, if it has this scope."""
 
     def __init__(self, wanted: Scope) -> None:
         self.wanted = wanted
@@ -133,7 +133,7 @@ class Right:
         _basic: Annotated[object, Security(_basic)],
         _session: Annotated[object, Security(_session)],
     ) -> Caller:
-        """Give the caller. Raises Problem: 401 for nobody, 403 for one whose token does not allow it."""
+        """Return the caller. Raises Problem: 401 without a caller, 403 without the scope."""
         caller = request.scope.get(CALLER)
         if not isinstance(caller, Caller):
             raise unknown()
@@ -149,7 +149,7 @@ Administering = Annotated[Caller, Security(Right(Scope.ADMIN))]
 
 
 def unknown(detail: str = "no token came with the request") -> Problem:
-    """Say that nobody was recognised."""
+    """Make the 401 for a request without a valid credential."""
     return Problem(
         401,
         "unauthorized",
@@ -162,7 +162,7 @@ def unknown(detail: str = "no token came with the request") -> Problem:
 
 
 def not_allowed(caller: Caller, wanted: Scope) -> Problem:
-    """Say that somebody is known, and may not do this."""
+    """Make the 403 for a caller without the scope."""
     return Problem(
         403,
         "not-allowed",
@@ -173,7 +173,7 @@ def not_allowed(caller: Caller, wanted: Scope) -> Problem:
 
 
 def wanted_of(dependant: Dependant) -> Scope | None:
-    """Give the scope that a route asks for; None where it asks for none."""
+    """Return the scope that a route requires; None where it declares none."""
     if isinstance(dependant.call, Right):
         return dependant.call.wanted
     found = [wanted for inner in dependant.dependencies if (wanted := wanted_of(inner)) is not None]

@@ -1,4 +1,4 @@
-"""What goes on and on: server-sent events, and the feed."""
+"""Streams: server-sent events, and the Atom feed."""
 
 from __future__ import annotations
 

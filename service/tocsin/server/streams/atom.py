@@ -1,4 +1,4 @@
-"""Atom documents: whatever a page says of itself, it stays text of ours.
+"""Atom documents of alerts; the texts of pages are escaped.
 
 Source  RFC 4287; RFC 5005 section 3 (paged feeds); XML 1.0, production 2 (Char)
 """
@@ -29,7 +29,7 @@ _ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&
 
 
 class Link(Struct, frozen=True):
-    """Where something is; `rel` is a registered relation of RFC 4287 or RFC 5005."""
+    """A link; `rel` is a registered relation of RFC 4287 or RFC 5005."""
 
     rel: str
     href: str
@@ -39,8 +39,8 @@ class Link(Struct, frozen=True):
 class Entry(Struct, frozen=True):
     """One entry.
 
-    id       an IRI, the same for ever
-    content  HTML, as its readers get it
+    id       a permanent IRI
+    content  HTML
     """
 
     id: str
@@ -53,7 +53,7 @@ class Entry(Struct, frozen=True):
 
 
 class Feed(Struct, frozen=True):
-    """A feed, the latest entry first."""
+    """A feed, newest entry first."""
 
     id: str
     title: str
@@ -65,9 +65,9 @@ class Feed(Struct, frozen=True):
 
 
 def escape(text: str) -> str:
-    """Write text as it may stand in XML and HTML, between tags and in quoted attributes.
+    """Escape a text for XML and HTML, between tags and in quoted attributes.
 
-    Characters that XML does not know are replaced; `>` is escaped, too, so that no CDATA section can end here.
+    Characters that XML forbids are replaced; `>` is escaped too, so that no CDATA section can end here.
     """
     return _NO_XML.sub("\ufffd", text).translate(_ESCAPES)
 
@@ -114,7 +114,7 @@ _WEB: Final = ("http://", "https://")
 def entry_of(alert: AlertRow, public_url: str) -> Entry:
     """Make an entry of an alert.
 
-    public_url  under which people reach our own pages; empty: entries link to the watched page itself
+    public_url  the URL of our web pages; empty: entries link to the watched page
     """
     told = tell(alert)
     return Entry(
@@ -129,7 +129,7 @@ def entry_of(alert: AlertRow, public_url: str) -> Entry:
 
 
 def urn_of(alert_id: str) -> str:
-    """Give an alert's id as a URN, the same for ever: an ULID is the 128 bits of a UUID, written otherwise."""
+    """Return an alert's id as a permanent URN: an ULID has the 128 bits of a UUID."""
     number = 0
     for letter in alert_id:
         number = number * 32 + _CROCKFORD.get(letter, 32 * 2**128)

@@ -1,4 +1,4 @@
-"""`/events`: every alert as it is published, to be followed over reconnects and restarts without losing any."""
+"""`/events`: alerts as they are published; readers lose none across reconnects and restarts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Counters:
         self._found: JsonObject = {}
 
     async def read(self) -> JsonObject:
-        """Give them; equal as long as nothing changed."""
+        """Return the counters; equal until something changes."""
         async with self._lock:
             now_s = self._parts.clock.monotonic()
             if now_s - self._read_s >= EVERY_S:
@@ -68,13 +68,13 @@ class Counters:
 
 
 MOST: Final = 200
-"""Open streams in all."""
+"""Open streams of all readers."""
 MOST_OF_A_TOKEN: Final = 50
 MOST_OF_AN_ADDRESS: Final = 100
-"""A token that leaks, or a program that forgets its streams, leaves the others their share."""
+"""Limits of one token, so that a leaked token or a faulty program leaves room for others."""
 HEARTBEAT_S: Final = 15.0
 STUCK_S: Final = 120.0
-"""A reader that takes nothing for so long is gone, whatever its connection says."""
+"""A reader that takes nothing for this time is disconnected, even if its connection is open."""
 _END_S: Final = 1.0
 _MEDIA_TYPE: Final = "text/event-stream"
 _LARGEST: Final = 2**63 - 1
@@ -93,11 +93,11 @@ router = APIRouter(tags=["streams"], include_in_schema=False)
 
 
 class Gone(Exception):
-    """A reader has logged out meanwhile, or their token was revoked, or is past its time."""
+    """The reader has logged out, or its token was revoked or has expired."""
 
 
 class Wanted(Struct, frozen=True):
-    """Which alerts a reader wants; None stands for all."""
+    """The alerts that a reader wants; None for all."""
 
     types: frozenset[str] | None = None
     group: str | None = None
@@ -105,7 +105,7 @@ class Wanted(Struct, frozen=True):
     outcome: str | None = None
 
     def takes(self, told: Told) -> bool:
-        """Say whether this one is among them."""
+        """Say whether the reader wants this alert."""
         return (
             (self.types is None or told.type in self.types)
             and (self.group is None or told.group == self.group)
@@ -115,7 +115,7 @@ class Wanted(Struct, frozen=True):
 
 
 class Streams:
-    """What all streams of an application share."""
+    """The open streams of an application."""
 
     def __init__(self, parts: Parts) -> None:
         self.tail, self.counters = Tail(parts.store), Counters(parts)
@@ -124,7 +124,7 @@ class Streams:
         self._by_reader = Counter[str]()
 
     def full(self, caller: Caller, address: str) -> Problem | None:
-        """Return the refusal of one more stream of this caller; None where there is room."""
+        """Return the refusal of another stream of this caller; None while there is room."""
         token, own = _readers(caller, address)
         if token and self._by_reader[token] >= MOST_OF_A_TOKEN:
             return _too_many(429, f"{MOST_OF_A_TOKEN} streams are open with the token {caller.who}, the most for one")
@@ -146,7 +146,7 @@ class Streams:
             self._by_reader = +self._by_reader
 
     async def is_let_in(self, caller: Caller) -> bool:
-        """Say whether a caller would still be let in: they may log out, or lose their token, while a stream goes on."""
+        """Say whether the caller still has access: it may log out, or lose its token, while a stream is open."""
         now = self.parts.clock.now()
         if caller.token_id is None:
             return not await self.parts.store.has_tokens()
@@ -156,7 +156,7 @@ class Streams:
 
 
 async def streams(request: Request, parts: Given) -> Streams:
-    """Give what the streams of this application share."""
+    """Return the streams of this application."""
     found = getattr(request.app.state, "streams", None)
     if not isinstance(found, Streams) or found.parts is not parts:
         found = request.app.state.streams = Streams(parts)
@@ -180,12 +180,12 @@ async def events(
 ) -> Response:
     """Follow alerts: each a CloudEvent under its type, numbered by its position.
 
-    last_event_id  the number of the last one that was received: a browser says it by itself when it comes back
-    after          the same for others
-    begin          without either: alerts from now on, or all that the store has
-    kind           only these: "changed", "unreachable", as where alerts are listed
-    type           the same by the type of the event: "tocsin.page.changed.v1", also without `tocsin.` and `.v1`
-    live           counters for web pages, unnumbered, at most one event a second: beside the alerts, or alone
+    last_event_id  the number of the last event received; browsers send it when they reconnect
+    after          the same, for other clients
+    begin          without either: new alerts only, or all in the store
+    kind           only these: "changed", "unreachable", as in lists of alerts
+    type           the same by event type: "tocsin.page.changed.v1", also without `tocsin.` and `.v1`
+    live           counters for web pages, unnumbered, at most one event a second: with the alerts, or alone
     """
     wanted = Wanted(_types(kind, full), group, page, outcome)
     position = None if live == "only" else await _position(shared.tail, last_event_id, after, begin)
@@ -193,7 +193,7 @@ async def events(
 
 
 class Following(Response):
-    """One reader, from its first line to its end; it is given the next alert when it has taken the one before."""
+    """The stream of one reader; the next alert is read when the reader has taken the last one."""
 
     def __init__(
         self, parts: Parts, shared: Streams, caller: Caller, wanted: Wanted, position: int | None, *, has_counters: bool
@@ -208,9 +208,9 @@ class Following(Response):
         self._told: JsonObject = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Give what there is, until the reader goes, the service stops, or the token is revoked."""
+        """Send events until the reader disconnects, the service stops, or the token is revoked."""
         address = who_is(scope[SENDER])
-        # Counted here and not in the route: nothing comes between the look and the count.
+        # Counted here, not in the route, so that check and count are one step.
         if (refusal := self._shared.full(self._caller, address)) is not None:
             await (await answer(Request(scope), refusal))(scope, receive, send)
             return
@@ -238,7 +238,7 @@ class Following(Response):
                 await send({"type": "http.response.body", "body": b""})
 
     async def _follow(self) -> None:
-        """Give what there is as long as it is taken; whatever ends it, the reader comes back to where it was."""
+        """Send events while the reader takes them; after any end, it resumes at its last number."""
         try:
             await self._give_all()
         except Gone:
@@ -265,12 +265,12 @@ class Following(Response):
             await self._wait(looked_s + HEARTBEAT_S - now_s)
 
     async def _give_alerts(self) -> bool:
-        """Give what was published meanwhile, and is wanted; returns whether anything was given."""
+        """Send the wanted alerts published since; returns whether any was sent."""
         assert self._position is not None  # noqa: S101 - asked for only where it follows alerts
         gave = False
         while found := await self._shared.tail.after(self._position):
             if not await self._shared.is_let_in(self._caller):
-                # Between two looks at it, too, nobody is told what they may not know any more.
+                # The right to read may have ended since the last batch.
                 raise Gone
             for told in found:
                 self._position = told.position
@@ -280,7 +280,7 @@ class Following(Response):
                 await self._give(numbered(self._position))
             gave = True
             if self._shared.tail.is_read_to(self._position):
-                # Whoever waits for the next alert is told of one that came since: nobody needs to look by themselves.
+                # `next_alert` also reports alerts published since the last read, so that none is missed.
                 break
         return gave
 
@@ -295,7 +295,7 @@ class Following(Response):
         return True
 
     async def _wait(self, seconds: float) -> None:
-        """Wait for the next alert, or so long."""
+        """Wait for the next alert, or until the time is over."""
         if self._has_counters:
             await self._parts.clock.sleep(min(EVERY_S, seconds))
         elif self._position is not None:
@@ -307,7 +307,7 @@ class Following(Response):
 
 
 def _readers(caller: Caller, address: str) -> tuple[str, str]:
-    """Name the token and the address that a stream counts for; without tokens only this machine reads."""
+    """Return the keys under which a stream is counted: token and address."""
     return "" if caller.token_id is None else f"token {caller.token_id}", f"address {address}"
 
 
@@ -324,10 +324,9 @@ async def _gone(receive: Receive) -> None:
 
 
 async def _position(tail: Tail, last_event_id: str | None, after: str | None, begin: str) -> int:
-    """Say after which position to begin.
+    """Return the position after which the stream begins.
 
-    One that lies ahead of what was published is of another store, or of this one before it was restored: what is
-    published from now on is new to that reader.
+    A position beyond the newest alert is from another store, or from before a restore: the reader gets new alerts.
     """
     said, name = (last_event_id, "Last-Event-ID") if last_event_id else (after, "after")
     if said is None:
@@ -344,14 +343,14 @@ async def _position(tail: Tail, last_event_id: str | None, after: str | None, be
 
 
 def _types(kinds: list[str] | None, full: list[str] | None) -> frozenset[str] | None:
-    """Read kinds and types, several at once or separated by commas; what either parameter names is meant."""
+    """Read kinds and types, repeated or separated by commas; their union is meant."""
     if not kinds and not full:
         return None
     return _meant("kind", kinds, _BY_KIND) | _meant("type", full, _BY_TYPE)
 
 
 def _meant(parameter: str, said: list[str] | None, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Read the names of one parameter. Raises Problem for one that there is not."""
+    """Read the names of one parameter. Raises Problem for an unknown one."""
     names = [name.strip() for each in said or () for name in each.split(",") if name.strip()]
     if unknown := [name for name in names if name not in known]:
         raise Problem(

@@ -1,4 +1,4 @@
-"""`/feed.atom`: the latest alerts for feed readers; of all pages, of a group, of a page."""
+"""`/feed.atom`: the latest alerts as an Atom feed: of all pages, a group, or a page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ENTRIES: Final = 30
 _VERSION: Final = "1"
-"""Grows with each change of what an entry says."""
+"""Increase it with each change of an entry's content."""
 _MOST_NOTED: Final = 1000
 _S: Final = 1_000_000
 
@@ -34,10 +34,10 @@ router = APIRouter(tags=["streams"], include_in_schema=False)
 
 
 class Subject(Struct, frozen=True):
-    """What a feed is about.
+    """The subject of a feed.
 
-    path  its own, on this server
-    page  people's page of the same, below it
+    path  of the feed
+    page  the web page of the same subject
     """
 
     path: str
@@ -47,10 +47,10 @@ class Subject(Struct, frozen=True):
 
 
 class Published:
-    """When the newest alert of each feed was first seen by this process: Last-Modified, to the second.
+    """The second in which this process first saw the newest alert of each feed: its Last-Modified.
 
-    Alerts bear the time of their verdict, which may be long before they are published. Two that came within one second
-    get two of them, so that no reader misses the later one.
+    The time of an alert is that of its check, which may be long before it is published. Two alerts within one second
+    get two seconds, so that no reader misses the later one.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -58,7 +58,7 @@ class Published:
         self._seen: OrderedDict[str, tuple[str, int]] = OrderedDict()
 
     def at(self, path: str, newest: str, now_s: int) -> int:
-        """Give the second, which may be one that has not come yet."""
+        """Return the second, which may be in the future."""
         before = self._seen.pop(path, None)
         second = now_s
         if before is not None:
@@ -70,7 +70,7 @@ class Published:
 
 
 async def published(request: Request, parts: Given) -> Published:
-    """Give what this application remembers of its feeds."""
+    """Return the feed times of this application."""
     found = getattr(request.app.state, "published", None)
     if not isinstance(found, Published) or found.parts is not parts:
         found = request.app.state.published = Published(parts)
@@ -78,9 +78,9 @@ async def published(request: Request, parts: Given) -> Published:
 
 
 class Asked(Struct, frozen=True):
-    """What a reader knows already, and where it goes on.
+    """What the request for a feed says: validators, cursor, and path prefix.
 
-    prefix  the path below which it sees the service
+    prefix  the path below which the reader sees the service
     """
 
     cursor: str | None
@@ -97,7 +97,7 @@ async def asked(
     if_none_match: Annotated[str | None, Header()] = None,
     if_modified_since: Annotated[str | None, Header()] = None,
 ) -> Asked:
-    """Read what comes with each request for a feed."""
+    """Read the parts that every request for a feed has."""
     return Asked(cursor, if_none_match, if_modified_since, remembered, request.scope[SENDER].prefix)
 
 
@@ -108,7 +108,7 @@ Knowing = Annotated[Asked, Depends(asked)]
 async def feed(
     parts: Given, _caller: Reading, known: Knowing, outcome: Literal["major", "minor"] | None = None
 ) -> Response:
-    """Give the latest alerts of all pages, or only changes of this outcome."""
+    """Return the latest alerts of all pages, or only changes with this outcome."""
     which = f"?outcome={outcome}" if outcome else ""
     title = f"{outcome} changes" if outcome else "alerts"
     return await _answer(parts, known, Subject(f"/feed.atom{which}", "/changes", title, AlertQuery(outcome=outcome)))
@@ -116,7 +116,7 @@ async def feed(
 
 @router.get("/groups/{name:path}/feed.atom", summary="The latest alerts of a group, as an Atom feed")
 async def feed_of_group(parts: Given, _caller: Reading, known: Knowing, name: str) -> Response:
-    """Give the latest alerts of a group's pages."""
+    """Return the latest alerts of a group's pages."""
     if all(group.name != name for group in await parts.store.group_rows()):
         raise missing("group", name, "GET /api/v1/groups")
     path = f"/groups/{quote(name, safe='')}"
@@ -128,14 +128,14 @@ async def feed_of_group(parts: Given, _caller: Reading, known: Knowing, name: st
 
 @router.get("/pages/{page_id}/feed.atom", summary="The latest alerts of a page, as an Atom feed")
 async def feed_of_page(parts: Given, _caller: Reading, known: Knowing, page_id: int) -> Response:
-    """Give the latest alerts of one page."""
+    """Return the latest alerts of one page."""
     page = await demand_page(parts, page_id)
     path, title = f"/pages/{page_id}", page.text or page.url
     return await _answer(parts, known, Subject(f"{path}/feed.atom", path, title, AlertQuery(page_id=page_id)))
 
 
 async def _answer(parts: Parts, known: Asked, subject: Subject) -> Response:
-    """Answer with a feed, or that nothing is new."""
+    """Answer with a feed, or with 304."""
     public_url = parts.service.settings().http.public_url.rstrip("/")
     newest = next(iter((await parts.store.browse_alerts(subject.query, cursor=known.cursor, limit=1)).rows), None)
     base = public_url or known.prefix

@@ -1,4 +1,4 @@
-"""The alerts published last, read once for everybody who follows them; who is behind reads from the store."""
+"""The newest alerts, read once for all readers; readers further behind read from the store."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
 
 RETRY_MS: Final = 3000
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
-# What the format takes for the end of a line is escaped in JSON anyway; these are what other readers of lines do.
+# JSON escapes the line ends of the format; these are line ends for other programs.
 _ENDS: Final = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
 HEARTBEAT: Final = b":\n\n"
-"""A comment: proxies see that the stream lives, readers see nothing."""
+"""A comment, which keeps proxies from closing an idle stream; readers ignore it."""
 
 
 def opening(position: int | None) -> bytes:
-    """Begin a stream: how soon to come back after its end, and, where it has numbered events, from where.
+    """Begin a stream: the delay before a reconnect, and the position of a stream with numbered events.
 
-    A number without data is no event, but is what a reader names when it comes back: nothing is lost where the stream
-    ends before its first event.
+    A number without data is no event, but the reader sends it when it reconnects: nothing is lost if the stream ends
+    before its first event.
     """
     return b"retry: %d\n\n" % RETRY_MS + (numbered(position) if position is not None else b"")
 
 
 def numbered(position: int) -> bytes:
-    """Say how far the stream has come, where events were left out."""
+    """Send the position, after events that were filtered out."""
     return b"id: %d\n\n" % position
 
 
 def block(kind: str, data: JsonObject, position: int | None = None) -> bytes:
     """Write one event.
 
-    kind      its type; one that is none of ours becomes "message"
-    position  its number, which readers name when they come back; None for one that is not to be had again
+    kind      its type; an unknown one becomes "message"
+    position  its number, which readers send when they reconnect; None for events that cannot be repeated
     """
     body = msgspec.json.encode(data)
     for end, escaped in _ENDS:
@@ -54,14 +54,14 @@ def block(kind: str, data: JsonObject, position: int | None = None) -> bytes:
 
 
 MOST_BYTES: Final = 4 * 2**20
-"""So much of the latest alerts is kept for all readers together."""
+"""Bytes of the newest alerts in memory, shared by all readers."""
 _TOGETHER: Final = 16
 _ALONE: Final = 4
-"""Events have up to 256 KiB; whoever is behind holds no more than so many of them."""
+"""Alerts that a reader who is behind reads at once; an event has up to 256 KiB."""
 
 
 class Told(Struct, frozen=True):
-    """An alert as readers get it, and what they choose by."""
+    """An alert as an event, with the values that readers filter by."""
 
     position: int
     type: str
@@ -72,7 +72,7 @@ class Told(Struct, frozen=True):
 
 
 class Tail:
-    """Gives alerts by position, in order."""
+    """Reads alerts by position, in order."""
 
     def __init__(self, store: AlertStore) -> None:
         self._store = store
@@ -83,12 +83,12 @@ class Tail:
         self._bytes = 0
 
     async def newest(self) -> int:
-        """Give the position of the alert published last; 0 where there is none."""
+        """Return the position of the newest alert; 0 without any."""
         rows = await self._store.alerts(limit=1)
         return rows[0].position if rows else 0
 
     async def after(self, position: int) -> Sequence[Told]:
-        """Give some alerts published after this position; none where there are none yet."""
+        """Return some alerts after this position; empty if there are none yet."""
         if self._from <= position < self._to:
             return self._after(position)
         if position < self._from:
@@ -100,12 +100,12 @@ class Tail:
             if position == self._to:
                 rows = await self._store.after(position, limit=_TOGETHER)
                 self._keep([told_of(row) for row in rows])
-                # A full batch ends where it is full; only a short one ends where the alerts end.
+                # Only a batch that is not full reaches the newest alert.
                 self._is_whole = len(rows) < _TOGETHER
             return self._after(position)
 
     def is_read_to(self, position: int) -> bool:
-        """Say whether nothing was there after this position when the store was asked last."""
+        """Say whether the last read found nothing after this position."""
         return self._is_whole and position == self._to
 
     def _after(self, position: int) -> Sequence[Told]:
@@ -127,7 +127,7 @@ class Tail:
 
 
 def told_of(row: AlertRow) -> Told:
-    """Make of an alert what readers get."""
+    """Make the event of an alert."""
     data: JsonObject = row.event.get("data") or {}
     page: Any = data.get("page")
     group = page.get("group") if isinstance(page, dict) else None

@@ -1,4 +1,4 @@
-"""*Activity*: what the service is doing, what it did over a day, and what waits."""
+"""*Activity*: the work of the service, now and over a day; channels, fetchers and jobs."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _PART: Final = 30
 
 
 class ChannelLine(Struct, frozen=True):
-    """A channel as it stands.
+    """A channel with its status.
 
-    to         where it leads, secrets masked
-    oldest_at  since when the first of those that wait does
+    to         its URL or file, secrets masked
+    oldest_at  the time of its oldest waiting alert
     """
 
     state: ChannelState
@@ -51,7 +51,7 @@ class ChannelLine(Struct, frozen=True):
 
 @router.get("/activity")
 async def activity(request: Request, _caller: Reading, parts: Given, work: Work) -> Response:
-    """Show what goes on."""
+    """Show the activity."""
     now, live = parts.clock.now(), parts.service.live()
     rows = await parts.store.activity(now - SPANS * SPAN_US)
     spans = gather(rows, now)
@@ -77,19 +77,19 @@ async def jobs(request: Request, _caller: Reading, work: Work) -> Response:
 
 @router.post("/activity/channels/{name}/test")
 async def test_channel(request: Request, caller: Writing, parts: Given, name: str) -> Response:
-    """Give a channel a test event; one that was disabled and takes it is enabled again."""
+    """Send a test event to a channel; success enables a disabled channel."""
     try:
         await try_channel(parts, caller, name)
     except (DeliveryError, UsageError) as exc:
-        return go_on(request, "/activity#channels", f"{name} did not take the test alert: {exc}", kind="loud")
-    return go_on(request, "/activity#channels", f"{name} took a test alert.")
+        return go_on(request, "/activity#channels", f"{name} rejected the test alert: {exc}", kind="loud")
+    return go_on(request, "/activity#channels", f"{name} accepted the test alert.")
 
 
 @router.get("/activity/dead")
 async def dead(
     request: Request, _caller: Reading, parts: Given, cursor: Annotated[str | None, Query(max_length=200)] = None
 ) -> Response:
-    """List alerts that a channel did not take in time."""
+    """List alerts that could not be delivered in time."""
     found = await parts.store.browse_alerts(AlertQuery(dead=True), cursor=cursor, limit=_PART)
     following = f"/activity/dead?{urlencode({'cursor': found.next})}" if found.next else None
     return await page(
@@ -112,7 +112,7 @@ async def replay(
     channel: Annotated[str, Form()] = "",
     confirmed: Annotated[str, Form()] = "",
 ) -> Response:
-    """Give dead letters once more, of one channel or of all."""
+    """Queue dead letters again, of one channel or of all."""
     if channel:
         _demand_channel(parts, channel)
     number = await parts.store.count_dead(channel or None)
@@ -141,7 +141,7 @@ async def replay(
 
 
 async def _channels(parts: Parts) -> list[ChannelLine]:
-    """Give the state of each channel, from the figures that are read anyway: counting deliveries would take long."""
+    """Read the state of each channel, from the periodic figures: to count deliveries takes long."""
     figures = parts.service.live().figures
     lines = []
     for name, settings in parts.service.settings().channels.items():

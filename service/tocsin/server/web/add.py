@@ -1,4 +1,4 @@
-"""Adding pages: what was pasted is shown before many are added, and stays where it was typed if some of it is wrong."""
+"""Forms that add pages: one page at once, many after a preview; input with errors is shown again."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ if TYPE_CHECKING:
 
 
 MOST_AT_ONCE: Final = 1000
-"""Longer lists are brought as a file, which is read step by step."""
+"""Longer lists are imported from a file, in a job."""
 MOST_NAMED: Final = 20
 
 
 class Pasted(Struct, frozen=True):
-    """What was pasted.
+    """The pasted lines.
 
-    pages    those that can be added, each URL once
-    wrong    what cannot be, a text each that begins with the number of the line; at most MOST_NAMED of them
-    refused  how many lines those are in all
-    twice    lines that name a page named before
+    pages    the valid ones, each URL once
+    wrong    errors with line numbers, at most MOST_NAMED
+    refused  the number of invalid lines
+    twice    the number of repeated URLs
     """
 
     pages: tuple[NewPage, ...]
@@ -55,12 +55,12 @@ class Pasted(Struct, frozen=True):
 
     @property
     def is_too_much(self) -> bool:
-        """Whether this is for a file."""
+        """Whether the list must be imported from a file."""
         return len(self.pages) > MOST_AT_ONCE
 
 
 def read_pasted(text: str, group: str, settings: JsonObject) -> Pasted:
-    """Read a URL a line. Raises UsageError for a group that cannot be."""
+    """Read one URL per line. Raises UsageError for an invalid group."""
     tally = Tally()
     wrong: list[str] = []
 
@@ -100,7 +100,7 @@ async def add(
     every: Annotated[str, Form()] = "",
     step: Annotated[str, Form()] = "look",
 ) -> Response:
-    """Add one page at once; show first what many lines, or a wrong one, would come to."""
+    """Add one page at once; preview several lines, or lines with errors."""
     try:
         pasted = read_pasted(urls, group, parse_page_settings({"every": every.strip()} if every.strip() else {}))
     except UsageError as exc:
@@ -160,14 +160,14 @@ async def bring(
     file: UploadFile,
     group: Annotated[str, Form()] = "",
 ) -> Response:
-    """Take a list that somebody has as a file; how far it is, its job says."""
+    """Import a list from a file, in a job."""
     act, listed = actions.Act(jobs, caller), await keep(parts, _pieces(file))
     taken = ListToTake(listed, name=file.filename or "list", group=group.strip() or "main")
     return await await_job(request, await start_import(parts, act, taken), "/")
 
 
 async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:
-    """Give what was sent, to be kept for as long as the job needs it: the request's own file goes with the request."""
+    """Yield the upload, to be copied: its file is deleted with the request."""
     while piece := await file.read(_PIECE):
         yield piece
 
@@ -183,7 +183,7 @@ async def begin(request: Request, caller: Writing, parts: Given) -> Response:
 
 @router.post("/demo/remove")
 async def end(request: Request, caller: Writing, parts: Given) -> Response:
-    """Take the demo site off the list, and nothing else."""
+    """Delete the pages of the demo site."""
     number = await parts.service.demo.end()
     await audit(parts, caller, "demo.end", pages=number)
     undo = Undo("/demo", "Undo: watch it again", {})

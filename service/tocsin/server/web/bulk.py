@@ -1,4 +1,4 @@
-"""What is done to many pages: at once where it can be undone, else after a question that names how many they are."""
+"""Bulk actions: run at once where they can be undone, else after a confirmation with the number of pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OTHER: Final[dict[str, Verb]] = {"pause": "resume", "resume": "pause"}
 
 
 class Asking(Struct, frozen=True):
-    """How a deed is asked about: the title and the button; the question; what should be known before."""
+    """The confirmation of an action: title and button, question, and consequences."""
 
     verb: str
     question: str
@@ -48,7 +48,7 @@ _ASKING: Final[dict[str, Asking]] = {
 
 
 class Wanted(Struct, frozen=True):
-    """What somebody wants done, and to which pages."""
+    """The form of a bulk action: the action, and its pages."""
 
     verb: Verb
     ids: tuple[int, ...]
@@ -58,7 +58,7 @@ class Wanted(Struct, frozen=True):
 
     @property
     def deed(self) -> actions.Deed:
-        """As an action. Raises UsageError for a value that cannot be."""
+        """Return the action. Raises UsageError for an invalid value."""
         match self.verb:
             case "move":
                 return actions.read_deed("edit", group=self.value)
@@ -81,7 +81,7 @@ async def bulk(
     jobs: Work,
     asked: Annotated[Asked, Form()],
 ) -> Response:
-    """Do it, or ask first."""
+    """Run the action, or ask for confirmation."""
     form = await request.form()
     said = {name: str(form.get(name, "")) for name in ("verb", "scope", "to_group", "every", "confirmed")}
     ids = [int(str(each)) for each in form.getlist("page") if _ID.fullmatch(str(each))]
@@ -128,7 +128,7 @@ async def _ask(request: Request, wanted: Wanted, pages: str) -> Response:
 
 
 async def _undo(parts: Parts, wanted: Wanted) -> Undo | None:
-    """Offer the way back for pages that were chosen one by one: exactly those that are about to change."""
+    """Make the undo for individually selected pages: exactly those that will change."""
     other = _OTHER.get(wanted.verb)
     if other is None or wanted.is_all:
         return None

@@ -1,4 +1,4 @@
-"""*Changes*: what happened, what nobody has seen yet first, major apart from minor."""
+"""*Changes*: lists of alerts, unseen ones first, major apart from minor; one alert in full."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ SHOWS: Final[tuple[tuple[Show, str, AlertQuery], ...]] = (
 _APART: Final[tuple[tuple[str, Literal["major", "minor"]], ...]] = (("Major", "major"), ("Minor", "minor"))
 _PART: Final = 18
 _FIRST_PART: Final = 8
-"""Of each kind on the first page: however many are major, the latest minor one and what else there is are seen, too."""
+"""Alerts per kind on the first page, so that many major ones do not hide the others."""
 _UNDONE: Final = 200
 """Alerts that one click can mark as unseen again; more need a confirmation."""
 _LOOKED_AT: Final = 10
-"""In so many parts of a list at most it is looked for those that nobody has seen."""
+"""Parts of a list to search for unseen alerts."""
 _MOST_OF_AN_EVENT: Final = 14_000
 _MOST_OF_A_SAMPLE: Final = 3_000
 _ROOM_FOR_GROUPS: Final = 2_500
 _ROOM_FOR_ENTRIES: Final = 41_000
 _MARKUP_OF_AN_ENTRY: Final = 1_400
-"""Bytes, as all of these: whatever alerts say, a page of ours is below 50 KB."""
+"""Bytes, like the limits above: together they keep the page below 50 KB for any alerts."""
 
 
 class Wanted(Struct, frozen=True):
-    """What of the alerts is shown, as its URL says it."""
+    """The filters of a list of alerts, from its URL."""
 
     show: Show = "unseen"
     kind: str = ""
@@ -62,7 +62,7 @@ class Wanted(Struct, frozen=True):
 
     @property
     def query(self) -> AlertQuery:
-        """The same as the store is asked."""
+        """The query for the store."""
         if self.page:
             return AlertQuery(page_id=self.page)
         if self.kind:
@@ -73,7 +73,7 @@ class Wanted(Struct, frozen=True):
 
     @property
     def fields(self) -> dict[str, str]:
-        """The same as a form carries it, and its URL; only what is not as usual."""
+        """The filters as form fields and URL parameters, without defaults."""
         if self.page:
             return {"page": str(self.page)}
         given = {"kind": self.kind, "group": self.group}
@@ -82,7 +82,7 @@ class Wanted(Struct, frozen=True):
 
     @property
     def is_filtered(self) -> bool:
-        """It is none of the lists that have tabs."""
+        """Whether the list has filters beyond its tab."""
         return bool(self.kind or self.group or self.page)
 
     @property
@@ -91,14 +91,14 @@ class Wanted(Struct, frozen=True):
         return f"/changes?{urlencode(self.fields)}" if self.fields else "/changes"
 
     def path_at(self, cursor: str | None) -> str | None:
-        """The URL of another part of the list; None where there is none."""
+        """The URL of another part of the list; None without one."""
         if cursor is None:
             return None
         return f"{self.path}{'&' if '?' in self.path else '?'}{urlencode({'cursor': cursor})}"
 
 
 def wanted_of(show: str, kind: str, group: str, page_id: int = 0) -> Wanted:
-    """Read what is to be shown; what nobody offers is taken for the first list."""
+    """Read the filters; unknown values give the first list."""
     known = next((each for each, _, _ in SHOWS if each == show), SHOWS[0][0])
     if page_id:
         return Wanted("all", page=page_id)
@@ -151,7 +151,7 @@ async def changes(
 
 @router.get("/changes/{alert_id}")
 async def change(request: Request, _caller: Reading, parts: Given, alert_id: str) -> Response:
-    """Show one alert whole."""
+    """Show one alert in full."""
     alert = await _demand(parts.store, alert_id)
     told = tell(alert)
     written = json.dumps(alert.event, ensure_ascii=False, indent=2)
@@ -183,7 +183,7 @@ async def mark(
     seen: Annotated[Literal["yes", "no"], Form()] = "yes",
     back: Annotated[str, Form()] = "/changes",
 ) -> Response:
-    """Mark alerts as seen, or as not: `one`, or `un` as not, or those that were chosen."""
+    """Mark alerts as seen or unseen: `one` as seen, `un` as unseen, or the selected ones."""
     chosen = [one or un] if one or un else ids or []
     is_seen = seen == "yes" and not un
     back = local_path(back, "/changes")
@@ -210,7 +210,7 @@ async def mark_all(
     page_id: Annotated[int, Form(alias="page", ge=0, le=2**63 - 1)] = 0,
     confirmed: Annotated[str, Form()] = "",
 ) -> Response:
-    """Mark all of a list as seen that had come when it was shown; what came meanwhile stays as it is."""
+    """Mark the alerts of a list as seen, up to the newest one that it showed."""
     wanted = wanted_of(show, kind, group, page_id)
     query, path = wanted.query, wanted.path
     act, undo = Act(work, caller), None
@@ -250,7 +250,7 @@ async def deliver(
     alert_id: str,
     channel: Annotated[str, Form()] = "",
 ) -> Response:
-    """Give an alert to its channels, or to one of them, once more."""
+    """Deliver an alert again, to all its channels or to one."""
     number = await redeliver(parts, Act(work, caller), alert_id, channel=channel or None)
     said = f"{count(number, 'delivery', 'deliveries')} due again; the receiver gets the same id once more."
     if not number:
@@ -268,7 +268,7 @@ async def release(
     confirmed: Annotated[str, Form()] = "",
     back: Annotated[str, Form()] = "/changes",
 ) -> Response:
-    """Give each page of a shared change an alert of its own after all."""
+    """Send the withheld alerts of a shared change, one per page."""
     storm, back = await parts.store.storm(storm_id), local_path(back, "/changes")
     if storm is None:
         raise Problem(
@@ -318,7 +318,7 @@ async def _tally(store: Store, show: Show, query: AlertQuery) -> BoundedCount | 
 
 
 async def _up_to(store: Store, query: AlertQuery, up_to: int) -> tuple[list[str], bool]:
-    """The ids of what nobody has seen of a list up to a position, and whether these are all."""
+    """Return the ids of unseen alerts of a list up to a position, and whether these are all."""
     ids: list[str] = []
     cursor: str | None = None
     for _ in range(_LOOKED_AT):
@@ -331,7 +331,7 @@ async def _up_to(store: Store, query: AlertQuery, up_to: int) -> tuple[list[str]
 
 
 async def _first(store: Store, wanted: Wanted) -> tuple[list[tuple[str, list[Told], str | None]], str | None]:
-    """The lists of the first page, whose latest alerts are in one of them each, and what comes after these."""
+    """Return the lists of the first page, and the path of the next part."""
     lists = []
     for title, outcome in _APART:
         found = await store.browse_alerts(AlertQuery(unseen=True, outcome=outcome), limit=_FIRST_PART)
@@ -344,7 +344,7 @@ async def _first(store: Store, wanted: Wanted) -> tuple[list[tuple[str, list[Tol
 
 
 async def _others(store: Store) -> list[AlertRow]:
-    """Find the latest that are no changes, among the latest of each kind: however many changes came since then."""
+    """Find the latest alerts of other kinds, even if many changes came later."""
     queries = [AlertQuery(kind=kind) for kind in KIND_NAMES if kind != "changed"]
     found = await together(store.browse_alerts(query, limit=_FIRST_PART) for query in queries)
     rows = [row for each in found for row in each.rows if row.seen_at is None and not _is_apart(row)]

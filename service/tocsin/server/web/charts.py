@@ -1,6 +1,6 @@
-"""What happened over a day, as bars to be drawn and as rows to be read. Pure.
+"""Drawings for the web pages: the activity of a day as bars, the versions of a page as a timeline. Pure.
 
-A drawing is a path for each series, without any style: classes give the colours, so that dark mode has its own.
+A chart has one SVG path per series; CSS classes give the colours, so that dark mode has its own.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 SPANS: Final = 48
 SPAN_US: Final = 30 * 60 * 1_000_000
-"""A day in half hours: so many bars can be told apart on a telephone."""
+"""A day in half hours, which is legible on a telephone."""
 
 WIDTH: Final = 480
 HEIGHT: Final = 100
 _GAP: Final = 1
 _LEAST: Final = 2.0
-"""What is not nothing is seen, however much else there was."""
+"""The height of the smallest value, so that it stays visible."""
 
 AS_BEFORE: Final = ("unchanged", "too-soon")
 NOT_RECEIVED: Final = ("unreachable", "deferred", "disallowed", "suspect")
@@ -34,7 +34,7 @@ LEFT_OUT: Final = ("skipped", "not-subject")
 
 
 class ActivitySpan(Struct, frozen=True):
-    """What happened within one bar's time, from `at` on."""
+    """The activity within one bar, from `at` on."""
 
     at: Instant
     outcomes: dict[str, int]
@@ -44,20 +44,20 @@ class ActivitySpan(Struct, frozen=True):
     saved_bytes: int = 0
 
     def of(self, *outcomes: str) -> int:
-        """How many checks ended in one of these ways."""
+        """The number of checks with one of these outcomes."""
         return sum(self.outcomes.get(name, 0) for name in outcomes)
 
     @property
     def checks(self) -> int:
-        """How many checks ended."""
+        """The number of checks."""
         return sum(self.outcomes.values())
 
 
 class Series(Struct, frozen=True):
-    """What one colour of a chart means.
+    """One colour of a chart.
 
-    tone   the class that gives the colour
-    path   of all its bars
+    tone   the CSS class of the colour
+    path   of its bars
     total  of its values
     """
 
@@ -68,7 +68,7 @@ class Series(Struct, frozen=True):
 
 
 class Chart(Struct, frozen=True):
-    """Bars, series upon series.
+    """Stacked bars.
 
     most   the highest bar
     total  of all bars
@@ -85,9 +85,9 @@ class Chart(Struct, frozen=True):
 def gather(
     rows: Iterable[ActivityRow], now: Instant, *, spans: int = SPANS, span_us: int = SPAN_US
 ) -> list[ActivitySpan]:
-    """Add what was noted every five minutes up to spans, the last of which is the one that goes on now.
+    """Sum the rows of five minutes into spans; the last one is in progress.
 
-    Returns exactly `spans` of them, oldest first; what lies outside is left out.
+    Returns exactly `spans` of them, oldest first; rows outside are left out.
     """
     first = now // span_us - spans + 1
     sums: list[dict[str, int]] = [{} for _ in range(spans)]
@@ -103,7 +103,7 @@ def gather(
 
 
 def coarser(spans: Sequence[ActivitySpan], of: int) -> list[ActivitySpan]:
-    """Put so many neighbours together, counted from the latest on."""
+    """Join this many neighbouring spans, counted from the latest."""
     begins = range(len(spans) % of, len(spans), of)
     return [_joined(spans[begin : begin + of]) for begin in begins]
 
@@ -124,7 +124,7 @@ def _joined(spans: Sequence[ActivitySpan]) -> ActivitySpan:
 
 
 def charts(spans: Sequence[ActivitySpan]) -> list[Chart]:
-    """Draw a day: each chart has a scale of its own, since changes are rare beside checks."""
+    """Draw a day; each chart has its own scale, since changes are rare compared with checks."""
     return [
         _draw(
             "checks",
@@ -181,7 +181,7 @@ def _draw(
     *,
     is_bytes: bool = False,
 ) -> Chart:
-    """Draw one chart: a series is its name, its tone, and what it counts."""
+    """Draw one chart; a series is (name, tone, value of a span)."""
     values = [[count(span) for span in spans] for _, _, count in series]
     bars = [sum(column) for column in zip(*values, strict=True)] if values else []
     most = max(bars, default=0)
@@ -194,10 +194,10 @@ def _draw(
 
 
 def stack(values: Sequence[Sequence[int]], most: int) -> list[str]:
-    """Give a path for each series, of `WIDTH` by `HEIGHT`, each bar's parts upon one another.
+    """Make the path of each series, `WIDTH` by `HEIGHT`, with stacked bars.
 
-    values  of each series, from the bottom up, as many as there are bars
-    most    that the highest bar stands for
+    values  per series, from the bottom up, one per bar
+    most    the value of the highest bar
     """
     number = len(values[0]) if values else 0
     paths: list[list[str]] = [[] for _ in values]
@@ -227,13 +227,13 @@ def _short(number: float) -> str:
 
 
 _THINNEST: Final = 0.4
-"""A state is drawn at least so wide, in percent, however short it was."""
+"""The least width of a version, in percent."""
 _ROOM: Final = 0.03
-"""Of the time shown, left free at its end."""
+"""The share of the width that is left free at the end."""
 
 
 class StateRun(Struct, frozen=True):
-    """A run of equal states: where it is drawn, in percent."""
+    """A version of the declared fields; positions in percent."""
 
     x: float
     width: float
@@ -242,7 +242,7 @@ class StateRun(Struct, frozen=True):
 
 
 class ChangeMark(Struct, frozen=True):
-    """What a comparison found: where it is drawn, in percent."""
+    """A change; its position in percent."""
 
     x: float
     outcome: str
@@ -251,7 +251,7 @@ class ChangeMark(Struct, frozen=True):
 
 
 class Timeline(Struct, frozen=True):
-    """All of it; `said` is what the picture shows, in words."""
+    """A timeline; `said` describes it in words."""
 
     spans: tuple[StateRun, ...]
     marks: tuple[ChangeMark, ...]
@@ -269,10 +269,10 @@ def draw_timeline(
     now: Instant,
     zone: tzinfo,
 ) -> Timeline | None:
-    """Draw the states that are given; None where there is none.
+    """Draw a timeline; None without any state.
 
     states, verdicts  newest first
-    checked_at        the latest run lasts at least until the last check
+    checked_at        the latest version lasts at least until the last check
     """
     if not states:
         return None
@@ -285,7 +285,7 @@ def draw_timeline(
 
     spans = []
     for number, state in enumerate(reversed(states)):
-        # A state holds until another one is found; when it was stored last, its label says.
+        # A version lasts until the next one; the label says when it was stored last.
         following = states[len(states) - 2 - number].first_at if number < len(states) - 1 else None
         last = following if following is not None else max(state.last_at, checked_at or 0)
         x = place(state.first_at)

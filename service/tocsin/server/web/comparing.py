@@ -1,4 +1,4 @@
-"""Two states of a page side by side, field by field; and two of its texts, line by line. Pure."""
+"""Comparisons for the web pages: two versions field by field, two texts line by line. Pure."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from tocsin.model import FieldValues, StateEntry
 
 _LONGEST: Final = 20_000
-"""Letters of a value that are compared word by word; what follows is not shown."""
+"""Letters of a value that are compared word by word; the rest is not shown."""
 _LONGEST_SHOWN: Final = 600
 _MOST_RUNS: Final = 60
 _ROOM_FOR_VALUES: Final = 12_000
 MOST_ROWS: Final = 300
 _LONGEST_LINE: Final = 1200
 _MOST_SHOWN: Final = 26_000
-"""Bytes of a difference that are shown on a page, once they are escaped."""
+"""Bytes of a difference on a page, after escaping."""
 
 
 Piece: TypeAlias = tuple[str, bool]
-"""Some of a value, and whether the other state does not have it."""
+"""A part of a value, and whether the other version lacks it."""
 
 
 class FieldRow(Struct, frozen=True):
-    """A field in both states; None where a state does not have it."""
+    """A field in both versions; None where a version lacks it."""
 
     name: str
     older: tuple[Piece, ...] | None
@@ -42,9 +42,9 @@ class FieldRow(Struct, frozen=True):
 
 
 def field_rows(older: FieldValues | None, newer: FieldValues) -> list[FieldRow]:
-    """Compare field by field, lists of dates word by word; fields that neither has are left out.
+    """Compare field by field, and lists of dates word by word; fields missing in both are left out.
 
-    Values are cut where all together would make a page long to load.
+    Values are cut to keep the page small.
     """
     before, room = older or (None,) * len(FIELDS), Room(_ROOM_FOR_VALUES)
     return [
@@ -68,23 +68,23 @@ def _pieces(value: str | None, other: str | None, room: Room) -> tuple[Piece, ..
 
 
 def choose(states: Sequence[StateEntry], older: int | None, newer: int | None) -> tuple[StateEntry | None, StateEntry]:
-    """Choose two of these states, newest first, by their ids; by default the last two.
+    """Select two of these states, newest first, by their ids; by default the last two.
 
-    However they are named, the one stored first is the older one.
+    The state stored first is the older one, in any order of the ids.
     """
     by_id = {state.id: place for place, state in enumerate(states)}
     new = by_id.get(newer, 0) if newer is not None else 0
     old = by_id.get(older, new + 1) if older is not None else new + 1
     new, old = min(new, old), max(new, old)
-    # Of one that was named twice, what came before it is shown.
+    # The same id twice: compare with the version before it.
     old = min(new + 1, len(states)) if old == new else old
     return (states[old] if old < len(states) else None), states[new]
 
 
 class Texts(Struct, frozen=True):
-    """A difference of two texts as a page shows it: rows, and gaps with their number of equal lines.
+    """The difference of two texts: rows, and gaps with their number of equal lines.
 
-    is_cut  there is more than is shown
+    is_cut  there are more rows
     """
 
     rows: tuple[Row | int, ...]
@@ -100,7 +100,7 @@ class Texts(Struct, frozen=True):
 
 
 def compare_kept(older: str, newer: str) -> Texts:
-    """Compare two texts by their words, and keep what a page can show of it."""
+    """Compare two texts by words, cut to the size of a page."""
     rows = to_rows(compare_texts(whole_lines(older), whole_lines(newer), by="words"))
     kinds = [row.kind for row in rows]
     shown: list[Row | int] = []
@@ -119,7 +119,7 @@ def compare_kept(older: str, newer: str) -> Texts:
 
 
 def _cut(row: Row) -> Row:
-    """Cut a row that nobody would read to its end."""
+    """Cut a long row."""
     pieces, left = [], _LONGEST_LINE
     for kind, text in row.pieces:
         pieces.append((kind, text if len(text) <= left else f"{text[:left]}…"))

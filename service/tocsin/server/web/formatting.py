@@ -1,4 +1,4 @@
-"""Values as text and HTML for people: times, sizes, numbers, URLs, and texts cut to the room they have. Pure."""
+"""Formatting of values as text and HTML: times, sizes, numbers, URLs, and texts cut to a size. Pure."""
 
 from __future__ import annotations
 
@@ -42,35 +42,35 @@ CAUSES: Final = {
     "settings": "its settings cannot be used",
     "shortage": "this machine was short of files, memory or ports",
 }
-"""Why a page could not be received, by the kind of failure."""
+"""Causes of unreachable pages, by kind of failure."""
 _FEWEST: Final = 8
-"""Letters; of a text that must be cut to less nothing is shown."""
+"""Letters; a text that would be shorter is left out."""
 
 
 def clean(text: str) -> str:
-    """Put the replacement character where a text has what would run, hide or turn the text around it."""
+    """Replace characters that would hide or reorder the text around them."""
     return safe_text(text)
 
 
 def short(text: str, most: int = 80) -> str:
-    """Cut a text to so many letters, the last one an ellipsis."""
+    """Cut a text to this many letters, with an ellipsis."""
     line = " ".join(text.split()) if len(text) <= 10 * most else " ".join(text[: 10 * most].split())
     return clean(line if len(line) <= most else f"{line[: most - 1]}…")
 
 
 def failure(kind: str, message: str) -> str:
-    """Say why a page could not be received, and what was seen of that."""
-    return ": ".join(part for part in (CAUSES.get(kind, kind), message) if part) or "no more is known"
+    """Say why a page is unreachable: the cause, and the message."""
+    return ": ".join(part for part in (CAUSES.get(kind, kind), message) if part) or "unknown cause"
 
 
 class Room:
-    """So many bytes of HTML are left for texts: what many pages say together must not make a list long to load."""
+    """A budget of HTML bytes for the texts of a list, so that foreign texts cannot make it large."""
 
     def __init__(self, size: int) -> None:
         self.left = size
 
     def fit(self, text: str, most: int) -> str:
-        """Cut a text to so many letters, and to what is left; "" where hardly anything is."""
+        """Cut a text to this many letters and to the budget; "" if hardly any is left."""
         shown = short(text, most)
         if (cost := weight(shown)) > self.left:
             kept = 0
@@ -85,12 +85,12 @@ class Room:
 
 
 def weight(text: str) -> int:
-    """How many bytes a text takes once it is escaped."""
+    """The number of bytes of a text after escaping."""
     return len(escape(text).encode("utf-8", "surrogatepass"))
 
 
 def short_url(url: str, most: int = 72) -> str:
-    """Write a URL without its scheme, cut in its middle so that its host and its end can be read."""
+    """Write a URL without its scheme, cut in the middle so that host and end are legible."""
     scheme, there, rest = clean(url).partition("://")
     shown = rest if there and scheme in ("http", "https") else scheme + there + rest
     shown = shown.removesuffix("/") if shown.count("/") == 1 else shown
@@ -101,7 +101,7 @@ def short_url(url: str, most: int = 72) -> str:
 
 
 def url(text: str, most: int = 72) -> Markup:
-    """Write a URL as it is short; where it had to be cut, with more of it for whoever points at it."""
+    """Write a short URL; a cut one has more of it in its title."""
     shown = short_url(text, most)
     if "…" not in shown:
         return escape(shown)
@@ -109,14 +109,14 @@ def url(text: str, most: int = 72) -> Markup:
 
 
 def is_web(text: object) -> bool:
-    """Say whether this is a URL that may become a link: of the web, and nothing that a browser would run."""
+    """Say whether this is an HTTP URL, which is safe as a link."""
     return isinstance(text, str) and text.lower().startswith(("http://", "https://"))
 
 
 def linked(text: str, shown: str | None = None, most: int = 72, room: int = 2048) -> Markup:
-    """Write a URL as a link that tells its target nothing of us.
+    """Write a URL as a link without referrer.
 
-    One that is none of the web stays text, and so does one that takes more bytes than there is room.
+    Other schemes stay text, and so do URLs longer than the room.
     """
     words = short_url(text, most) if shown is None else clean(shown)
     if not is_web(text) or weight(text) > room:
@@ -137,7 +137,7 @@ def count(number: int | BoundedCount, unit: str = "", plural: str = "") -> str:
 
 
 def span(value: timedelta | float, parts: int = 2) -> str:
-    """Write a duration as people say it, in its two largest units: "2 h 5 min"."""
+    """Write a duration in its two largest units: "2 h 5 min"."""
     seconds = value.total_seconds() if isinstance(value, timedelta) else value
     if abs(seconds) < 1:
         return f"{round(seconds * 1000)} ms"
@@ -154,7 +154,7 @@ def span(value: timedelta | float, parts: int = 2) -> str:
 
 
 def relative(at: Instant, now: Instant) -> str:
-    """Say how long ago an instant was, or how far it is off: "3 min ago", "in 2 h"."""
+    """Write an instant relative to now: "3 min ago", "in 2 h"."""
     seconds = (now - at) // 1_000_000
     if -1 <= seconds < 1:
         return "now"
@@ -163,7 +163,7 @@ def relative(at: Instant, now: Instant) -> str:
 
 
 def zone_named(name: str) -> tzinfo:
-    """Find a time zone; UTC where the machine does not know it."""
+    """Return a time zone; UTC for one that the machine does not know."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):
@@ -171,7 +171,7 @@ def zone_named(name: str) -> tzinfo:
 
 
 def to_datetime(at: Instant) -> datetime | None:
-    """An instant as a calendar knows it; None for one beyond every calendar."""
+    """Convert an instant; None beyond the range of `datetime`."""
     try:
         return EPOCH + timedelta(microseconds=at)
     except OverflowError:
@@ -191,7 +191,7 @@ def absolute(at: Instant, zone: tzinfo = UTC) -> str:
 
 
 def ago(at: Instant | None, now: Instant, zone: tzinfo = UTC, never: str = "never") -> Markup:
-    """Write an instant as how long ago it was, with the calendar's word for whoever points at it."""
+    """Write an instant relative to now, with the absolute time in its title."""
     if at is not None and abs(now - at) > _YEAR_US:
         return _timed(at, zone, absolute(at, zone)[:10])
     return escape(never) if at is None else _timed(at, zone, relative(at, now))
@@ -200,14 +200,14 @@ def ago(at: Instant | None, now: Instant, zone: tzinfo = UTC, never: str = "neve
 def due(
     at: Instant | None, now: Instant, zone: tzinfo = UTC, never: str = "not planned", past: str = "due now"
 ) -> Markup:
-    """Write when something is due: how far that is off, or that it is due now."""
+    """Write a due time relative to now, or that it is due now."""
     if at is not None and at <= now:
         return _timed(at, zone, past)
     return ago(at, now, zone, never)
 
 
 def lasting(at: Instant, now: Instant, zone: tzinfo = UTC) -> Markup:
-    """Write since when something has been so: "for 3 min", or "since" a day that is more than a year ago."""
+    """Write a beginning as a duration: "for 3 min", or "since" a day more than a year ago."""
     if now - at > _YEAR_US:
         return _timed(at, zone, f"since {absolute(at, zone)[:10]}")
     return _timed(at, zone, f"for {span(max((now - at) // 1_000_000, 1), parts=1)}")
@@ -222,7 +222,7 @@ def _timed(at: Instant, zone: tzinfo, said: str) -> Markup:
 
 
 def moment(at: Instant | None, zone: tzinfo = UTC, never: str = "never") -> Markup:
-    """Write an instant as the calendar says it."""
+    """Write an absolute time."""
     there = None if at is None else to_datetime(at)
     if at is None or there is None:
         return escape(never if at is None else absolute(at))
@@ -240,7 +240,7 @@ def size(number: float) -> str:
 
 
 def setting(value: object) -> str:
-    """Write a value as users write it in a file: `mode = "on"`, `["a", "b"]`, `true`; a text alone stays as it is."""
+    """Write a value as in a configuration file: `mode = "on"`, `["a", "b"]`, `true`; a text alone stays as it is."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} = {_literal(own)}" for name, own in value.items())
     return value if isinstance(value, str) else _literal(value)
@@ -253,14 +253,14 @@ def _literal(value: object) -> str:
         return f"[{', '.join(map(_literal, value))}]"
     if value is None:
         return "none"
-    # A string of JSON with its letters as they are is one of TOML.
+    # A JSON string without escaped letters is a TOML string.
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def local_path(text: str | None, otherwise: str = "/") -> str:
-    """Return a path of our own to go on to; anything that a browser might take elsewhere is replaced.
+    """Return a path of our own to redirect to; anything that could lead to another site is replaced.
 
-    It is what keeps a login, or any form that says where to go back to, from sending people away.
+    This prevents open redirects after a login or a form.
     """
     if not text or not text.startswith("/") or text.startswith("//") or "\\" in text or UNSAFE_IN_TEXT.search(text):
         return otherwise
@@ -271,12 +271,12 @@ Item = TypeVar("Item")
 
 
 def fitting(texts: Iterable[str], size: int, *, times: int = 1) -> list[str]:
-    """Take as many texts, whole ones, as fit into so many bytes of HTML, each written so many times."""
+    """Return the first whole texts that fit into this many bytes of HTML, each written `times` times."""
     return fitting_by(texts, size, lambda text: times * weight(text))
 
 
 def fitting_by(items: Iterable[Item], size: int, cost: Callable[[Item], int]) -> list[Item]:
-    """Take as many things as fit into so many bytes, the first always where it fits by itself."""
+    """Return the first items that fit into this many bytes."""
     taken: list[Item] = []
     for item in items:
         size -= cost(item)
@@ -287,7 +287,7 @@ def fitting_by(items: Iterable[Item], size: int, cost: Callable[[Item], int]) ->
 
 
 def cut(text: str, size: int) -> str:
-    """Cut a text, with its line ends, to so many bytes of HTML."""
+    """Cut a text to this many bytes of HTML; line ends are kept."""
     if weight(text) <= size:
         return text
     left, right = 0, len(text)

@@ -1,4 +1,4 @@
-"""The data that a page holds, as people read it, and the ways to take it away. Pure."""
+"""The microdata of a page for its web page, with links to download it. Pure."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 _ITEMS: Final = 12
 _FACTS: Final = 8
 _MOST_FACTS: Final = 150
-"""Of all items together, those within others too."""
+"""Of all items together, nested ones too."""
 _DEEPEST: Final = 6
 _LONGEST: Final = 400
-"""Letters of one value; fewer are shown, so that whoever shows them can tell that there is more."""
+"""Letters of one value; the template shows fewer, and can tell that there are more."""
 
 CALENDAR: Final = "ical"
 
@@ -34,7 +34,7 @@ CALENDAR: Final = "ical"
 class Fact(Struct, frozen=True):
     """One property of an item.
 
-    text  its value; of an item, which item that is
+    text  its value; for an item, its type and label
     item  the item that is its value
     """
 
@@ -46,11 +46,11 @@ class Fact(Struct, frozen=True):
 class HeldItem(Struct, frozen=True):
     """One item.
 
-    kind   its type, as people name it
-    label  what it is known by; "" where it has nothing of that kind
+    kind   its short type
+    label  its name or the like; "" without one
     id     its global identifier
-    facts  its first properties; none where it holds this very place itself, or is too deep within others
-    more   how many properties are not among them
+    facts  its first properties; empty for a cycle, and below the deepest level
+    more   the number of other properties
     """
 
     kind: str
@@ -61,9 +61,9 @@ class HeldItem(Struct, frozen=True):
 
 
 class Way(Struct, frozen=True):
-    """A way out: a document that programs read.
+    """A download: a document for programs.
 
-    label  for people, with the ending of its file
+    label  with the file suffix
     path   below /extract/ of the page, with its query
     """
 
@@ -73,13 +73,13 @@ class Way(Struct, frozen=True):
 
 
 class Held(Struct, frozen=True):
-    """What a page holds.
+    """The microdata of a page.
 
-    at       when that was read
-    items    its first ones
-    number   how many there are, those within others apart
+    at       when it was read
+    items    the first ones
+    number   of top-level items
     is_cut   there were more than are kept
-    ways     by which it can be taken away without asking for the page again, as long as it is the same
+    ways     the downloads
     """
 
     at: Instant
@@ -90,17 +90,17 @@ class Held(Struct, frozen=True):
 
     @property
     def more(self) -> bool:
-        """There are others than those that are shown."""
+        """Whether there are more items."""
         return self.number > len(self.items)
 
     @property
     def has_calendar(self) -> bool:
-        """It holds events, which calendar programs can subscribe to."""
+        """Whether it has events, which calendar programs can subscribe to."""
         return any(way.name == CALENDAR for way in self.ways)
 
 
 def show_held(kept: PageItems) -> Held | None:
-    """Show the items that were kept of a page; None where there are none, or they cannot be read any more."""
+    """Make the view of kept items; None without items, and for damaged ones."""
     try:
         data = unpack(kept.packed)
     except DamagedItems:
@@ -114,23 +114,23 @@ def show_held(kept: PageItems) -> Held | None:
 
 
 def to_way(way: Format) -> Way:
-    """Say where a format of a page is had: all of it, where the format would give one item alone."""
+    """Make the download of a format, of all items."""
     path = way.name if way.default == "all" else f"{way.name}?item=all"
     return Way(way.name, f"{way.label} ({way.suffix})", path)
 
 
 class _Showing:
-    """Shows items, those within others too, as long as there is room: a small page can stand for a tree without end."""
+    """Shows items with nested ones, within a budget: a small page can describe an infinite tree."""
 
     def __init__(self) -> None:
         self._left = _MOST_FACTS
 
     def show(self, item: Item, around: tuple[Item, ...]) -> HeldItem:
-        """Show an item; `around` are those that it is within."""
+        """Show an item; `around` are its ancestors."""
         facts = list(_facts(item))
         is_shown = len(around) < _DEEPEST and item not in around
         shown = facts[: min(_FACTS, self._left)] if is_shown else []
-        # Its own before those of items within, so that each item gets some.
+        # Count its own properties before nested ones, so that each item gets some.
         self._left -= len(shown)
         held = tuple(self._fact(name, each, (*around, item)) for name, each in shown)
         return HeldItem(short_type(item.type), label_of(item) or "", item.id, held, len(facts) - len(shown))
@@ -144,7 +144,7 @@ def _facts(item: Item) -> Iterator[tuple[str, Property]]:
 
 
 def _text(each: Property) -> str:
-    """Write a value; of an item its type and what it is known by, else, where it has neither, what it says itself."""
+    """Write a value; for an item its type and label, else its own texts."""
     if not isinstance(each.value, Item):
         return each.value[:_LONGEST]
     kind, label = short_type(each.value.type), label_of(each.value)

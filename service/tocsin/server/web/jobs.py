@@ -42,7 +42,7 @@ _DONE: Final[Mapping[str, str]] = {
 
 
 async def await_job(request: Request, job: Job, back: str, *, undo: Undo | None = None) -> Response:
-    """Go back where a job is short; else on to the page that says how far it is. Raises what it failed with."""
+    """Redirect back after a short job, else to its progress. Raises the error that it failed with."""
     row = await job.wait(PATIENCE_S)
     if row.state == "running":
         return RedirectResponse(f"/jobs/{row.id}", status_code=303)
@@ -52,7 +52,7 @@ async def await_job(request: Request, job: Job, back: str, *, undo: Undo | None 
 
 
 def said(row: JobRow) -> str:
-    """Say what a job that ended has done."""
+    """Describe the result of a job that has ended."""
     result = row.result or {}
     pages = count(int(result.get("pages", row.done)), "page")
     if row.kind == "pages.edit" and (group := result.get("group")):
@@ -62,7 +62,7 @@ def said(row: JobRow) -> str:
 
 @router.get("/jobs/{job_id}")
 async def show(request: Request, _caller: Reading, jobs: Work, job_id: str) -> Response:
-    """Show how far a job is, and what came of it."""
+    """Show the progress or the result of a job."""
     row = await jobs.find(job_id)
     if row is None:
         raise missing("job", job_id, "/activity/jobs; they are kept for some time after their end")
@@ -73,7 +73,7 @@ async def show(request: Request, _caller: Reading, jobs: Work, job_id: str) -> R
 async def cancel(
     request: Request, caller: Writing, parts: Given, jobs: Work, job_id: str, back: Annotated[str, Form()] = "/"
 ) -> Response:
-    """End a job where it is."""
+    """Cancel a job."""
     row = await cancel_job(parts, Act(jobs, caller), job_id)
     kind = "warn" if row.state == "cancelled" else "good"
     text = "Cancelled; completed work is kept." if kind == "warn" else "The job had ended already."

@@ -1,4 +1,4 @@
-"""The list of pages as it is asked for and shown: what stands in its address, and a line for each page. Pure."""
+"""The list of pages: the filters in its URL, and a line per page. Pure."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ TITLES: Final[Mapping[View, str]] = {
 _MOST_OF_A_VALUE: Final = 30
 _MOST_OF_A_PROBLEM: Final = 110
 _MOST_OF_A_LINE: Final = 240
-"""Bytes of what a page, or the user, says, in one line of the list: 50 lines of the worst kind are below 50 KB."""
+"""Bytes of foreign text in one line, so that the largest 50 lines are below 50 KB."""
 _CHANGES: Final = (CheckOutcome.MAJOR, CheckOutcome.MINOR)
 _FAILED: Final = (CheckOutcome.UNREACHABLE, CheckOutcome.DISALLOWED, CheckOutcome.DEFERRED, CheckOutcome.SUSPECT)
 
 
 class Asked(BaseModel):
-    """What the address of a list may say.
+    """The filters of a list.
 
-    by  what `q` is: words of the URL and of the user's text, or a host
+    by  the meaning of `q`: words of URL and notes, or a host
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -53,7 +53,7 @@ class Asked(BaseModel):
 
     @property
     def query(self) -> PageQuery:
-        """Which pages are meant."""
+        """The query for the store."""
         said = self.q.strip()
         is_host = self.by == "host"
         return PageQuery(
@@ -65,11 +65,11 @@ class Asked(BaseModel):
 
     @property
     def is_plain(self) -> bool:
-        """Whether all pages are meant."""
+        """Whether there are no filters."""
         return self.query == PageQuery()
 
     def path(self, **changes: str) -> str:
-        """The address of this list with something else in it; its beginning, unless `after` is given."""
+        """The path of this list with changed filters; its first part, unless `after` is given."""
         said = {"view": str(self.view), "group": self.group, "q": self.q.strip(), "by": self.by, "after": ""} | changes
         usual = {"view": "all", "by": "words" if not said["q"] else ""}
         kept = {name: value for name, value in said.items() if value and value != usual.get(name)}
@@ -79,7 +79,7 @@ class Asked(BaseModel):
 
     @property
     def values(self) -> dict[str, str]:
-        """As hidden fields of a form."""
+        """The filters as hidden fields of a form."""
         return {"view": str(self.view), "group": self.group, "q": self.q.strip(), "by": self.by}
 
 
@@ -87,12 +87,12 @@ AskedFor = Annotated[Asked, Query()]
 
 
 class Line(Struct, frozen=True):
-    """A page as the list shows it.
+    """A line of the list.
 
-    name      its URL as it is short; `whole` is more of it, where it was cut
-    badges    how its last check ended first; then what keeps it from being checked
-    declares  (field, its value where it is a topper element) each (T53)
-    problem   what was wrong the last time; "" where nothing was
+    name      the short URL; `whole` is more of it, if it was cut
+    badges    the outcome of the last check, then why the page is not checked
+    declares  (field, value of a topper element) each (T53)
+    problem   of the last check; "" without one
     """
 
     id: int
@@ -112,9 +112,9 @@ class Line(Struct, frozen=True):
 
 
 def to_line(page: PageRow, mode: str) -> Line:
-    """Put a page into its line.
+    """Make the line of a page.
 
-    mode  in force for it
+    mode  of the page
     """
     report = page.last_report or {}
     outcome = report.get("outcome")
@@ -149,7 +149,7 @@ def to_line(page: PageRow, mode: str) -> Line:
 
 
 def problem_of(report: JsonObject) -> str:
-    """Say what was wrong at a check; "" where nothing was."""
+    """Return the problem of a check; "" without one."""
     if report.get("problem"):
         return str(report["problem"])
     error = report.get("error")
@@ -160,7 +160,7 @@ def problem_of(report: JsonObject) -> str:
 
 
 def declared(fields: tuple[str | None, ...] | None, room: Room) -> tuple[tuple[str, str], ...]:
-    """Say which fields a state has, those of topper first and with their values, as far as there is room."""
+    """List the declared fields, those of topper first with their values, within the room."""
     found = {name: value for name, value in zip(FIELDS, fields or (), strict=False) if value is not None}
     topper = [
         (name, room.fit(_latest_of(found[name]), _MOST_OF_A_VALUE + 2)) for name in TOPPER_FIELDS if name in found
@@ -170,7 +170,7 @@ def declared(fields: tuple[str | None, ...] | None, room: Room) -> tuple[tuple[s
 
 
 def _latest_of(value: str) -> str:
-    """The last of a field's dates, as many as fit: those that were added last stand at its end."""
+    """Return the last dates of a field that fit: new dates are at the end."""
     line = short(value, 10 * _MOST_OF_A_VALUE)
     if len(line) <= _MOST_OF_A_VALUE:
         return line
@@ -188,6 +188,6 @@ class Tab(Struct, frozen=True):
 
 
 def queries_of_tabs(asked: Asked) -> dict[View, PageQuery]:
-    """The lists that the tabs lead to: each view, of the group that is chosen."""
+    """Return the queries of the tabs: each view, within the selected group."""
     base = PageQuery(group=asked.group or None)
     return {view: replace(base, view=view) for view in View}

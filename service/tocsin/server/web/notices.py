@@ -1,7 +1,7 @@
-"""What somebody did, told once they are sent on to a page; with the way back, where there is one.
+"""Notices after an action: shown on the page that the browser is redirected to, with an undo if there is one.
 
-Notices live in this process only, for some minutes: who asks for a page again sees them again, and nobody else can,
-since their keys are random and go with whoever did it.
+Notices are kept in memory for some minutes. Their keys are random and bound to the caller, so that no other client
+sees them.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _KEPT_US: Final = 600 * 1_000_000
 
 
 class Undo(Struct, frozen=True):
-    """A form with one button that takes something back.
+    """A form with one button that undoes an action.
 
     path    posted to, with these values (texts, or sequences of them)
-    verb    of the button
+    verb    the label of the button
     """
 
     path: str
@@ -41,10 +41,10 @@ class Undo(Struct, frozen=True):
 
 
 class Notice(Struct, frozen=True):
-    """What was done.
+    """The result of an action.
 
     kind  "good", "warn" or "loud"
-    more  where more about it is told: path and its words
+    more  a link: path and label
     """
 
     text: str
@@ -64,7 +64,7 @@ def go_on(
     undo: Undo | None = None,
     more: tuple[str, str] | None = None,
 ) -> RedirectResponse:
-    """Send the browser on to a page of ours (303), which then tells this."""
+    """Redirect the browser (303) to a page that shows this notice."""
     kept, now = _kept(request), request.app.state.parts.clock.now()
     while kept and (len(kept) >= _KEPT or next(iter(kept.values())).at < now - _KEPT_US):
         kept.popitem(last=False)
@@ -78,7 +78,7 @@ def go_on(
 
 
 def find(request: Request) -> Notice | None:
-    """Find what this page is to tell its reader."""
+    """Return the notice of this request."""
     notice = _kept(request).get(request.query_params.get(KEY, ""))
     now = request.app.state.parts.clock.now()
     if notice is None or notice.who != _who(request) or notice.at < now - _KEPT_US:

@@ -1,4 +1,4 @@
-"""*Page*: all that is known of one page, how it came about, and what can be done about it."""
+"""*Page*: the history, data and text of one page, and the actions on it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _CHANGES: Final = 4
 
 
 async def frame_of(parts: Parts, row: PageRow) -> dict[str, Any]:
-    """Read what stands above everything that is shown of one page."""
+    """Read the values of the head that all parts of a page share."""
     mode, _ = (await read_modes(parts)).of(row)
     return {"row": row, "line": to_line(row, mode), "mode": mode, "is_demo": row.host == DEMO_HOST}
 
@@ -60,7 +60,7 @@ async def show(
     older: Annotated[int | None, Query()] = None,
     newer: Annotated[int | None, Query()] = None,
 ) -> Response:
-    """Show a page: how it stands, its states as a picture, two of them compared, and what was decided."""
+    """Show a page: its last check, a timeline of its versions, two of them compared, and its changes."""
     row = await demand_page(parts, page_id)
     states = (await parts.store.states_of(page_id, limit=_DRAWN)).rows
     verdicts = (await parts.store.verdicts_of(page_id, limit=_DRAWN)).rows
@@ -104,20 +104,20 @@ def _why_no_items(row: PageRow, kept: PageItems | None, *, keeps: bool) -> str |
 
 
 def _shown(states: tuple[StateEntry, ...], pair: tuple[StateEntry | None, StateEntry] | None) -> list[StateEntry]:
-    """The states that can be chosen: the latest, and those that are chosen."""
+    """Return the states to select from: the latest ones, and the selected ones."""
     chosen = {state.id for state in pair or () if state is not None}
     return [state for place, state in enumerate(states) if place < _STATES or state.id in chosen]
 
 
 def told(row: PageRow, verdict: VerdictEntry) -> Told:
-    """Put a verdict into the words of its alert."""
+    """Describe a verdict as its alert does."""
     event = {"data": verdict.data}
     return tell(AlertRow(verdict.alert_id or "", 0, CHANGED, row.id, row.url, verdict.at, event))
 
 
 @router.post("/pages/{page_id:int}/check")
 async def check(request: Request, caller: Writing, parts: Given, jobs: Work, page_id: int) -> Response:
-    """Ask for a check now."""
+    """Request a check."""
     await demand_page(parts, page_id)
     await actions.check_pages(parts, actions.Act(jobs, caller), [page_id])
     return go_on(request, f"/pages/{page_id}", "A check was requested; its result appears here.")
@@ -127,7 +127,7 @@ async def check(request: Request, caller: Writing, parts: Given, jobs: Work, pag
 async def pause(
     request: Request, caller: Writing, parts: Given, jobs: Work, page_id: int, paused: Annotated[bool, Form()]
 ) -> Response:
-    """Pause a page, or resume it; either undoes the other."""
+    """Pause or resume a page; each is the undo of the other."""
     await demand_page(parts, page_id)
     deed = actions.read_deed("pause" if paused else "resume")
     await actions.edit_page(parts, actions.Act(jobs, caller), page_id, deed, if_revision=None)
@@ -146,7 +146,7 @@ async def pause(
 async def remove(
     request: Request, caller: Writing, parts: Given, jobs: Work, page_id: int, confirmed: Annotated[str, Form()] = ""
 ) -> Response:
-    """Ask whether the page is to be deleted, and delete it."""
+    """Ask for confirmation, then delete the page."""
     row = await demand_page(parts, page_id)
     if confirmed != "yes":
         return await page(
@@ -177,7 +177,7 @@ async def show_text(
     older: Annotated[int | None, Query()] = None,
     newer: Annotated[int | None, Query()] = None,
 ) -> Response:
-    """Show the difference of two texts; by default of the last two."""
+    """Show the difference between two texts, by default the last two."""
     row = await demand_page(parts, page_id)
     kept = await parts.store.snapshots(row.url, limit=_OFFERED)
     pair = _choose(kept, older, newer)
@@ -196,7 +196,7 @@ async def show_text(
 def _choose(
     kept: Sequence[SnapshotRow], older: int | None, newer: int | None
 ) -> tuple[SnapshotRow, SnapshotRow] | None:
-    """Select two texts by their ids, newest first; None where there are no two."""
+    """Select two texts by their ids, newest first; None with fewer than two."""
     places = {row.id: place for place, row in enumerate(kept)}
     new = places.get(newer, 0) if newer is not None else 0
     old = places.get(older, new + 1) if older is not None else new + 1
@@ -207,7 +207,7 @@ def _choose(
 
 
 async def _compare(parts: Parts, pair: tuple[SnapshotRow, SnapshotRow]) -> Texts | None:
-    """Compare them on a thread: long texts take a while, and nobody else shall wait. None: forgotten meanwhile."""
+    """Compare two texts on a thread, since long ones take a while; None if one was deleted meanwhile."""
     packed = [await parts.store.snapshot_text(row.id) for row in pair]
     if None in packed:
         return None
@@ -216,7 +216,7 @@ async def _compare(parts: Parts, pair: tuple[SnapshotRow, SnapshotRow]) -> Texts
 
 
 def _why_none(parts: Parts, row: PageRow, kept: Sequence[SnapshotRow]) -> str:
-    """Say why there are no two texts of a page, and the mend."""
+    """Say why there are fewer than two texts of a page, and the mend."""
     per_page = parts.service.settings().snapshots.per_page
     if row.noindex:
         return "None of its text is kept: the page asks not to be indexed (noindex)."

@@ -1,4 +1,4 @@
-"""What is set for one page: every setting with where it comes from, and the form that changes it."""
+"""The settings of one page: a form with the source of each value."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def _show(
     wrong: tuple[str, ...] = (),
     status: int = 200,
 ) -> Response:
-    """Show them as they stand, or as somebody typed them."""
+    """Show the stored settings, or the rejected input."""
     for_all, groups = await parts.store.overrides()
     group: dict[str, Any] = next((settings for name, settings in groups.values() if name == row.group), {})
     settings, origins = parts.service.settings(), parts.service.origins()
@@ -77,7 +77,7 @@ async def _show(
 
 @router.post("/pages/{page_id:int}/settings")
 async def save(request: Request, caller: Writing, parts: Given, jobs: Work, page_id: int) -> Response:
-    """Change what is set for a page; what cannot be is told beside what was typed."""
+    """Change the settings of a page; errors are shown beside the input."""
     row = await demand_page(parts, page_id)
     typed = {name: value.strip() for name, value in (await request.form()).items() if isinstance(value, str)}
     errors = judge(typed)
@@ -107,7 +107,7 @@ async def save(request: Request, caller: Writing, parts: Given, jobs: Work, page
 
 
 def judge(typed: Mapping[str, str]) -> dict[str, str]:
-    """Say what is wrong with what was typed, by field."""
+    """Return the errors of the input, by field."""
     wrong = {}
     for key in FORM_KEYS:
         if typed.get(key):

@@ -1,4 +1,4 @@
-"""*Pages*: the box to paste into, and the list of all that is watched."""
+"""*Pages*: the box to add pages, and the list of watched pages."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _STEP: Final = 500
 _ROOM_FOR_GROUPS: Final = 3000
 _MOST_EMPTY: Final = 1
 _QUIET_TABS: Final = (View.NEW, View.PAUSED, View.OFF)
-"""Shown where they have pages, or are looked at."""
+"""Tabs that are hidden while empty, unless selected."""
 
 
 class Box(Struct, frozen=True):
-    """The box to paste into, with what was typed.
+    """The box to add pages, with its input.
 
-    pasted   what came of it; None: nothing was read yet
-    known    of its pages, those that are watched already
+    pasted   the parsed input; None before it is submitted
+    known    its URLs that are watched already
     """
 
     urls: str = ""
@@ -51,12 +51,12 @@ class Box(Struct, frozen=True):
 
     @property
     def new(self) -> int:
-        """How many pages would be added."""
+        """The number of pages that would be added."""
         return 0 if self.pasted is None else len(self.pasted.pages) - len(self.known)
 
 
 class Chosen(Struct, frozen=True):
-    """What was chosen and typed for a bulk action that was refused, so that nothing is typed twice."""
+    """The input of a rejected bulk action, to be shown again."""
 
     ids: frozenset[int] = frozenset()
     is_all: bool = False
@@ -66,7 +66,7 @@ class Chosen(Struct, frozen=True):
 
 @router.get("/")
 async def show(request: Request, _caller: Reading, parts: Given, asked: AskedFor) -> Response:
-    """Show the list, or, where nothing is watched yet, what to do first."""
+    """Show the list, or the first steps while no page is watched."""
     return await list_page(request, parts, asked)
 
 
@@ -80,7 +80,7 @@ async def list_page(
     chosen: Chosen | None = None,
     status: int = 200,
 ) -> Response:
-    """Show a list with what was wrong, or what was typed, if anything."""
+    """Show a list, with errors and rejected input, if any."""
     every = await parts.store.tally_pages(PageQuery())
     groups = await parts.store.group_rows()
     offered = _offered(groups)
@@ -113,7 +113,7 @@ async def list_page(
 
 
 def _offered(groups: Sequence[GroupRow]) -> list[GroupRow]:
-    """The groups that can be chosen from a list: the largest ones, as many as do not make the page long to load."""
+    """Return the largest groups that fit into the select box."""
     room, kept = _ROOM_FOR_GROUPS, set()
     for row in sorted(groups, key=lambda row: row.pages, reverse=True):
         room -= 2 * weight(row.name) + 90
@@ -124,11 +124,11 @@ def _offered(groups: Sequence[GroupRow]) -> list[GroupRow]:
 
 
 async def _found(parts: Parts, asked: Asked) -> tuple[Slice[PageRow], list[str]]:
-    """Read a part of the list; what is not offered together is told, and shows nothing."""
+    """Read a part of the list; an unsupported combination of filters gives an error and no rows."""
     try:
         found = await parts.store.browse_pages(asked.query, cursor=asked.after or None, limit=PER_PART)
         for _ in range(_MOST_EMPTY):
-            # A part of what words were searched for may be empty, and the list go on.
+            # A part of a word search may be empty although matches follow.
             if found.rows or found.next is None:
                 break
             found = await parts.store.browse_pages(asked.query, cursor=found.next, limit=PER_PART)
@@ -168,8 +168,8 @@ async def export(
     asked: AskedFor,
     format: Literal["csv", "list"] = "csv",  # noqa: A002 - as addresses say it
 ) -> Response:
-    """Write the list to a file, all of it: as CSV whose cells no spreadsheet runs, or a URL a line."""
-    # What cannot be listed is refused before anything is sent.
+    """Export the whole list: as CSV, safe for spreadsheets, or one URL per line."""
+    # Errors must come before the first byte of the answer.
     shared.demand_place()
     await parts.store.browse_pages(asked.query, limit=1)
     name, media_type = ("pages.csv", "text/csv") if format == "csv" else ("pages.txt", "text/plain")

@@ -1,4 +1,4 @@
-"""*Questions*: pages that could not be received, by host and cause, and the user's word on them (T60)."""
+"""*Questions*: unreachable pages by host and cause, and the answers to them (T60)."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ _LONGEST: Final = 4096
 
 
 class Answer(Struct, frozen=True):
-    """An answer that can be carried out.
+    """A valid answer.
 
-    scope  what a rule is remembered for; None for what is no rule
-    url    of the one page that is meant; None: all pages of the question
+    scope  of a standing answer; None for others
+    url    of one page; None: all pages of the question
     """
 
     instruction: Instruction
@@ -59,11 +59,11 @@ class Answer(Struct, frozen=True):
 def read_answer(
     form: Mapping[str, str], question: QuestionRow, copies: Sequence[KnownCopy], now: Instant, zone: tzinfo
 ) -> tuple[Answer | None, dict[str, str]]:
-    """Read a form: `kind`, for `again` `times`, `new_connections`, `when` and `at`, for rules `scope`; `copy`; `url`.
+    """Read a form: `kind`, `times`, `new_connections`, `when`, `at`, `scope` (of standing answers), `copy`, `url`.
 
-    copies  those that are offered for the question
-    zone    that a time without one is meant in
-    Returns the answer, or, for each field that is wrong, why and the mend.
+    copies  offered for the question
+    zone    of times without an offset
+    Returns the answer, or the errors with their mends, by field.
     """
     wrong: dict[str, str] = {}
     url = form.get("url", "")[:_LONGEST].strip() or None
@@ -165,9 +165,9 @@ _FIELDS: Final = {
 
 
 class Group(Struct, frozen=True):
-    """A question as its page shows it.
+    """A question for its page.
 
-    cause  in words; `code` as it is kept
+    cause  in words; `code` is the stored value
     """
 
     row: QuestionRow
@@ -184,7 +184,7 @@ async def questions(
     show: str = "open",
     cursor: Annotated[str | None, Query(max_length=200)] = None,
 ) -> Response:
-    """List questions: those that are open, those that ended, or the rules that answers left."""
+    """List open questions, closed ones, or standing answers."""
     tally = await parts.store.tally_questions()
     known = show if show in ("closed", "rules") else "open"
     tabs = [
@@ -221,13 +221,13 @@ async def questions(
 
 @router.get("/questions/{question_id}")
 async def question(request: Request, _caller: Reading, parts: Given, question_id: int) -> Response:
-    """Show one question, with all that can be said to it."""
+    """Show one question, with all possible answers."""
     return await _show(request, parts, await _demand(parts, question_id), {}, {})
 
 
 @router.post("/questions/{question_id}/answer")
 async def answer(request: Request, caller: Writing, parts: Given, work: Work, question_id: int) -> Response:
-    """Carry out what somebody says to a question, for all its pages or one of them."""
+    """Apply an answer to a question, for all its pages or one of them."""
     row = await _demand(parts, question_id)
     typed = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
     if row.closed_at is not None:
@@ -249,7 +249,7 @@ async def answer(request: Request, caller: Writing, parts: Given, work: Work, qu
 
 @router.post("/questions/rules/{rule_id}/lift")
 async def lift(request: Request, caller: Writing, parts: Given, work: Work, rule_id: int) -> Response:
-    """Forget an answer that stays; its pages are checked again."""
+    """Remove a standing answer; its pages are checked again."""
     path = _RULES
     if await parts.store.rule(rule_id) is None:
         return go_on(request, path, f"Standing answer {rule_id} is removed already.", kind="warn")
@@ -261,7 +261,7 @@ async def lift(request: Request, caller: Writing, parts: Given, work: Work, rule
 
 
 def grouped(row: QuestionRow) -> Group:
-    """Put a question into words."""
+    """Make the view of a question."""
     code, _, detail = row.cause.partition(" ")
     words = CAUSES.get(code, code)
     if row.closed_at is not None:

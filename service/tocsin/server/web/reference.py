@@ -1,4 +1,4 @@
-"""What the API offers, read from its own description: every operation with what it takes and answers."""
+"""The API reference, from its OpenAPI description: each operation with parameters and answers."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _METHODS: Final = ("get", "post", "put", "patch", "delete")
 
 
 class Operation(Struct, frozen=True):
-    """One thing that can be asked for.
+    """One operation.
 
-    takes    its parameters: (name, where it stands, what it means)
-    body     the kinds of body that it takes
-    answers  statuses, each with its meaning
+    takes    its parameters: (name, place, meaning)
+    body     media types of its body
+    answers  (status, meaning)
     """
 
     method: str
@@ -45,7 +45,7 @@ async def reference(request: Request, _caller: Reading) -> Response:
 
 
 def areas_of(description: Mapping[str, Any]) -> list[tuple[str, list[Operation]]]:
-    """Gather the operations of an OpenAPI description by their first tag, in its order."""
+    """Group the operations of an OpenAPI description by their first tag, in its order."""
     found: dict[str, list[Operation]] = {}
     for path, methods in description.get("paths", {}).items():
         for method in _METHODS:

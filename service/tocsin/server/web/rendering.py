@@ -1,8 +1,8 @@
-"""Templates to answers: whatever a template shows was escaped and made harmless, whoever wrote it.
+"""Rendering of templates into answers; every value is escaped and cleaned.
 
-A template is given `request`, `caller` (None where nobody is known yet), `may_write`, `csrf`, `look`, `now`, `frame`,
-`told` (what somebody did, see `notices`) and what its page hands over. Autoescaping is on for every name, an unknown
-variable is an error, and no template is made of what somebody wrote.
+Templates get `request`, `caller` (None before a login), `may_write`, `csrf`, `look`, `now`, `frame`, `told` (a notice,
+see `notices`) and the values of their page. Autoescaping is on for all of them, an unknown variable is an error, and no
+template is made from input.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ T = TypeVar("T")
 
 
 async def together(reads: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Give what reads of the store come to, in their order; raises what the first one that failed did.
+    """Run reads of the store concurrently; returns their results in order, and raises the first error.
 
-    The store reads on a thread, which a busy loop hears of late: so it is waited for once, not after each of them.
+    The store reads on a thread, and a busy loop notices the end of a read late: one wait is faster than one per read.
     """
     try:
         async with asyncio.TaskGroup() as group:
@@ -58,12 +58,12 @@ LOOK_COOKIE: Final = "tocsin-look"
 
 
 class Frame(Struct, frozen=True):
-    """What stands around every page.
+    """The values of the navigation and the banners of every page.
 
     unseen, questions  counters of the navigation
-    nothing_checked    why no page is checked at all; None where some are
-    outage_since       our own connection is taken to be down
-    is_open            no token was ever made: whoever is on this machine may do everything
+    nothing_checked    why no page is checked; None if some are
+    outage_since       since when our own connection seems down
+    is_open            no token was ever made: every user of this machine may do everything
     """
 
     unseen: BoundedCount
@@ -74,7 +74,7 @@ class Frame(Struct, frozen=True):
 
 
 def _finish(value: Any) -> Any:
-    """Clean what a template shows; what a filter made is clean already."""
+    """Clean a value; the HTML of filters is clean already."""
     return formatting.clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -131,17 +131,17 @@ def _environment() -> Environment:
 
 _ENVIRONMENT: Final = _environment()
 _OWN_PATH: Final = re.compile(r"""(?<=\s)(href|src|action|formaction)="(?=/(?!/))""")
-"""Texts of pages have no quotation mark of their own: each is escaped."""
+"""Links of our own; in texts of pages, quotation marks are escaped, so that they never match."""
 
 
 def warm() -> None:
-    """Compile every template, so that no first page waits for that."""
+    """Compile all templates, so that no first page waits for that."""
     for name in _ENVIRONMENT.list_templates():
         _ENVIRONMENT.get_template(name)
 
 
 def render(template: str, **context: Any) -> str:
-    """Fill in a template; what every template is given has its neutral value where it is left out."""
+    """Render a template; the common values have neutral defaults."""
     base: dict[str, Any] = {
         "request": None,
         "caller": None,
@@ -158,12 +158,12 @@ def render(template: str, **context: Any) -> str:
 
 
 def plain_page(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
-    """Answer with a page that needs no store: the login, an error. It has no counters and no banners."""
+    """Answer with a page that needs no store, without counters and banners: the login, an error."""
     return _answer(request, template, status, context)
 
 
 async def page(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
-    """Answer with a page, its counters and banners around it; the caller is whom the guard let in."""
+    """Answer with a page, with counters and banners."""
     parts: Parts = request.app.state.parts
     return _answer(request, template, status, {"frame": await read_frame(parts), "told": find(request)} | context)
 
@@ -188,13 +188,13 @@ def _answer(request: Request, template: str, status: int, context: dict[str, Any
     text = render(template, **(given | context))
     sender = request.scope.get(SENDER)
     if isinstance(sender, Sender) and sender.prefix:
-        # Once for all links, forms, scripts and style sheets, so that no template can forget it.
+        # Done here for all links and forms, so that no template can forget it.
         text = _OWN_PATH.sub(rf'\1="{sender.prefix}', text)
     return HTMLResponse(text, status_code=status, headers=headers)
 
 
 async def read_frame(parts: Parts) -> Frame:
-    """Read what stands around every page."""
+    """Read the counters and banners of every page."""
     store = parts.store
     unseen, questions, paused = await together(
         [
@@ -213,7 +213,7 @@ async def read_frame(parts: Parts) -> Frame:
 
 
 async def _why_nothing(parts: Parts, paused: BoundedCount) -> str | None:
-    """Say why no page is checked: it was switched off for all of them, or each one is paused (T50, T52)."""
+    """Say why no page is checked: the mode is off for all, or all are paused (T50, T52)."""
     for_all, _ = await parts.store.overrides()
     if for_all.get("mode", parts.service.settings().pages.mode) == "off":
         return "off"
@@ -224,7 +224,7 @@ async def _why_nothing(parts: Parts, paused: BoundedCount) -> str | None:
 
 
 def error_page(request: Request, problem: Problem, request_id: str) -> Response:
-    """Answer a person with what went wrong and the mend; it asks nothing of the store, which may be what is broken."""
+    """Answer with an error page, without the store, which may be what failed."""
     answer = plain_page(
         request,
         "error.html",

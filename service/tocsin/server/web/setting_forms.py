@@ -1,4 +1,4 @@
-"""Settings of pages as somebody filled them in: what is to be set, what inherits again, or what is wrong. Pure."""
+"""Settings as forms: their fields and values, and the validation of input. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 SECRET_KEYS: Final = ("auth", "proxy", "headers", "cookies")
-"""Settings of pages that nobody is shown, so that a form can neither show nor keep them."""
+"""Secret settings, which forms neither show nor keep."""
 FORM_KEYS: Final = tuple(key for key in PAGE_KEYS if key not in SECRET_KEYS)
 
 BLOCKS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
@@ -32,7 +32,7 @@ BLOCKS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("What is compared", ("signals", "signal_rules", "look_at", "ignore", "suspects")),
     ("Unreachable pages", ("tries", "retry_refused")),
 )
-"""The form, in the order in which somebody thinks of it."""
+"""The blocks of the form, in order."""
 
 LABELS: Final = {
     "mode": "Mode",
@@ -61,7 +61,7 @@ LABELS: Final = {
 class Line(Struct, frozen=True):
     """A setting of the configuration.
 
-    value   as TOML has it, secrets masked
+    value   as TOML, secrets masked
     origin  "default", the file with its name, a variable of the environment, an option
     """
 
@@ -72,12 +72,12 @@ class Line(Struct, frozen=True):
 
     @property
     def is_default(self) -> bool:
-        """Nobody set it."""
+        """Whether it has its default."""
         return self.origin == "default"
 
 
 class Section(Struct, frozen=True):
-    """Settings that belong together."""
+    """A section of the configuration."""
 
     name: str
     meaning: str
@@ -85,13 +85,13 @@ class Section(Struct, frozen=True):
 
 
 class Field(Struct, frozen=True):
-    """A setting of pages that can be set at run time, as its form shows it.
+    """A field of the form.
 
-    own        what is set at this level, as typed; empty: it inherits
-    inherited  what holds without it, and
-    origin     where that comes from
-    choices    what it may be; empty: free text
-    error      what is wrong with what was typed
+    own        the value at this level, as typed; empty: it inherits
+    inherited  the inherited value
+    origin     the source of the inherited value
+    choices    the possible values; empty: free text
+    error      of the input
     """
 
     key: str
@@ -105,9 +105,9 @@ class Field(Struct, frozen=True):
 
 
 def sections(settings: Settings, origins: Mapping[str, str]) -> list[Section]:
-    """List every setting by its section, as the configuration's file has them.
+    """List all settings by section, in the order of the configuration file.
 
-    origins  by dotted key, as `Service.origins` gives them
+    origins  by dotted key, see `Service.origins`
     """
     found: dict[str, list[Line]] = {}
     for path, value in walk(settings):
@@ -120,7 +120,7 @@ def sections(settings: Settings, origins: Mapping[str, str]) -> list[Section]:
 
 
 def line_of(path: Path, value: Any, origins: Mapping[str, str]) -> Line:
-    """Show one setting; what is secret is masked before it is written."""
+    """Make the line of a setting; secrets are masked first."""
     key = dotted(path)
     return Line(key, written(path, mask(path, value)), origins.get(key, "default"), _meaning(path))
 
@@ -131,10 +131,10 @@ def fields(
     origins: Mapping[str, str],
     errors: Mapping[str, str] | None = None,
 ) -> list[tuple[str, list[Field]]]:
-    """Make the form: its blocks, each with its fields.
+    """Make the blocks of the form, with their fields.
 
-    own        what is set at this level, or was typed, by key of PageSettings
-    inherited  what holds without that, as settings hold it; `origins` says where each comes from
+    own        the values at this level, or the input, by key of PageSettings
+    inherited  the inherited values; `origins` has their sources
     """
     blamed = errors or {}
     return [
@@ -159,7 +159,7 @@ def fields(
 
 
 def choices_of(key: str) -> tuple[str, ...]:
-    """What a setting of pages may be, where it is one of few."""
+    """Return the possible values of a setting; empty for free text."""
     kind = type_at(("pages", key))
     if isinstance(kind, BoolType):
         return ("true", "false")
@@ -167,12 +167,12 @@ def choices_of(key: str) -> tuple[str, ...]:
 
 
 def as_typed(settings: JsonObject) -> dict[str, str]:
-    """Write what is stored at one level as somebody types it into the form."""
+    """Write stored settings as a user types them."""
     return {key: written(("pages", key), value) for key, value in settings.items() if key in FORM_KEYS}
 
 
 def written(path: Path, value: Any) -> str:
-    """Write a value as it is typed into a form or a variable."""
+    """Write a value as a user types it."""
     value = to_json(path, value)
     match value:
         case bool():
@@ -196,15 +196,15 @@ def _meaning(path: Path) -> str:
 
 _LONGEST: Final = 4000
 _MOST_DIGITS: Final = 18
-"""Of an integer of the store."""
+"""Digits of a revision."""
 
 
 class Filled(Struct, frozen=True):
-    """A form as it was filled in.
+    """The validated input of a form.
 
-    typed     what stands in each field, to be shown again
-    settings  what is set from now on, ready to be stored; `unset` inherits again
-    wrong     by field, why it cannot be used; `clashes` is what does not go together
+    typed     the input, to be shown again
+    settings  the new values, ready to be stored; `unset` are the keys that inherit again
+    wrong     errors by field; `clashes` are errors of combinations
     """
 
     typed: dict[str, str]
@@ -215,24 +215,24 @@ class Filled(Struct, frozen=True):
 
     @property
     def is_good(self) -> bool:
-        """All of it can be used."""
+        """Whether there are no errors."""
         return not self.wrong and not self.clashes
 
     @property
     def changes(self) -> list[str]:
-        """The labels of what it changes."""
+        """The labels of the changed fields."""
         return [LABELS[key] for key in FORM_KEYS if key in self.settings or key in self.unset]
 
 
 def read_revision(typed: str) -> int:
-    """Read what a form stands on; what is made up, or left out, is older than anything."""
+    """Read the revision of a form; 0 for a missing or invalid one, which is always stale."""
     return int(typed) if typed.isascii() and typed.isdecimal() and len(typed) <= _MOST_DIGITS else -1
 
 
 def read_settings_form(form: Mapping[str, str], stored: JsonObject) -> Filled:
-    """Read a form that has fields for some of FORM_KEYS: an empty one inherits, one that is not there stays as it is.
+    """Read a form with some of FORM_KEYS: an empty field inherits, a missing one stays as it is.
 
-    stored  what is set at this level now: what is typed as it stands there changes nothing
+    stored  the values at this level: equal input changes nothing
     """
     before = as_typed(stored)
     typed = {key: form.get(key, before.get(key, "")).strip()[:_LONGEST] for key in FORM_KEYS}

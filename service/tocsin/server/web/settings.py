@@ -1,4 +1,4 @@
-"""*Settings*: what holds for all pages and for groups, and every setting with where it comes from (T50 to T54)."""
+"""*Settings*: of all pages and of groups, the settings in use with their sources, the audit log (T50 to T54)."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ TABS: Final = (
 
 
 def tabs_at(path: str) -> list[tuple[str, str, None, bool]]:
-    """The tabs of all pages about settings."""
+    """Return the tabs of *Settings*."""
     return [(each, title, None, each == path) for each, title in TABS]
 
 
 class Level(Struct, frozen=True):
-    """What is set at one level, and what holds without that.
+    """The settings of one level.
 
-    own        as it is stored
-    inherited  as settings hold it; `origins` says where each comes from
+    own        as stored
+    inherited  the inherited values; `origins` has their sources
     """
 
     own: JsonObject
@@ -78,13 +78,13 @@ class Level(Struct, frozen=True):
 
 @router.get("/settings")
 async def for_all(request: Request, _caller: Reading, parts: Given) -> Response:
-    """Show what is set for all pages."""
+    """Show the settings of all pages."""
     return await _form(request, parts, None)
 
 
 @router.get("/settings/groups")
 async def groups(request: Request, _caller: Reading, parts: Given) -> Response:
-    """List groups, with what is set for them."""
+    """List groups with their settings."""
     rows = await parts.store.group_rows()
     return await page(
         request,
@@ -99,7 +99,7 @@ async def groups(request: Request, _caller: Reading, parts: Given) -> Response:
 async def for_group(
     request: Request, _caller: Reading, parts: Given, name: Annotated[str, Query(max_length=_LONGEST_GROUP)]
 ) -> Response:
-    """Show what is set for a group."""
+    """Show the settings of a group."""
     return await _form(request, parts, name)
 
 
@@ -111,14 +111,14 @@ async def drop_group(
     work: Work,
     group: Annotated[str, Form(max_length=_LONGEST_GROUP)],
 ) -> Response:
-    """Remove a group that has no pages, with what is set for it."""
+    """Delete an empty group, with its settings."""
     await remove_group(parts, Act(work, caller), group)
     return go_on(request, "/settings/groups", f"Removed group {group}.")
 
 
 @router.post("/settings/pages")
 async def edit(request: Request, caller: Writing, parts: Given, work: Work) -> Response:
-    """Set what holds for all pages, or for a group, unless somebody else did since the form was made."""
+    """Change the settings of all pages or of a group; a stale form is shown again."""
     form = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
     group = form.get("group") or None
     revision = form.get("revision", "")
@@ -143,7 +143,7 @@ async def edit(request: Request, caller: Writing, parts: Given, work: Work) -> R
 async def set_mode(
     request: Request, caller: Writing, parts: Given, work: Work, mode: Annotated[Mode, Form()]
 ) -> Response:
-    """Enable or disable awareness for all pages with one click (T52)."""
+    """Set the mode of all pages with one click (T52)."""
     before, _ = await parts.store.overrides()
     was = before.get("mode", parts.service.settings().pages.mode)
     job = await edit_defaults(parts, Act(work, caller), None, {"mode": mode}, ())
@@ -163,7 +163,7 @@ async def unset(
     key: Annotated[str, Form(max_length=64)],
     group: Annotated[str, Form(max_length=_LONGEST_GROUP)] = "",
 ) -> Response:
-    """Let one setting inherit again; it is the way for those that no form can show."""
+    """Unset one setting, for those that the form does not show."""
     job = await edit_defaults(parts, Act(work, caller), group or None, {}, (key,))
     await job.wait(PATIENCE_S)
     return go_on(request, path_of(group or None), f"{key} is not set for {_whom(group or None)} any more.")
@@ -171,7 +171,7 @@ async def unset(
 
 @router.get("/settings/force")
 async def in_force(request: Request, _caller: Reading, parts: Given) -> Response:
-    """Show every setting, its value, and where it comes from."""
+    """Show all settings in use, with their sources."""
     over, _ = await parts.store.overrides()
     return await page(
         request,
@@ -189,7 +189,7 @@ async def audit_log(
     parts: Given,
     cursor: Annotated[str | None, Query(max_length=200)] = None,
 ) -> Response:
-    """Show who changed what."""
+    """Show the audit log."""
     found = await parts.store.audit(cursor=cursor, limit=_PART)
     return await page(
         request,
@@ -202,13 +202,13 @@ async def audit_log(
 
 
 def _weight_of(entry: tuple[GroupRow, JsonObject]) -> int:
-    """Bytes of a group in the list: its name stands there in two links, percent-encoded."""
+    """Return the bytes of a group in the list: its name is in two links, percent-encoded."""
     name = entry[0].name
     return 900 + 2 * len(quote(name)) + sum(weight(key) + 40 for key in entry[1])
 
 
 def path_of(group: str | None) -> str:
-    """Where the form for a group stands, or that for all pages."""
+    """Return the path of the form of a group, or of all pages."""
     return f"/settings/group?{urlencode({'name': group})}" if group is not None else "/settings"
 
 
@@ -276,7 +276,7 @@ def _complaints(filled: Filled | None) -> list[str]:
 async def set_look(
     _caller: Reading, look: Annotated[str, Form()] = "auto", back: Annotated[str, Form()] = "/"
 ) -> Response:
-    """Keep how this browser wants pages to look, and go back to where it was asked."""
+    """Set the cookie for light or dark mode, and redirect back."""
     answer = RedirectResponse(local_path(back), status_code=303)
     if look in LOOKS and look != "auto":
         answer.set_cookie(LOOK_COOKIE, look, max_age=_YEAR_S, httponly=True, samesite="lax")

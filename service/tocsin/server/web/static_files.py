@@ -1,4 +1,4 @@
-"""The style sheet, the script and the mark: read once, named by their digest, kept by browsers for a year."""
+"""Static files: read once, named by their digest, cached by browsers for a year."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TYPES: Final[Mapping[str, str]] = {
 
 
 class Asset(NamedTuple):
-    """A file as it is served."""
+    """A file."""
 
     body: bytes
     media_type: str
@@ -39,17 +39,17 @@ def _read() -> dict[str, Asset]:
 
 
 ASSETS: Final[Mapping[str, Asset]] = _read()
-"""By name. Only these are ever served: no path of a request is looked for on the disk."""
+"""By name. Only these are served: a request never reads the disk."""
 
 
 def asset_path(name: str) -> str:
-    """The path of a file; it changes with its content."""
+    """Return the path of a file, which changes with its content."""
     return f"/static/{ASSETS[name].digest}/{name}"
 
 
 @router.get("/static/{digest}/{name}")
 async def serve(digest: str, name: str, request: Request) -> Response:
-    """Serve a file; one that is asked for by an older digest is today's, and is not kept."""
+    """Serve a file; under an old digest, the current one, not cached."""
     asset = ASSETS.get(name)
     if asset is None:
         raise HTTPException(404, "there is no such file")

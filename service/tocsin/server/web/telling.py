@@ -1,4 +1,4 @@
-"""Alerts as people read them: what happened, to which page, by which rule, and what is different now. Pure."""
+"""Alerts in words: the event, its page, the rule, and the differences. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OUTCOMES: Final = {"major": ("Major change", "major"), "minor": ("Minor change"
 
 _CHANGE: Final = ("change", "within", "path", "property", "previous", "latest")
 _MOST_DIGITS: Final = 18
-"""Ids are integers of the store."""
+"""Digits of an id of the store."""
 
 BASES: Final = {
     "declared": "the page, or a feed or sitemap of its site, declares the change",
@@ -48,11 +48,11 @@ KIND_NAMES: Final = {
     "unchanged": "Unchanged",
     "too-soon": "Too soon to have changed",
 }
-"""Kinds of events that can be asked for, and what they are called."""
+"""Kinds of alerts to filter by, with their labels."""
 
 
 class Differing(Struct, frozen=True):
-    """One value before and after; None: it was, or is, not there."""
+    """One value before and after; None where it is missing."""
 
     name: str
     previous: str | None
@@ -62,7 +62,7 @@ class Differing(Struct, frozen=True):
 
     @property
     def words(self) -> tuple[tuple[str, str], ...]:
-        """The words of both, each "same", "gone" or "come": of a list of dates one sees which are new."""
+        """The words of both values, each "same", "gone" or "come", to mark new dates in a list."""
         before, after = (self.previous or "").split(), (self.latest or "").split()
         gone = [(word, "gone") for word in before if word not in after]
         return (*gone, *((word, "same" if word in before else "come") for word in after))
@@ -71,18 +71,18 @@ class Differing(Struct, frozen=True):
 class Told(Struct, frozen=True):
     """An alert in words.
 
-    label, tone     what it is, and the class that shows how much it matters
-    page_id         of the page, as long as it is watched
-    address         its URL; None where the alert is about no single page
-    name            what to call it: the user's words, its title, or its URL
-    why             the rule that decided, in words
-    fields          what the page declares, before and after
-    signals         what else differs
-    added, removed  of the text; `is_cut`: there is more
-    held            how the items changed that the page holds as microdata, a line each
-    trace           every rule that was asked: (rule, what it said, why)
-    notes           what else there is to know, a sentence each
-    storm_id        of the change that many pages share; question_id, and of what the user is asked
+    label, tone     the kind of event, and its CSS class
+    page_id         None once the page is deleted
+    address         its URL; None for an alert about several pages
+    name            the user's notes, the title, or the URL
+    why             the reason of the deciding rule
+    fields          the declared fields that differ
+    signals         other differences
+    added, removed  lines of the text; `is_cut`: there are more
+    held            changes of the microdata, a line each
+    trace           every rule that was tried: (rule, result, reason)
+    notes           further remarks, a sentence each
+    storm_id        of a change shared by many pages; question_id of the question
     """
 
     id: str
@@ -116,7 +116,7 @@ class Told(Struct, frozen=True):
 
 
 def tell(alert: AlertRow) -> Told:
-    """Put an alert into words; a value that did not fit into its event is told by its length."""
+    """Describe an alert in words; a value too long for its event is described by its length."""
     data = _table(alert.event.get("data"))
     label, tone = _LABELS.get(alert.type, (alert.type, "quiet"))
     if alert.type == events.CHANGED:
@@ -224,7 +224,7 @@ def _is_left_out(difference: JsonObject) -> bool:
 
 
 def _words(value: Any) -> str | None:
-    """Read a text of an event; one that was too long for it stands there as digest and length."""
+    """Read a text of an event; a long one is there as digest and length."""
     if isinstance(value, dict) and isinstance(length := value.get("length"), int):
         return f"({length:,} bytes, too long to be kept here)"
     return value if isinstance(value, str) else None

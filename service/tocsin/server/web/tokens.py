@@ -1,4 +1,4 @@
-"""Access: tokens are made, shown once, and revoked."""
+"""*Access*: tokens are made, shown once, and revoked."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SCOPES: Final[Mapping[str, str]] = {
 async def access(
     request: Request, caller: Reading, parts: Given, begin: Annotated[int, Query(alias="from", ge=0, le=10**6)] = 0
 ) -> Response:
-    """Show who is let in."""
+    """Show the caller and the tokens."""
     return await _show(request, parts, caller, begin=begin)
 
 
@@ -54,7 +54,7 @@ async def add(
     scope: Annotated[str, Form(max_length=20)] = "read",
     expires: Annotated[str, Form(max_length=200)] = "",
 ) -> Response:
-    """Make a token, and show it: this once, since only its digest is kept."""
+    """Make a token, and show it once: only its digest is stored."""
     now = parts.clock.now()
     zone = zone_named(parts.service.settings().instance.time_zone)
     typed, wrong = {"name": name, "scope": scope, "expires": expires}, {}
@@ -95,7 +95,7 @@ async def revoke(
     name: Annotated[str, Form(max_length=1000)],
     confirmed: Annotated[str, Form()] = "",
 ) -> Response:
-    """Put a token out of force, and end the sessions that were opened with it."""
+    """Revoke a token, and close the sessions opened with it."""
     if not confirmed:
         own = " You are here by it yourself, and will be sent away." if name == caller.who else ""
         return await page(
@@ -139,7 +139,7 @@ async def _show(
         status=status,
         tabs=tabs_at(_PATH),
         tokens=left[begin:end],
-        # A token is revoked by its name: what is past its time must not take the one in force with it.
+        # Revoking is by name: it must not hit a valid token when an expired one of the same name was meant.
         names={row.name for row in left if row.is_in_force(now)},
         following=f"{_PATH}?from={end}" if end < len(left) else None,
         first=_PATH if begin else None,

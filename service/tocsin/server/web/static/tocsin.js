@@ -1,7 +1,7 @@
-// Nothing depends on this file: it saves reloading a page, and ticking every box of a list.
+// Optional: it updates pages without a reload, and selects all boxes of a list.
 "use strict";
 
-// The service may be below a path of its host, which this file's own address has, too.
+// The service may be below a path of its host; the URL of this file has the same path.
 const script = document.currentScript.src;
 
 const fresh = async () => {
@@ -10,7 +10,7 @@ const fresh = async () => {
   const there = new DOMParser().parseFromString(await answer.text(), "text/html");
   for (const old of document.querySelectorAll("[data-live]")) {
     const now = old.id && there.getElementById(old.id);
-    // What somebody is working in stays as it is.
+    // An element with focus or input is not replaced.
     if (now && !old.contains(document.activeElement) && !old.querySelector("input:checked, details[open]")) old.replaceWith(now);
   }
   prepare();
@@ -27,7 +27,7 @@ const soon = (seconds) => {
     fresh().catch(() => {});
   }, seconds * 1000);
 };
-// What comes alone is shown at once, what comes in streams every four seconds.
+// A single event is shown at once, a series every four seconds.
 const next = () => soon(Math.max(0.5, 4 - (performance.now() - read) / 1000));
 
 const prepare = () => {
@@ -51,14 +51,14 @@ if (document.querySelector("[data-live]") && !document.querySelector("[data-poll
   let stream = null;
   const listen = () => {
     if (document.hidden) {
-      // A browser has six connections to a server: pages that nobody looks at leave them to others.
+      // A browser has six connections to a server: hidden pages close theirs.
       stream?.close();
       stream = null;
     } else if (!stream) {
       stream = new EventSource(new URL("../../events?live=only", script));
-      // The first one says how things are; each later one, that they are otherwise.
+      // The first event has the current counters; each later one is a change.
       stream.addEventListener("live", (event) => {
-        // What was just asked for may have happened before anybody listened.
+        // A requested check may have ended before the stream was open.
         if (last ? event.data !== last : document.getElementById("told")) next();
         last = event.data;
       });
