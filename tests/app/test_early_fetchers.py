@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from tocsin.adapters.processes.early import EarlyStarter
-from tocsin.adapters.processes.starting import LocalFetcher, LocalStarter
+from tocsin.adapters.processes.starting import EarlyStarter, LocalFetcher, LocalStarter
 from tocsin.errors import StoreLocked
 
 

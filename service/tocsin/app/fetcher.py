@@ -9,7 +9,8 @@ import sys
 
 from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.http.tls import accepted_of
-from tocsin.adapters.processes.belonging import belong_to, open_name_tag, open_stream
+from tocsin.adapters.processes.belonging import belong_to, open_stream
+from tocsin.adapters.processes.stream import NameTag
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.app.executing import execute
 from tocsin.app.fetching import put_together, user_agent
@@ -30,7 +31,7 @@ async def work(stream: int, tag: int) -> None:
     start, rest = first[0], first[1:]
     assert isinstance(start, Start)  # noqa: S101 - the first message always is
     clock, chance, desk = SystemClock(), SystemChance(), MainLink(start.log)
-    mark = open_name_tag(tag).write
+    mark = NameTag(tag).write
     policies = Policies(start.rules.pages)
     gates = ReportingGates(start.rules.hosts, clock, desk, asked_s=start.replaced_s)
     policies.adopt(start.rules.for_all, start.rules.groups)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tocsin.adapters.demo.site import Place
-from tocsin.adapters.processes.early import EarlyStarter
-from tocsin.adapters.processes.starting import LocalStarter
+from tocsin.adapters.processes.starting import EarlyStarter, LocalStarter
 from tocsin.adapters.system import SystemClock
 from tocsin.adapters.telemetry import LogTelemetry
 from tocsin.app.edge import Edge

@@ -13,10 +13,9 @@ from tocsin.configuration.pages import (
     resolve_readable,
 )
 from tocsin.configuration.parsing import parse
-from tocsin.configuration.restart import changed_keys, is_reloaded, needs_restart
 from tocsin.configuration.secrets import mask
 from tocsin.configuration.spans import parse_size, parse_span, show_size, show_span
-from tocsin.configuration.tree import flatten
+from tocsin.configuration.tree import changed_keys, flatten, is_reloaded, needs_restart
 
 __all__ = [
     "Loaded",

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
 
-from tocsin.configuration.layers import PREFIX, Given, from_environ, from_tree, is_ours
-from tocsin.configuration.parsing import Layer, parse
+from tocsin.configuration.parsing import PREFIX, Given, Layer, from_environ, from_tree, is_ours, parse
 from tocsin.configuration.secrets import read_secret
 from tocsin.configuration.tree import ROOT, dotted, walk
 from tocsin.errors import SettingsError

@@ -9,8 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from tocsin.configuration.convert import NotAllowed, to_json, to_setting
-from tocsin.configuration.layers import unknown_key
-from tocsin.configuration.parsing import complaint
+from tocsin.configuration.parsing import complaint, unknown_key
 from tocsin.configuration.spans import parse_span
 from tocsin.configuration.tree import PAGE_KEYS, UnknownKey, dotted, type_at
 from tocsin.errors import SettingsError

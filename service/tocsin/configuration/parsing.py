@@ -1,7 +1,9 @@
-"""From what was given where to settings in force, each with its origin; pure."""
+"""Settings that files, the environment and a command line give, and the settings in force that they make; pure."""
 
 from __future__ import annotations
 
+import re
+import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -10,19 +12,144 @@ from msgspec.inspect import StructType
 
 from tocsin.configuration import limits
 from tocsin.configuration.convert import NotAllowed, to_setting
-from tocsin.configuration.layers import FILE_SUFFIX
 from tocsin.configuration.secrets import HIDDEN_TABLES, SECRETS
 from tocsin.configuration.spans import show_span
-from tocsin.configuration.tree import Path, dotted, flatten, is_named_table, pattern, required_keys, type_at
+from tocsin.configuration.tree import (
+    Path,
+    UnknownKey,
+    dotted,
+    flatten,
+    is_named_table,
+    is_section,
+    pattern,
+    required_keys,
+    type_at,
+)
 from tocsin.errors import SettingsError
 from tocsin.settings import PageSettings, Settings, unread
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-    from tocsin.configuration.layers import Given
 
+# Settings as they were given, one by one, with their source.
+
+
+PREFIX: Final = "TOCSIN_"
+_PARTS: Final = "__"
+FILE_SUFFIX: Final = "_file"
+"""Behind the key of a secret: the value names a file that holds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value that was given.
+
+    path     of the setting
+    source   a file, a variable of the environment, or an option
+    written  the value is text, though the setting may have another type
+    by_file  the value names a file that holds the secret
+    """
+
+    path: Path
+    value: Any
+    source: str
+    written: bool = False
+    by_file: bool = False
+
+
+def from_tree(tree: Mapping[str, Any], source: str, *, path: Path = ()) -> Iterator[Given]:
+    """List the settings of a TOML tree.
+
+    Raises SettingsError for an unknown key, and for a value in place of a section.
+    """
+    for name, value in tree.items():
+        below = (*path, name)
+        if _names_a_file(below):
+            yield Given(_without_file(below), value, source, by_file=True)
+            continue
+        try:
+            kind = type_at(below)
+        except UnknownKey as exc:
+            raise unknown_key(exc, source) from exc
+        if not is_section(kind):
+            yield Given(below, value, source)
+        elif isinstance(value, dict):
+            yield from from_tree(value, source, path=below)
+        else:
+            raise SettingsError(f"{source}: {dotted(below)}: this is a section; write its keys below [{dotted(below)}]")
+
+
+def from_environ(environ: Mapping[str, str], *, channels: Collection[str] = ()) -> Iterator[Given]:
+    """List the settings of variables named `TOCSIN_SECTION__KEY`; an empty variable gives nothing.
+
+    channels  names of known channels; a variable spells them in capitals, with `_`
+    Raises SettingsError for an unknown key.
+    """
+    spelled = {re.sub(r"[^A-Z0-9]", "_", name.upper()): name for name in channels}
+    for variable in sorted(environ):
+        if not is_ours(variable) or not environ[variable]:
+            continue
+        path = tuple(part.lower() for part in variable.removeprefix(PREFIX).split(_PARTS))
+        if path[0] == "channels" and len(path) > 1:
+            path = ("channels", spelled.get(path[1].upper(), path[1]), *path[2:])
+        if _names_a_file(path):
+            yield Given(_without_file(path), environ[variable], variable, written=True, by_file=True)
+            continue
+        try:
+            kind = type_at(path)
+        except UnknownKey as exc:
+            raise unknown_key(exc, variable) from exc
+        if is_section(kind):
+            yield from from_tree(_section_from_text(environ[variable], variable), variable, path=path)
+        else:
+            yield Given(path, environ[variable], variable, written=True)
+
+
+def is_ours(variable: str) -> bool:
+    """Tell whether a variable of the environment is a setting."""
+    # Orchestrators set variables such as TOCSIN_PORT for a service of this name: they have no double underscore.
+    return variable.startswith(PREFIX) and _PARTS in variable
+
+
+def unknown_key(error: UnknownKey, source: str) -> SettingsError:
+    """Name the unknown key, its source, and the nearest known one."""
+    if error.path[-1] == "certificate":
+        mend = 'a certificate is accepted for one host, never for all; write it under [hosts.rules."host.example"]'
+    elif error.nearest:
+        mend = f"the nearest known key is {error.nearest}"
+    elif error.known:
+        mend = f"known here are {', '.join(error.known)}"
+    else:
+        mend = "this key has no keys below it"
+    return SettingsError(f"{source}: {dotted(error.path)}: unknown key; {mend}")
+
+
+def _names_a_file(path: Path) -> bool:
+    if not path[-1].endswith(FILE_SUFFIX) or len(path[-1]) == len(FILE_SUFFIX):
+        return False
+    try:
+        return pattern(_without_file(path)) in SECRETS and not is_named_table(type_at(path[:-1]))
+    except (UnknownKey, StopIteration):
+        return False
+
+
+def _without_file(path: Path) -> Path:
+    return (*path[:-1], path[-1].removesuffix(FILE_SUFFIX))
+
+
+def _section_from_text(text: str, source: str) -> dict[str, Any]:
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError as exc:
+        raise SettingsError(f"{source}: this is a section; name a key of it, or give a TOML table ({exc})") from exc
+    if not isinstance(value, dict):
+        raise SettingsError(f"{source}: this is a section; name a key of it, as in {source}__KEY")
+    return value
+
+
+if TYPE_CHECKING:
     ReadSecret: TypeAlias = Callable[[str, str, str], str]
 
 DEFAULT: Final = "default"
@@ -34,9 +161,9 @@ _PATHS: Final = frozenset({"store.url", "channels.*.path"})
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """All that one place gave; later layers win.
+    """The values of one source; later layers win.
 
-    folder  relative file names are meant from here; None: from the working folder, as they stand
+    folder  that relative file names start from; None: the working folder
     """
 
     given: tuple[Given, ...]
@@ -59,7 +186,7 @@ class _Gathered:
 
 
 def parse(layers: Iterable[Layer], *, read_secret: ReadSecret) -> Parsed:
-    """Put layers on top of each other and check the whole.
+    """Merge the layers, the last one on top, and check the result.
 
     read_secret  given a file's name, the key and its source, returns what the file holds
     Raises SettingsError that names every value that cannot be used, a line each.
@@ -79,7 +206,7 @@ def parse(layers: Iterable[Layer], *, read_secret: ReadSecret) -> Parsed:
 
 
 def complaint(path: Path, source: str, value: object, allowed: str) -> str:
-    """Say what was found where, and what is allowed; what may hold a secret is not repeated."""
+    """Say where a value is wrong and what is allowed; a value that may be a secret is not repeated."""
     found = "" if pattern(path) in SECRETS | HIDDEN_TABLES else f"found {_shown(value)}, "
     return f"{source}: {dotted(path)}: {found}allowed is {allowed}"
 
@@ -114,7 +241,7 @@ def _value_of(given: Given, layer: Layer, read_secret: ReadSecret) -> Any:
 
 
 def _value_in_file(given: Given, layer: Layer, read_secret: ReadSecret) -> Any:
-    """Read a secret from its file; what fails there is said by what needs the secret, and stops nothing else."""
+    """Read a secret from its file; a failure becomes the value, so that only what needs the secret fails."""
     if not isinstance(given.value, str) or "\0" in given.value:
         raise NotAllowed("the name of a file")
     name = str(layer.folder / given.value) if layer.folder is not None else given.value
@@ -128,7 +255,7 @@ def _value_in_file(given: Given, layer: Layer, read_secret: ReadSecret) -> Any:
 
 
 def _choose_schedule(here: dict[Path, Given], gathered: _Gathered) -> None:
-    """An interval and a cron expression exclude each other; the one that was set nearer wins."""
+    """Choose between an interval and a cron expression, which exclude each other: the nearer one wins."""
     every, cron = here.get(_EVERY), here.get(_CRON)
     if every and cron and cron.value:
         where = cron.source if cron.source == every.source else f"{every.source} and {cron.source}"
@@ -138,7 +265,7 @@ def _choose_schedule(here: dict[Path, Given], gathered: _Gathered) -> None:
 
 
 def _check_names(gathered: _Gathered) -> None:
-    """Judge names of the user's own once, wherever they were given."""
+    """Check names that the user chose, each once."""
     seen: set[Path] = set()
     for path, source in gathered.origins.items():
         for depth in range(1, len(path)):
@@ -165,7 +292,7 @@ def _check_required(gathered: _Gathered) -> None:
 
 
 def _check_whole(settings: Settings, gathered: _Gathered) -> None:
-    """What only several values together can get wrong."""
+    """Check values that depend on each other."""
     limit, resume_at = settings.render.limit, settings.render.resume_at
     if resume_at > limit:
         source = gathered.origins.get(("render", "resume_at")) or gathered.origins.get(("render", "limit"), DEFAULT)
@@ -207,7 +334,7 @@ def _to_tree(values: dict[Path, Any]) -> dict[str, Any]:
 
 
 def _shown(value: object) -> str:
-    """A value as a message may carry it: no control characters, not endless."""
+    """Give a value for a message: without control characters, and cut."""
     text = f'"{value}"' if isinstance(value, str) and value.isprintable() else ascii(value)
     text = str(value).lower() if isinstance(value, bool) else text
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

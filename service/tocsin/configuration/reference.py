@@ -8,10 +8,9 @@ from msgspec import Struct
 from msgspec.inspect import StructType
 
 from tocsin.configuration.convert import NotAllowed, to_json, to_setting
-from tocsin.configuration.restart import is_reloaded
 from tocsin.configuration.secrets import SECRETS
 from tocsin.configuration.template import KEYS, SECTIONS
-from tocsin.configuration.tree import Path, dotted, is_named_table, pattern, type_at
+from tocsin.configuration.tree import Path, dotted, is_named_table, is_reloaded, pattern, type_at
 from tocsin.settings import Settings
 
 _HEAD: Final = """\

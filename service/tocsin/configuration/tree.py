@@ -1,4 +1,4 @@
-"""The settings seen as a tree of dotted keys: which there are, of which type, and what an instance of it holds."""
+"""The settings as a tree of dotted keys: types, values, and which changes a running service takes up."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tocsin.settings import PageSettings, Settings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+
 Path: TypeAlias = tuple[str, ...]
 
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
@@ -26,8 +27,8 @@ class UnknownKey(Exception):
     """No setting has this key.
 
     path     up to the part that is unknown
-    nearest  the known key that is spelled most alike, or None
-    known    all that could stand there
+    nearest  the known key with the most similar spelling, or None
+    known    all keys at this place
     """
 
     def __init__(self, path: Path, known: Iterable[str]) -> None:
@@ -44,7 +45,7 @@ def dotted(path: Path) -> str:
 
 
 def pattern(path: Path) -> str:
-    """Name the setting that a path belongs to: names of the user's own (channels, rules of hosts) become `*`."""
+    """Name the setting of a path: names that the user chose (channels, rules of hosts) become `*`."""
     parts: list[str] = []
     here: Type = ROOT
     for part in path:
@@ -69,12 +70,12 @@ def type_at(path: Path) -> Type:
 
 
 def is_section(kind: Type) -> bool:
-    """Whether settings lie below it, rather than that it is one."""
+    """Tell whether it has settings below it."""
     return isinstance(kind, StructType) or is_named_table(kind)
 
 
 def is_named_table(kind: Type) -> bool:
-    """Whether it is a table of sections with names of the user's own."""
+    """Tell whether it is a table of sections whose names the user chooses."""
     return isinstance(kind, DictType) and isinstance(kind.value_type, StructType)
 
 
@@ -109,3 +110,28 @@ def _below(kind: Type, part: str) -> Type:
 
 def _names(kind: StructType) -> tuple[str, ...]:
     return tuple(field.name for field in kind.fields)
+
+
+# Changes of the configuration of a running service.
+
+
+_RELOADED: Final = ("pages.", "hosts.", "render.limit", "render.resume_at", "channels.", "http.tokens")
+"""A running service takes these up at once; the others are built into connections, files or processes."""
+_BUILT_IN: Final = ".certificate"
+
+
+def changed_keys(old: Settings, new: Settings) -> list[str]:
+    """List the dotted keys whose values differ, including those that only one side has."""
+    before, after = flatten(old), flatten(new)
+    return sorted(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
+
+
+def is_reloaded(key: str) -> bool:
+    """Tell whether a running service takes up a new value of this dotted key at once."""
+    return key.startswith(_RELOADED) and not key.endswith(_BUILT_IN)
+
+
+def needs_restart(old: Settings, new: Settings) -> list[str]:
+    """List the changed keys that a running service cannot take up."""
+    changed = changed_keys(old, new)
+    return [key for key in changed if not is_reloaded(key)]

@@ -1,26 +1,29 @@
-"""The fetcher: requests for pages, over connections of its own on llhttp."""
+"""The fetcher: requests for pages over connections on llhttp, and their errors in the words of the port."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, suppress
+from traceback import clear_frames
 from typing import TYPE_CHECKING, Final, Self
 
 from msgspec.structs import replace
 
 from tocsin.adapters.http.addresses import AddressPolicy
-from tocsin.adapters.http.budget import BodyBudget, room_for_bodies
-from tocsin.adapters.http.deadlines import DeadlineSweep
-from tocsin.adapters.http.llhttp.answer import Disconnected
-from tocsin.adapters.http.llhttp.connection import ReadBuffers, StaleConnection
+from tocsin.adapters.http.budget import BodiesTooLarge, BodyBudget, room_for_bodies
+from tocsin.adapters.http.deadlines import DeadlineMissed, DeadlineSweep, Phase
+from tocsin.adapters.http.decoding import NotDecodable, TooLong
+from tocsin.adapters.http.llhttp.answer import BrokenAnswer, Disconnected
+from tocsin.adapters.http.llhttp.connection import NotConnected, ReadBuffers, StaleConnection
 from tocsin.adapters.http.llhttp.dialling import Dialler
 from tocsin.adapters.http.llhttp.encryption import TlsSessions
 from tocsin.adapters.http.llhttp.head import Origins
 from tocsin.adapters.http.llhttp.pool import ConnectionPool, PoolsByPolicy
 from tocsin.adapters.http.resolver import AddressRefused, NameCache
 from tocsin.adapters.http.tls import TlsContexts
-from tocsin.adapters.http.translation import EXPECTED, translate
-from tocsin.model import DEMO_HOST
+from tocsin.adapters.http.wording import one_line
+from tocsin.errors import FetchError, FetchFailed, FetchRefused, Shortage, shortage_of
+from tocsin.model import DEMO_HOST, FailureKind
 from tocsin.spec.html.urls import without_user_info
 
 if TYPE_CHECKING:
@@ -33,6 +36,63 @@ if TYPE_CHECKING:
     from tocsin.model import HopRequest, HopResponse
     from tocsin.ports import Session
     from tocsin.settings import FetchSettings, NetworkSettings
+
+
+_OF_PHASE = {
+    Phase.DNS: (FailureKind.DNS, "no answer from DNS"),
+    Phase.CONNECT: (FailureKind.CONNECT, "no connection"),
+    Phase.TLS: (FailureKind.TLS, "no TLS handshake"),
+    Phase.FIRST_BYTE: (FailureKind.TIMEOUT, "no complete header of an answer"),
+    Phase.BODY: (FailureKind.TIMEOUT, "no complete body"),
+}
+
+_TRANSLATED: tuple[tuple[type[Exception], type[FetchFailed | FetchRefused], FailureKind], ...] = (
+    (TooLong, FetchRefused, FailureKind.TOO_LARGE),
+    (AddressRefused, FetchRefused, FailureKind.BLOCKED_ADDRESS),
+    (BodiesTooLarge, FetchFailed, FailureKind.TOO_LARGE),
+    (NotDecodable, FetchFailed, FailureKind.DECODE),
+    (BrokenAnswer, FetchFailed, FailureKind.PROTOCOL),
+)
+
+EXPECTED: tuple[type[Exception], ...] = (
+    DeadlineMissed,
+    TooLong,
+    BodiesTooLarge,
+    NotDecodable,
+    BrokenAnswer,
+    NotConnected,
+    OSError,
+    MemoryError,
+    ValueError,
+)
+"""What can go wrong with a request."""
+
+
+def translate(url: str, exc: Exception) -> FetchError | Shortage:
+    """Give an expected error as FetchFailed or FetchRefused of this URL, or as Shortage where this machine is short."""
+    _clear_frames(exc)
+    if (shortage := shortage_of(exc)) is not None:
+        return shortage
+    if isinstance(exc, DeadlineMissed):
+        kind, what = _OF_PHASE[exc.phase]
+        setting = "total" if exc.total else exc.phase.value
+        text = f"{what} within {exc.limit_s:g} s (fetch.deadlines.{setting})"
+        return FetchFailed(url, FailureKind.TIMEOUT if exc.total else kind, text)
+    if isinstance(exc, NotConnected):
+        return FetchFailed(url, exc.kind, str(exc))
+    for kind_of_error, translated, kind in _TRANSLATED:
+        if isinstance(exc, kind_of_error):
+            return translated(url, kind, str(exc))
+    # ValueError among others: a URL or a header that is not sent.
+    return FetchFailed(url, FailureKind.PROTOCOL, one_line(exc))
+
+
+def _clear_frames(exc: BaseException | None) -> None:
+    """Free the frames of an error, above all the pieces of a body: the error outlives them."""
+    while exc is not None:
+        clear_frames(exc.__traceback__)
+        exc = exc.__cause__
+
 
 RESTED_S: Final = 0.05
 """After this long in an idle connection, the loop has read all that came with the last answer."""

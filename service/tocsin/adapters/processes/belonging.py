@@ -1,4 +1,4 @@
-"""A fetcher process's ties to its parent: it obeys nobody else, and never outlives it."""
+"""A fetcher process and its parent: it takes signals from no other process, and ends with it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from tocsin.adapters.processes.name_tag import NameTag
 from tocsin.adapters.processes.stream import to_main
 
 if TYPE_CHECKING:
@@ -21,11 +20,11 @@ _SET_SIGNAL_AT_PARENTS_DEATH = 1
 
 
 def belong_to(parent: int) -> None:
-    """Ignore the signals that are meant for the parent, and die with it, also in the middle of a page."""
+    """Ignore the signals that are meant for the parent, and end with it, also in the middle of a page."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     with suppress(AttributeError, OSError):
-        # Linux alone has it; elsewhere the end of the stream tells, as soon as the page at hand is done.
+        # Only Linux has it; elsewhere the end of the stream ends the process after the page at hand.
         ctypes.CDLL(None).prctl(_SET_SIGNAL_AT_PARENTS_DEATH, signal.SIGKILL)
     if os.getppid() != parent:
         sys.exit(0)
@@ -34,8 +33,3 @@ def belong_to(parent: int) -> None:
 async def open_stream(descriptor: int) -> MessageStream[FromFetcher, ToFetcher]:
     """Open the stream that this process was started with."""
     return await to_main(socket.socket(fileno=descriptor))
-
-
-def open_name_tag(descriptor: int) -> NameTag:
-    """Open the shared memory that this process was started with."""
-    return NameTag(descriptor)

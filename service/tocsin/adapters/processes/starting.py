@@ -1,4 +1,4 @@
-"""Fetcher processes, started and watched by their parent."""
+"""Fetcher processes: started, watched and ended by their parent."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import os
 import resource
 import socket
 import sys
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import tocsin
-from tocsin.adapters.processes.name_tag import new_name_tag
-from tocsin.adapters.processes.stream import to_fetcher
+from tocsin.adapters.processes.stream import new_name_tag, to_fetcher
 from tocsin.errors import ProcessError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
 
-    from tocsin.adapters.processes.name_tag import NameTag
-    from tocsin.adapters.processes.stream import MessageStream
+    from tocsin.adapters.processes.stream import MessageStream, NameTag
     from tocsin.ports.messages import FromFetcher, ToFetcher
+    from tocsin.ports.processes import FetcherProcess, FetcherStarter
+
 
 MODULE = "tocsin.app.fetcher"
 
@@ -40,19 +40,19 @@ class LocalFetcher:
         self._last_named: int | None = None
 
     async def send(self, messages: Sequence[ToFetcher]) -> None:
-        """Send these, in order; waits while it does not read."""
+        """Send these in order; waits while the process does not read."""
         await self._stream.send(messages)
 
     async def receive(self) -> Sequence[FromFetcher]:
-        """Wait for what it says next; nothing: it is gone."""
+        """Wait for its next messages; empty: the process is gone."""
         return await self._stream.receive()
 
     def named(self) -> int | None:
-        """The id of the page whose bytes it is working on, or was when it died."""
+        """Give the id of the page that it is working on, or was when it died."""
         return self._last_named if self._process.returncode is not None else self._tag.read()
 
     def resident_bytes(self) -> int | None:
-        """How much memory it takes; None where the machine does not tell."""
+        """Give its memory in bytes; None where the machine does not tell."""
         with suppress(OSError):
             pages = Path(f"/proc/{self.pid}/statm").read_text("ascii").split()[1]
             return int(pages) * resource.getpagesize()
@@ -64,7 +64,7 @@ class LocalFetcher:
             self._process.kill()
 
     async def end(self, grace_s: float) -> int:
-        """Close the stream, wait so long for its end, then kill it; returns its exit status, negative for a signal."""
+        """Close the stream, wait `grace_s`, then kill it; returns its exit status, negative for a signal."""
         try:
             await self._stream.close()
             with suppress(TimeoutError):
@@ -80,14 +80,14 @@ class LocalFetcher:
 class LocalStarter:
     """Implements `ports.FetcherStarter`.
 
-    module  what the process runs
+    module  that the process runs
     """
 
     def __init__(self, module: str = MODULE) -> None:
         self._module = module
 
     async def start(self) -> LocalFetcher:
-        """Start one; raises ProcessError where the machine does not let us."""
+        """Start a process; raises ProcessError where the machine refuses."""
         try:
             return await self._start()
         except OSError as exc:
@@ -102,17 +102,17 @@ class LocalStarter:
             tag = new_name_tag()
             stack.callback(tag.close)
             descriptors = (theirs.fileno(), tag.descriptor)
-            # -P: what lies in the folder where somebody called us is none of our modules.
+            # -P: files of the working folder must not be imported in place of modules.
             arguments = ("-P", "-m", self._module, *map(str, descriptors), str(os.getpid()))
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 *arguments,
                 pass_fds=descriptors,
                 stdin=asyncio.subprocess.DEVNULL,
-                # Standard output is for results; what goes wrong is said on standard error.
+                # Standard output is for results; errors go to standard error.
                 stdout=asyncio.subprocess.DEVNULL,
                 env=environment(),
-                # A Ctrl-C at the terminal is for the program that a person started.
+                # A Ctrl-C at the terminal is for the parent alone.
                 start_new_session=True,
             )
             stack.pop_all()
@@ -121,7 +121,34 @@ class LocalStarter:
 
 
 def environment() -> dict[str, str]:
-    """Give a process of ours our own environment; and wherever this very package was found, it finds it, too."""
+    """Give the environment of a child process: this one's, with the folder of this very package on its path."""
     here = str(Path(tocsin.__path__[0]).parent)
     known = os.environ.get("PYTHONPATH")
     return {**os.environ, "PYTHONPATH": f"{known}{os.pathsep}{here}" if known else here}
+
+
+class EarlyStarter:
+    """Implements `ports.FetcherStarter`: the first processes load while the main process is still starting.
+
+    starter  of the processes
+    """
+
+    def __init__(self, starter: FetcherStarter) -> None:
+        self._starter = starter
+        self._started: list[FetcherProcess] = []
+
+    @asynccontextmanager
+    async def ahead(self, count: int) -> AsyncIterator[None]:
+        """Start `count` processes now; those that are left at the end are ended. Raises ProcessError."""
+        try:
+            for _ in range(count):
+                self._started.append(await self._starter.start())
+            yield
+        finally:
+            for process in self._started:
+                await process.end(0)
+            self._started.clear()
+
+    async def start(self) -> FetcherProcess:
+        """Give a process that was started, or start one; raises ProcessError."""
+        return self._started.pop() if self._started else await self._starter.start()

@@ -1,8 +1,11 @@
-"""A stream of messages over a socket pair: each frame is a length and a list of messages as msgpack."""
+"""What a fetcher process and its parent share: a stream of messages, and a few bytes of memory."""
 
 from __future__ import annotations
 
 import asyncio
+import mmap
+import os
+import tempfile
 from contextlib import suppress
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Sequence
 
+
 Sent = TypeVar("Sent")
 Received = TypeVar("Received")
 
@@ -26,7 +30,7 @@ _MESSAGES_A_FRAME = 256
 class MessageStream(Generic[Sent, Received]):
     """Implements `ports.MessagePipe` over one end of a socket pair.
 
-    What is unknown to msgpack crosses as its text: only the log has such values.
+    A value of a type that msgpack does not know, as in the log, is sent as its text.
     """
 
     def __init__(
@@ -39,7 +43,7 @@ class MessageStream(Generic[Sent, Received]):
         self._encoder = msgspec.msgpack.Encoder(enc_hook=str)
 
     async def send(self, messages: Sequence[Sent]) -> None:
-        """Send these, in order; waits while the other end does not read. What nobody can read any more is lost."""
+        """Send these in order; waits while the other end does not read. Messages to an end that is gone are lost."""
         for start in range(0, len(messages), _MESSAGES_A_FRAME):
             frame = self._encoder.encode(messages[start : start + _MESSAGES_A_FRAME])
             with suppress(ConnectionError):
@@ -47,7 +51,7 @@ class MessageStream(Generic[Sent, Received]):
                 await self._writer.drain()
 
     async def receive(self) -> Sequence[Received]:
-        """Wait for the next messages; none: the other end is gone."""
+        """Wait for the next messages; empty: the other end is gone."""
         try:
             (length,) = _LENGTH.unpack(await self._reader.readexactly(_LENGTH.size))
             return self._decoder.decode(await self._reader.readexactly(length))
@@ -74,3 +78,46 @@ async def to_main(ours: socket.socket) -> MessageStream[FromFetcher, ToFetcher]:
 async def _open(ours: socket.socket, decoder: msgspec.msgpack.Decoder[list[Any]]) -> MessageStream[Any, Any]:
     reader, writer = await asyncio.open_unix_connection(sock=ours, limit=_READ_AHEAD_BYTES)
     return MessageStream(reader, writer, decoder)
+
+
+_NAME = Struct("=q")
+_SIZE = 4096
+
+
+class NameTag:
+    """Shared memory in which a fetcher names the page that it is working on; its parent can read it after a crash.
+
+    descriptor  by which the other side opens it
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self._memory = mmap.mmap(descriptor, _SIZE)
+
+    def write(self, page_id: int) -> None:
+        """Name a page; 0 for none."""
+        _NAME.pack_into(self._memory, 0, page_id)
+
+    def read(self) -> int | None:
+        """Read the id of the page; None for none."""
+        (page_id,) = _NAME.unpack_from(self._memory, 0)
+        return page_id or None
+
+    def close(self) -> None:
+        """Close it."""
+        self._memory.close()
+        os.close(self.descriptor)
+
+
+def new_name_tag() -> NameTag:
+    """Make shared memory; raises OSError where the machine has no memory or descriptor left."""
+    descriptor = _memory_file()
+    os.ftruncate(descriptor, _SIZE)
+    return NameTag(descriptor)
+
+
+def _memory_file() -> int:
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("tocsin-fetcher")
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())

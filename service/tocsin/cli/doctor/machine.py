@@ -15,7 +15,7 @@ from tocsin.adapters.http.tls import AUTHORITIES_MEND, NO_AUTHORITIES, has_autho
 from tocsin.adapters.stores import kept_copies, last_backup
 from tocsin.cli.doctor import Finding
 from tocsin.cli.formatting import count, show_time
-from tocsin.configuration.layers import from_environ, from_tree
+from tocsin.configuration.parsing import from_environ, from_tree
 from tocsin.configuration.secrets import SECRETS
 from tocsin.configuration.tree import pattern
 
