@@ -15,101 +15,101 @@ _HEAD: Final = """\
 #
 # To change a setting, take the first "#" from its line and from the line of its section.
 # Durations are written "100ms" "10s" "5m" "24h" "80d" "2w", sizes "512KiB" "10MiB".
-# File names are meant from the folder of this file.
+# File names are relative to the folder of this file.
 #
-# The environment wins over this file: TOCSIN_PAGES__EVERY="6h", TOCSIN_CHANNELS__OPS__URL="https://…",
-# lists as "a, b". The command line (--store) wins over the environment.
+# The environment overrides this file: TOCSIN_PAGES__EVERY="6h", TOCSIN_CHANNELS__OPS__URL="https://…",
+# lists as "a, b". The command line (--store) overrides the environment.
 # A secret may be in a file of its own: `secret_file = "ops.secret"`, or TOCSIN_CHANNELS__OPS__SECRET_FILE;
 # likewise `url_file` of a channel, `auth_file` and `proxy_file` of pages, `tokens_file` of [http].
-# What is in force, and where it came from, says `tocsin doctor`.
+# `tocsin doctor` shows the values in force and where they came from.
 """
 
 SECTIONS: Final[dict[str, str]] = {
-    "instance": "Who we are.",
-    "store": "Where states are kept, and how they are written.",
-    "pages": "How a page is checked and told of; `tocsin watch set` sets these for all pages, a group or a page.",
+    "instance": "This instance.",
+    "store": "The store.",
+    "pages": "How pages are checked and reported; `tocsin watch set` sets these for all pages, a group or a page.",
     "fetch": "Limits on requests.",
-    "fetch.deadlines": "How long each phase of one set of requests may take.",
+    "fetch.deadlines": "The longest time of each phase of one set of requests.",
     "hosts": "Politeness towards every host.",
-    "hosts.rules": "Exceptions for a host, or for all hosts below a name; what is left out holds as above.",
-    "network": "Which addresses may be dialled beside the public ones.",
-    "questions": "When pages cannot be had.",
-    "signals": "The same change on many pages of a host is told once.",
-    "snapshots": "Texts of pages, kept to show differences.",
-    "items": "Data that pages hold as microdata, such as events and contacts.",
-    "render": "Awareness: the page received whole, anew, and processed.",
-    "delivery": "How alerts reach the channels.",
-    "channels": "Who is told of changes: as many as you name. Without one, alerts stay listed (`tocsin alerts list`).",
-    "http": "The web pages, the interface for programs, and the metrics: one address for all.",
+    "hosts.rules": "Rules for a host, or for all hosts below a name; missing keys have the values above.",
+    "network": "Addresses that may be dialled besides the public ones.",
+    "questions": "Questions about pages that cannot be received.",
+    "signals": "Storms: the same change on many pages of a host is reported once.",
+    "snapshots": "Texts of pages, stored to show differences.",
+    "items": "Data in pages that is marked up as microdata, such as events and contacts.",
+    "render": "Renderings: a changed page is received once more, as a whole.",
+    "delivery": "Delivery of alerts to channels.",
+    "channels": "Channels: where alerts go, any number. Without one, `tocsin alerts list` still shows them.",
+    "http": "The web pages, the API and the metrics, on one address.",
     "log": "The log, on standard error.",
 }
 
 KEYS: Final[dict[str, str]] = {
-    "instance.name": "the source that alerts name; a-z, 0-9, . and -",
-    "instance.contact": "how the owner of a site reaches you, such as mailto:you@example.org; goes into the User-Agent",
-    "instance.time_zone": "that cron expressions are meant in",
+    "instance.name": "the source named in alerts; a-z, 0-9, . and -",
+    "instance.contact": "how site owners reach you, such as mailto:you@example.org; sent in the User-Agent",
+    "instance.time_zone": "for cron expressions",
     "store.url": "sqlite:FILE; never on a network file system",
-    "store.history": "how long pruned states, alerts and answered questions are kept; 0s keeps none",
+    "store.history": "how long pruned states, alerts and answered questions are stored; 0s stores none",
     "store.batch_rows": "results written in one transaction",
     "store.batch_wait": "how long a result waits for others at most",
-    "store.lease": "how long claimed work stays claimed after its process fell silent",
+    "store.lease": "how long claimed work stays claimed after its process stopped responding",
     "pages.mode": "on | auto (only if the page asks for it) | off (listed, never requested)",
-    "pages.tell": "of any change, or of major ones only: any | major",
+    "pages.tell": "alert on any change, or only on major ones: any | major",
     "pages.every": "longest time from one check to the next; or use cron",
     "pages.cron": 'instead of `every`, such as "0 6 * * *"',
     "pages.at_launch": "pages checked longer ago than this are due when the service starts",
-    "pages.min_gap": "never again within this time",
-    "pages.refresh_cap": "a page's own refresh counts as at most this",
-    "pages.durational_threshold": "an equal state after this long is a major change",
-    "pages.minor_threshold": "as many minor changes are a major one; the specification's quantitative threshold",
-    "pages.tries": "further sets of requests when a page was not received",
-    "pages.retry_refused": "try again also what the server refused for good, such as 404",
-    "pages.report": 'tell these too: "unchanged", "too-soon"',
-    "pages.signals": "read beside what pages declare to us: auto (where no topper element does) | all | none",
+    "pages.min_gap": "minimum interval between two sets of requests for a page",
+    "pages.refresh_cap": "the longest refresh time of a page that is believed",
+    "pages.durational_threshold": "an equal state after this time is a major change",
+    "pages.minor_threshold": "this many minor changes are a major one; the specification's quantitative threshold",
+    "pages.tries": "further sets of requests if a page was not received",
+    "pages.retry_refused": "try again also after a final refusal, such as 404",
+    "pages.report": 'also report checks with these outcomes: "unchanged", "too-soon"',
+    "pages.signals": "read signals: auto (of pages without a topper element) | all | none",
     "pages.signal_rules": 'such as "json-ld.version: major", "content by 30 %: major", "etag: ignore"',
-    "pages.look_at": 'what counts as the content, as CSS selectors: "main, #price"; without them what looks like it',
-    "pages.ignore": 'what does not count, as CSS selectors: ".advert, #visitors"',
-    "pages.suspects": "a login, consent or error page in place of the page: hold (tell, keep the state) | accept",
-    "pages.adaptive": "check more often what changes more often, between the next two; true | false",
-    "pages.every_min": "with adaptive: never more often",
-    "pages.every_max": "with adaptive: never less often",
-    "pages.headers": "sent with each request; like the next three never on to another host",
+    "pages.look_at": 'CSS selectors of the content, such as "main, #price"; without them it is recognised',
+    "pages.ignore": 'CSS selectors of parts to leave out, such as ".advert, #visitors"',
+    "pages.suspects": "a login, consent or error page in place of the page: hold (alert, keep the state) | accept",
+    "pages.adaptive": "check more often what changes more often, within the next two; true | false",
+    "pages.every_min": "with adaptive: the shortest interval",
+    "pages.every_max": "with adaptive: the longest interval",
+    "pages.headers": "sent with each request; like the next three, never to another host",
     "pages.auth": 'user:password, or a token as "Bearer …"',
     "pages.cookies": "name and value each",
     "pages.proxy": "http://…, also with user:password@; no SOCKS",
-    "fetch.fetchers": "processes that fetch and assess; auto: cores less one, at least one; 0: the main process does",
-    "fetch.in_flight": "requests at once, of all hosts and fetchers",
-    "fetch.max_body": "a page larger than this is not received; after decoding",
+    "fetch.fetchers": "processes that fetch and assess; auto: one fewer than cores, at least one; 0: none, the main process does it",
+    "fetch.in_flight": "requests at a time, of all hosts and fetchers",
+    "fetch.max_body": "a larger page is not received; after decoding",
     "fetch.max_wire": "the same, before decoding",
-    "fetch.redirects": "followed at most",
-    "fetch.unconditional_every": "each so many checks ask without conditions, lest a server's wrong 304 hide changes",
-    "fetch.hold": "a longer pause between tries gives the place up and goes on later",
-    "fetch.deadlines.dns": "find the address",
-    "fetch.deadlines.connect": "reach it",
-    "fetch.deadlines.tls": "agree on encryption",
-    "fetch.deadlines.first_byte": "from the request to the first byte of its answer",
-    "fetch.deadlines.total": "all of it, redirects included",
-    "hosts.concurrency": "requests at once to one host",
-    "hosts.delay": "from the start of a request to the start of the next one to that host",
+    "fetch.redirects": "the most redirects that are followed",
+    "fetch.unconditional_every": "every n-th check is made without conditions, so that a server's wrong 304 hides no change",
+    "fetch.hold": "if a pause between tries is longer, the page is put off",
+    "fetch.deadlines.dns": "resolve the name",
+    "fetch.deadlines.connect": "connect",
+    "fetch.deadlines.tls": "TLS handshake",
+    "fetch.deadlines.first_byte": "from the request to the first byte of the answer",
+    "fetch.deadlines.total": "everything, including redirects",
+    "hosts.concurrency": "requests at a time to one host",
+    "hosts.delay": "from the start of a request to the start of the next one to the same host",
     "hosts.retry_after_max": "a longer Retry-After counts as this",
     "hosts.robots": 'robots.txt: obey; "ignore" only in a rule, for hosts that are one\'s own',
-    "network.allow": 'networks, such as "10.0.0.0/8"; private and loopback addresses are refused without',
+    "network.allow": 'networks, such as "10.0.0.0/8"; without this, private and loopback addresses are refused',
     "questions.gather": "failures of one host and cause within this time become one question",
-    "signals.storm_pages": "so many pages are many, at most 1000; 0: each is told by itself",
-    "signals.gather": "pages that follow within this time are counted before it is told",
-    "snapshots.keep": "how long; the latest one of a page stays",
-    "snapshots.per_page": "how many of one page at most; 0 keeps none",
-    "snapshots.total": "of all pages together, compressed; the oldest go first",
-    "items.keep": "keep it, and tell how it changed; false: what was kept of a page goes when it is next received",
-    "render.kind": "http: received and parsed",
-    "render.limit": "pages at once",
-    "render.resume_at": "free places from which on deferred pages go on, 1 to limit",
-    "delivery.give_up": "an alert that was tried this long and not accepted is a dead letter",
-    "http.listen": "address and port; without a token only this machine is let in; empty: no web pages, no interface",
-    "http.public_url": "under which others reach it, for links; also where it stands behind a proxy",
-    "http.tokens": 'who is let in, one line "NAME SCOPE TOKEN" each, or one token alone; better as tokens_file',
-    "http.first_token": "without any token a first start makes a token and prints it once, as the image does",
-    "http.trusted_proxies": "networks of reverse proxies whose X-Forwarded headers are believed",
+    "signals.storm_pages": "the number of pages from which on it is a storm, at most 1000; 0: report each page",
+    "signals.gather": "pages that follow within this time are counted before it is reported",
+    "snapshots.keep": "how long; the latest text of a page is never deleted",
+    "snapshots.per_page": "texts of one page at most; 0 stores none",
+    "snapshots.total": "of all pages together, compressed; the oldest are deleted first",
+    "items.keep": "store it, and report its changes; false: stored items of a page are deleted when it is next received",
+    "render.kind": "http: receive and parse",
+    "render.limit": "pages at a time",
+    "render.resume_at": "free slots at which deferred pages continue, 1 to limit",
+    "delivery.give_up": "an alert that was not accepted after trying this long is a dead letter",
+    "http.listen": "address and port; without a token only loopback is used; empty: no web pages, no API",
+    "http.public_url": "the URL under which clients reach the service, for links; needed behind a proxy",
+    "http.tokens": 'tokens, one line "NAME SCOPE TOKEN" each, or one token alone; tokens_file is better',
+    "http.first_token": "if no token exists, the first start creates one and prints it once, as the image does",
+    "http.trusted_proxies": "networks of reverse proxies whose X-Forwarded headers are used",
     "http.session": "how long a browser stays logged in",
     "log.level": "debug | info | warning | error",
     "log.format": "auto (human on a terminal, else json) | human | json",
@@ -118,12 +118,12 @@ KEYS: Final[dict[str, str]] = {
 _EXAMPLES: Final[dict[str, str]] = {
     "hosts.rules": """\
 #[hosts.rules."*.example.org"]
-#concurrency = 1              # requests at once
+#concurrency = 1              # requests at a time
 #delay = "5s"                 # between the starts of two requests
 #retry_after_max = "1h"       # a longer Retry-After counts as this
-#robots = "ignore"            # only for hosts that are your own
+#robots = "ignore"            # only for your own hosts
 
-# A certificate that no authority vouches for: trusted there, this one alone; for one host by its name, never for many.
+# A self-signed certificate: only this one is trusted for this host; for one host by its name, never for several.
 #[hosts.rules."intranet.example.org"]
 #certificate = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 """,
@@ -131,7 +131,7 @@ _EXAMPLES: Final[dict[str, str]] = {
 #[channels.ops]
 #type = "webhook"             # webhook | file | stdout
 #url = "https://example.org/hook"
-#secret_file = "ops.secret"   # signs what is sent; `tocsin channel secret ops` makes it; or secret = "whsec_…"
+#secret_file = "ops.secret"   # signs the alerts; `tocsin channel secret ops` creates it; or secret = "whsec_…"
 #headers = { "X-Team" = "web" }
 #timeout = "15s"              # for one delivery
 
