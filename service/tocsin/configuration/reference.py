@@ -18,35 +18,35 @@ _HEAD: Final = """\
 
 <!-- Written by the program: python -m tocsin.configuration.reference > docs/configuration.md -->
 
-Every setting has a default; the service runs without a file. `config/tocsin.toml` is a commented file with all settings,
-to copy and change.
+Every setting has a default; the service runs without a file. `config/tocsin.toml` is a commented file with all
+settings, to copy and change.
 
-**Sources**, each overriding the previous one: the defaults, the file, the environment, the command line. The file is the
-first that exists of `--config FILE`, `TOCSIN_CONFIG`, `tocsin.toml` in the working folder, and
-`tocsin/tocsin.toml` in the user's configuration folder. Settings of pages may also be set at run time, for all pages, a
-group or a page (`tocsin watch set`, `tocsin apply`, the web pages); the most specific value applies. `tocsin doctor` prints
-the values in force and where each came from.
+**Sources**, each overriding the previous one: the defaults, the file, the environment, the command line. The file is
+the first that exists of `--config FILE`, `TOCSIN_CONFIG`, `tocsin.toml` in the working folder, and
+`tocsin/tocsin.toml` in the user's configuration folder. Settings of pages may also be set at run time, for all pages,
+a group or a page (`tocsin watch set`, `tocsin apply`, the web pages); the most specific value applies. `tocsin
+doctor` prints the values in force and where each came from.
 
 **In the environment** a setting is called `TOCSIN_SECTION__KEY`, with two underscores: `TOCSIN_PAGES__EVERY=6h`,
 `TOCSIN_CHANNELS__OPS__URL=https://…`. Lists are written as `a, b`.
 
-**Secrets** can be in files of their own: append `_file` to the key, in the file (`secret_file = "ops.secret"`, from the
-configuration's folder) and in the environment (`TOCSIN_CHANNELS__OPS__SECRET_FILE=/run/secrets/ops`). If such a file
-cannot be read, only what needs it fails: a channel's alerts wait, and pages whose credentials or proxy are in the file are
-not checked. The log, `tocsin doctor` and `tocsin channel list` say so. Everything else works.
+**Secrets** can be in files of their own: append `_file` to the key, in the file (`secret_file = "ops.secret"`, from
+the configuration's folder) and in the environment (`TOCSIN_CHANNELS__OPS__SECRET_FILE=/run/secrets/ops`). If such a
+file cannot be read, only what needs it fails: a channel's alerts wait, and pages whose credentials or proxy are in
+the file are not checked. The log, `tocsin doctor` and `tocsin channel list` say so. Everything else works.
 
-**Tokens** for the web pages and the API can be declared in a file:
-`tokens_file = "tocsin.tokens"` under `[http]`, or `TOCSIN_HTTP__TOKENS_FILE=/run/secrets/tocsin_tokens`. The file has
-one administrator token, or a line `NAME SCOPE TOKEN` for each; the scope is `read`, `write` or `admin`.
-A token has 32 to 256 characters (`openssl rand -hex 32` creates one), and only its digest is stored. The file is
-authoritative for the tokens it declares: a token that is deleted from it is revoked at the next start or SIGHUP, with its
-sessions. Tokens of `tocsin token add` do not change. `tocsin token revoke` revokes a declared token at once and for good.
+**Tokens** for the web pages and the API can be declared in a file: `tokens_file = "tocsin.tokens"` under `[http]`, or
+`TOCSIN_HTTP__TOKENS_FILE=/run/secrets/tocsin_tokens`. The file has one administrator token, or a line `NAME SCOPE
+TOKEN` for each; the scope is `read`, `write` or `admin`. A token has 32 to 256 characters (`openssl rand -hex 32`
+creates one), and only its digest is stored. The file is authoritative for the tokens it declares: a token that is
+deleted from it is revoked at the next start or SIGHUP, with its sessions. Tokens of `tocsin token add` do not change.
+`tocsin token revoke` revokes a declared token at once and for good.
 
 **Durations** are written `100ms`, `10s`, `5m`, `24h`, `80d`, `2w` or `1h30m`, **sizes** `512KiB`, `10MiB`.
 
-**Errors** name the place, the key and the correction; for an unknown key also the most similar known one. SIGHUP reads the
-configuration again; an invalid file then changes nothing. A key marked ↻ takes effect at the next start, and the log says
-so. The value of a key marked *secret* is never shown.
+**Errors** name the place, the key and the correction; for an unknown key also the most similar known one. SIGHUP
+reads the configuration again; an invalid file then changes nothing. A key marked ↻ takes effect at the next start,
+and the log says so. The value of a key marked *secret* is never shown.
 """
 _TABLE: Final = "| setting | default | allowed | what it is |\n|---|---|---|---|"
 _NAMED: Final[dict[str, dict[str, str]]] = {
