@@ -84,12 +84,13 @@ class Parts:
         self.store, self.clock, self.checkers = store, ManualClock(), RationedCheckers()
         telemetry = RecordingTelemetry()
         self.lease = Lease(store, "test", LEASE, self.clock, telemetry)
+        self.gates = Gates(HostSettings(delay=timedelta(0)), self.clock)
         self.scheduler = Scheduler(
             store,
             self.lease,
             self.checkers,
             Policies(PageSettings()),
-            Gates(HostSettings(delay=timedelta(0)), self.clock),
+            self.gates,
             OutageWatch(self.clock),
             FetchSettings(in_flight=50),
             self.clock,
@@ -209,3 +210,16 @@ async def test_the_store_is_not_asked_for_pages_that_no_checker_has_room_for(
 
     assert before == []
     assert asked
+
+
+async def test_a_host_that_asked_for_a_pause_is_checked_when_the_pause_is_over(tmp_path: Path) -> None:
+    async with scheduling(tmp_path) as parts:
+        parts.checkers.free[1] = 5
+        parts.gates.hold("b.example", parts.clock.monotonic() + 100)
+        await parts.watch("b.example", late_s=10)
+        await parts.watch("c.example", late_s=1)
+        before_its_end = list(await parts.begun(1))
+        await parts.clock.advance(101)
+
+        assert before_its_end == ["c.example"]
+        assert await parts.begun(2) == ["c.example", "b.example"]
