@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from tocsin.ports import Channel, Clock, Telemetry
 
 
+# Upper bounds of the buckets for durations of checks, in milliseconds.
 CHECK_MS: Final = (50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000)
-"""Upper bounds of the buckets for durations of checks, in milliseconds."""
+# The same for commits of batches.
 COMMIT_MS: Final = (5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000)
-"""The same for commits of batches."""
 _RESULTS: Final = {"channel": "failed", "alert": "refused", "gone": "gone", "ours": "ours"}
+# Time that one row of activity covers.
 SPAN_US: Final = 300_000_000
-"""Time that one row of activity covers."""
+# Interval of reading the store's figures.
 LOOK_S: Final = 15.0
-"""Interval of reading the store's figures."""
+# Longest interval of writing the counters: a kill loses this much.
 NOTE_US: Final = 60_000_000
-"""Longest interval of writing the counters: a kill loses this much."""
 KEPT: Final = timedelta(days=90)
 _PRUNE_US: Final = 3_600_000_000
 

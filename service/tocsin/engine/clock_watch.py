@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from tocsin.settings import HostSettings, PageSettings
 
 LOOK_S: Final = 0.5
+# Smaller steps are usual corrections by a time service, and delay nothing noticeably.
 LEAST_STEP_US: Final = 1_000_000
-"""Smaller steps are usual corrections by a time service, and delay nothing noticeably."""
+# Pause before a failed step is repeated.
 AGAIN_S: Final = 2.0
-"""Pause before a failed step is repeated."""
+# Time until results of checks that began before the step are written; then their pages are replanned, too.
 SETTLED_S: Final = 300.0
-"""Time until results of checks that began before the step are written; then their pages are replanned, too."""
 WHY: Final = "the clock was set back"
 
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from tocsin.settings import SnapshotSettings
 
 EVERY_S = 3600.0
+# Interval of limiting texts: the first pass over a long list adds some hundred megabytes per minute.
 ROOM_EVERY_S = 60.0
-"""Interval of limiting texts: the first pass over a long list adds some hundred megabytes per minute."""
 
 BATCH_ROWS = 500
 _BREATH_S = 0.05

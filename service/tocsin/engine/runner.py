@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from tocsin.model import Instant, JsonObject
     from tocsin.ports import Clock, Store, Telemetry
 
+# Longest stop, shorter than container engines wait before they kill; work that is not finished by then is claimed again
+# at the next start.
 GRACE_S = 8.0
-"""Longest stop, shorter than container engines wait before they kill; work that is not finished by then is claimed
-again at the next start."""
 
+# Least time of each step of a stop, however long the steps before it took.
 LEAST_S = 0.5
-"""Least time of each step of a stop, however long the steps before it took."""
 
+# The same for a one-shot check that a person interrupts.
 HALT_S = 2.0
-"""The same for a one-shot check that a person interrupts."""
 
+# Time of a one-shot check for its deliveries; the others stay in the outbox.
 DRAIN_S = 15.0
-"""Time of a one-shot check for its deliveries; the others stay in the outbox."""
 
 
+# Pause before a failed step of the launch is repeated.
 AGAIN_S = 2.0
-"""Pause before a failed step of the launch is repeated."""
 
 
 class EngineParts(Struct, frozen=True):

@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     from tocsin.settings import Settings
 
 
+# Microseconds since 1970-01-01T00:00:00Z.
 Instant: TypeAlias = int
-"""Microseconds since 1970-01-01T00:00:00Z."""
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
+# The twelve canonical values of a state, in the order of `spec.topper.state.FIELDS`.
 FieldValues: TypeAlias = tuple[str | None, ...]
-"""The twelve canonical values of a state, in the order of `spec.topper.state.FIELDS`."""
 
 JsonObject: TypeAlias = dict[str, Any]
 
+# How many shards hosts fall into (the first 12 bits of BLAKE2b of the host).
 SHARDS = 4096
-"""How many shards hosts fall into (the first 12 bits of BLAKE2b of the host)."""
+# Instead of a `FailureKind`: this machine ran short of a resource.
 SHORTAGE = "shortage"
-"""Instead of a `FailureKind`: this machine ran short of a resource."""
+# Instead of a `FailureKind`: the page's settings in the store cannot be used, so no request was made.
 REFUSED_SETTINGS = "settings"
-"""Instead of a `FailureKind`: the page's settings in the store cannot be used, so no request was made."""
+# A reserved name (RFC 6761, 6.4) that only the service's own fetchers resolve.
 DEMO_HOST: Final = "demo.tocsin.invalid"
-"""A reserved name (RFC 6761, 6.4) that only the service's own fetchers resolve."""
 DEMO_GROUP: Final = "demo"
 NEIGHBOURS_BITS: Final = 4  # As many rows fit in a leaf of the store.
 _STEP_BITS: Final = 16

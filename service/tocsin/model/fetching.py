@@ -10,12 +10,12 @@ from msgspec import Struct
 from tocsin.model.common import Instant, Validators
 from tocsin.model.knowledge import PageItems
 
+# The product token that rules of robots.txt and directives of pages name us by.
 AGENT: Final = "tocsin"
-"""The product token that rules of robots.txt and directives of pages name us by."""
+# The status of an answer that may stand in the page's place, and may be the page.
 ACCEPTED: Final = 202
-"""The status of an answer that may stand in the page's place, and may be the page."""
+# Servers refuse requests with longer headers; a page must not become unreachable by its own tag.
 LONGEST_VALIDATOR: Final = 4096
-"""Servers refuse requests with longer headers; a page must not become unreachable by its own tag."""
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 

@@ -111,8 +111,8 @@ class Snapshot(Struct, frozen=True, gc=False):
     at: Instant = 0
 
 
+# The page forbids copies: stored texts are deleted.
 NO_COPY: Final = Snapshot(b"", b"")
-"""The page forbids copies: stored texts are deleted."""
 
 
 class SnapshotRow(Struct, frozen=True, gc=False):
@@ -188,8 +188,8 @@ class PageItems(Struct, frozen=True, gc=False):
     first_at: Instant = 0
 
 
+# The page forbids copies: stored items are deleted.
 NO_ITEMS: Final = PageItems(0, b"", b"", 0)
-"""The page forbids copies: stored items are deleted."""
 
 
 class ItemChanges(Struct, frozen=True, gc=False):

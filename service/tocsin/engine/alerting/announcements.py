@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from tocsin.model import Instant, JsonObject, StormRow
     from tocsin.ports import AttentionStore, Chance, Clock, Store, Telemetry
 LOOK_S: Final = 1.0
+# Pages that are tried for texts that show the change; texts are not kept of every page.
 _ASKED_FOR_TEXTS: Final = 10
-"""Pages that are tried for texts that show the change; texts are not kept of every page."""
 _RETRY_US = 60_000_000
 
 

@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from tocsin.ports import AlertStore, Channel, Clock, Telemetry
     from tocsin.settings import DeliverySettings
 
+# How many alerts, of different pages, a channel is given at once while it answers promptly.
 IN_FLIGHT: Final = 8
-"""How many alerts, of different pages, a channel is given at once while it answers promptly."""
+# The same with those whose answer takes longer than SLOW_S: they give their places to others.
 MOST_IN_FLIGHT: Final = 16
-"""The same with those whose answer takes longer than SLOW_S: they give their places to others."""
 SLOW_S: Final = 1.0
+# Alerts of this many pages fail, and none is accepted between: then the channel is at fault.
 BLAMED_AT: Final = 3
-"""Alerts of this many pages fail, and none is accepted between: then the channel is at fault."""
+# How many deliveries are read, and recorded in one transaction, at most.
 BATCH: Final = 64
-"""How many deliveries are read, and recorded in one transaction, at most."""
+# After this time an answer is recorded, while others are still awaited.
 RECORD_S: Final = 0.25
-"""After this time an answer is recorded, while others are still awaited."""
 POLL_S: Final = 1.0
+# How long the last answers have to be recorded when the channel is given up.
 LAST_RECORD_S: Final = 2.0
-"""How long the last answers have to be recorded when the channel is given up."""
 _LOOK_AGAIN_S: Final = 5.0
 _TESTS: Final = 8
 

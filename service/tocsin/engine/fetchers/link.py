@@ -38,16 +38,16 @@ if TYPE_CHECKING:
     from tocsin.ports.processes import FetcherProcess, FetcherStarter
 
 TICK_S = 1.0
+# Seconds of silence after which a fetcher counts as hanging; the worst page takes a tenth of that.
 SILENT_TICKS = 60
-"""Seconds of silence after which a fetcher counts as hanging; the worst page takes a tenth of that."""
+# Factor of that time for its start, where everything starts at once.
 _TO_START = 3
-"""Factor of that time for its start, where everything starts at once."""
+# Fetchers in a row that die before they work: then the fault is ours.
 MOST_STILLBORN = 3
-"""Fetchers in a row that die before they work: then the fault is ours."""
 GRACE_S = 2.0
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 5.0
+# Lifetime from which on a fetcher is replaced at once; after shorter ones the pause grows.
 _LONG_LIFE_S = 30.0
-"""Lifetime from which on a fetcher is replaced at once; after shorter ones the pause grows."""
 
 
 class FetcherTask(Struct, frozen=True):

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from tocsin.ports.messages import Ask, CheckEnds, FromFetcher, Reply
     from tocsin.settings import HostSettings, LogSettings
 
+# Time that results wait for others to be sent together; questions and answers do not wait.
 GATHER_S = 0.02
-"""Time that results wait for others to be sent together; questions and answers do not wait."""
 _MOST_GATHERED = 200
 _LOUDNESS = {"debug": 0, "info": 1, "warning": 2, "error": 3}
 

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from tocsin.ports.processes import FetcherStarter
     from tocsin.settings import FetchSettings, HostSettings, Settings
 
+# A fetcher's limit of pages, as a multiple of its even share.
 _SLACK = 1.5
-"""A fetcher's limit of pages, as a multiple of its even share."""
 
 
 @lru_cache(maxsize=65_536)

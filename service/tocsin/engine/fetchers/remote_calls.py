@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from tocsin.ports.messages import Answer, FailureWay, Question, Reply
 
+# The errors that can be an answer.
 CROSSING = (FetchError, Disallowed, Postponed, Withdrawn, SettingsError, Shortage, StoreError)
-"""The errors that can be an answer."""
 
 
 class RemoteCalls:

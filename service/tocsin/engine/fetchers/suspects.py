@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
     from tocsin.ports import Clock
 
+# Fetchers that a page kills until it is set aside.
 STRIKES = 2
-"""Fetchers that a page kills until it is set aside."""
+# Time until a page that was set aside is tried again, at the risk of one more fetcher.
 SET_ASIDE_S = 3600.0
-"""Time until a page that was set aside is tried again, at the risk of one more fetcher."""
 _MOST_SUSPECTS_AT_ONCE = 64
 _MOST_STRUCK = 10_000
 

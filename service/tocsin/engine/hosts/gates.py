@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 NEVER_S = float("-inf")
+# The longest crawl delay that is obeyed.
 LONGEST_CRAWL_DELAY_S = 30.0
-"""The longest crawl delay that is obeyed."""
 _FEWEST_TO_SWEEP = 1024
 
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from tocsin.model import Claim
     from tocsin.ports import Clock, Telemetry, WorkStore
 
+# How often the store's files are checked: writes to a deleted file are lost.
 LOOK_S = 0.25
-"""How often the store's files are checked: writes to a deleted file are lost."""
 
 
 class CommitHealth:

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
     from tocsin.ports import Clock
 
+# So much work is done in one turn of the loop; then sockets, timers and messages have theirs.
 TURN_S: Final = 0.005
-"""So much work is done in one turn of the loop; then sockets, timers and messages have theirs."""
+# What takes less counts for nothing: to wait for a turn would cost a share of it, and hundreds of them fit in one.
 SHORT_S: Final = 0.0005
-"""What takes less counts for nothing: to wait for a turn would cost a share of it, and hundreds of them fit in one."""
+# How often it is measured how late a loop is.
 MEASURED_S: Final = 1.0
-"""How often it is measured how late a loop is."""
 _MOST_WOKEN: Final = 64
+# Of the latest piece of work in the mean.
 _WEIGHT: Final = 0.1
-"""Of the latest piece of work in the mean."""
 
 
 class LoopTime:

@@ -19,10 +19,10 @@ FEWEST_HOSTS = 3
 SHARE = 0.95
 FIRST_PROBE_S = 5.0
 LONGEST_PROBE_S = 300.0
+# Hosts known to fail by themselves; the ones that failed first are forgotten first.
 MOST_DEAD = 10_000
-"""Hosts known to fail by themselves; the ones that failed first are forgotten first."""
+# The kinds of failure that all hosts show at once when our own connection fails.
 OURS = frozenset({FailureKind.DNS, FailureKind.CONNECT})
-"""The kinds of failure that all hosts show at once when our own connection fails."""
 # Kinds of failure that an answer came before: the way to the host is open.
 _ANSWERED = frozenset(
     {

@@ -6,12 +6,12 @@ import asyncio
 from collections import deque
 from typing import Final
 
+# Pages in hand per request slot: most of them wait for their turn at a host.
 PAGES_A_REQUEST: Final = 4
-"""Pages in hand per request slot: most of them wait for their turn at a host."""
+# Least number of pages that a late process has in hand.
 FEWEST_PAGES: Final = 32
-"""Least number of pages that a late process has in hand."""
+# Longest acceptable wait of work that is ready.
 LATE_S: Final = 0.5
-"""Longest acceptable wait of work that is ready."""
 
 
 class RequestSlots:

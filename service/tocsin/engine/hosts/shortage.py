@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from tocsin.model import CheckResult, Instant
     from tocsin.ports import Clock, Telemetry
 
+# The happening that reports work postponed by a shortage, with the text as `error`.
 MET = "shortage.met"
-"""The happening that reports work postponed by a shortage, with the text as `error`."""
 FIRST_PAUSE_S = 1.0
 LONGEST_PAUSE_S = 30.0
+# A shortage is over when pages are received again and nothing was postponed for this long.
 QUIET_S = 60.0
-"""A shortage is over when pages are received again and nothing was postponed for this long."""
 
 
 class ShortageWatch:

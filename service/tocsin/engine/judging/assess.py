@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     Headers: TypeAlias = tuple[tuple[str, str], ...]
 
+# Version of the readers, a part of each digest; a digest of another version never equals one of today.
 READERS = "3"
-"""Version of the readers, a part of each digest; a digest of another version never equals one of today."""
 # Raise it whenever pages are read or digests are made differently. 3: XXH3 digests; a late charset counts anywhere.
 
 # A page without any of these words is not parsed: none of its meta elements can matter.

@@ -24,8 +24,8 @@ CRON_SPREAD_US = 60_000_000
 _MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST_SET_US: Final = 600_000_000
+# Steps per doubling that adaptive intervals are rounded to, and grid points per interval.
 _PLACES: Final = 4
-"""Steps per doubling that adaptive intervals are rounded to, and grid points per interval."""
 _UNITS: Final = ((86_400, 48 * 3600, "d"), (3600, 2 * 3600, "h"), (60, 120, "m"))
 
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
         VerdictRow,
     )
 
+# Longest time until a page is tried again whose settings cannot be used.
 LOOK_AGAIN: Final = timedelta(hours=1)
-"""Longest time until a page is tried again whose settings cannot be used."""
 _NOTHING_LEARNT: Final = LearntContents()
 
 

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 _MOST_CHARACTERS = 2**20
 # No registered link type is nearly as long.
 _LONGEST_REL = 256
+# 1970-01-01 in seconds since the year 0.
 _EPOCH_S = 62_167_219_200
-"""1970-01-01 in seconds since the year 0."""
+# Characters compared, without the common beginning and end of both texts: an excerpt shows far fewer.
 _MOST_COMPARED = 2**18
-"""Characters compared, without the common beginning and end of both texts: an excerpt shows far fewer."""
 
 
 def find_copies(

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from tocsin.spec.topper.compare import Comparison, Thresholds
 
 
+# The answers of T60; further ones are in docs/alert-receivers.md.
 INSTRUCTIONS = ("again", "never", "until-major")
-"""The answers of T60; further ones are in docs/alert-receivers.md."""
 
 MAX_EVENT_BYTES = 256 * 2**10
 _MOST_OF_COPIES = MAX_EVENT_BYTES // 2

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
     from tocsin.model import Instant, SignalContext
 
+# Checks in a row with a change until a place is muted; the first two changes are still told.
 MUTED_AT: Final = 3
-"""Checks in a row with a change until a place is muted; the first two changes are still told."""
+# Readings in a row without a change until a place is unmuted.
 HEARD_AT: Final = 5
-"""Readings in a row without a change until a place is unmuted."""
+# Time without a change until a place is unmuted, too: a page with equal bytes is not read, and quiet.
 HEARD_AFTER_US: Final = 30 * 86_400_000_000
-"""Time without a change until a place is unmuted, too: a page with equal bytes is not read, and quiet."""
+# Pages of a host on which a place is muted until it is muted on all of them.
 HOST_MUTES_AT: Final = 5
-"""Pages of a host on which a place is muted until it is muted on all of them."""
+# Places remembered for one page; those quiet for longest are forgotten first.
 MOST: Final = 64
-"""Places remembered for one page; those quiet for longest are forgotten first."""
 
 _POSITIVE: Final = 2**63 - 1
 _SIGNAL: Final = "signal "

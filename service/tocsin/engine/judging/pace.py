@@ -50,20 +50,20 @@ if TYPE_CHECKING:
 
 _SECOND: Final = 1_000_000
 HALF_LIFE_CHECKS: Final = 20
+# Checks or seconds, whichever come first, after which evidence counts half: pages can calm down.
 HALF_LIFE_S: Final = 60 * 86_400.0
-"""Checks or seconds, whichever come first, after which evidence counts half: pages can calm down."""
+# Weight of the user's expectation, in changes.
 PRIOR_CHANGES: Final = 0.5
-"""Weight of the user's expectation, in changes."""
+# Intervals that a page's own date counts for at its first check, at most.
 LOOK_BACK: Final = 4
-"""Intervals that a page's own date counts for at its first check, at most."""
+# Least age of a declared date, as a share of an interval: pages may declare the moment of each answer.
 FINEST_AGE: Final = 1 / 8
-"""Least age of a declared date, as a share of an interval: pages may declare the moment of each answer."""
+# Fewer changes count as none: evidence that fades for years must not become too small to divide by.
 _TRACE: Final = 1e-3
-"""Fewer changes count as none: evidence that fades for years must not become too small to divide by."""
+# Changes expected in an interval from which on finding one is no information.
 _SATURATED: Final = 500.0
-"""Changes expected in an interval from which on finding one is no information."""
+# Size of the last step relative to the rate; the remaining error is its square.
 _ENOUGH: Final = 1e-2
-"""Size of the last step relative to the rate; the remaining error is its square."""
 _MOST_STEPS: Final = 30
 _UNKNOWN: Final = ChangePace()
 _CHANGES: Final = frozenset({CheckOutcome.MINOR, CheckOutcome.MAJOR})
@@ -77,8 +77,8 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _LONGEST_REMEMBERED: Final = 64
 _NEVER_READ: Final = PageKnowledge("", {})
+# What is longer counts as this; the caller clamps to far less.
 LONGEST_S: Final = 10 * 365 * 86_400
-"""What is longer counts as this; the caller clamps to far less."""
 _MOST_CHARS: Final = 4096
 _MOST_DIGITS: Final = 12
 _STALE: Final = frozenset({"no-cache", "no-store"})

@@ -46,12 +46,12 @@ _CANONICAL: Final = re.compile(
 )
 _LONGEST_CANONICAL: Final = 2000
 _LONGEST_DATE: Final = 100
+# Characters of all URLs of a sitemap: a fifth of a MiB, compressed, can expand to fifty MiB.
 _MOST_LETTERS: Final = 16_000_000
-"""Characters of all URLs of a sitemap: a fifth of a MiB, compressed, can expand to fifty MiB."""
 _UNREADABLE: Final = "unreadable"
 _MOSTLY: Final = 0.5
+# The content disappeared.
 GONE: Final = ContentChange(is_change=True, share=1.0, blocks=1, removed=1)
-"""The content disappeared."""
 
 
 class Lists(NamedTuple):

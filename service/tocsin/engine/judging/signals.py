@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 NOTHING: Final = SignalContext()
 _TOPPER: Final = itemgetter(*(FIELDS.index(field) for field in TOPPER_FIELDS))
 _NO_TOPPER: Final = (None,) * len(TOPPER_FIELDS)
+# Rule for a page that alternates between versions that were told.
 BACK: Final = "S8"
-"""Rule for a page that alternates between versions that were told."""
 _MOST_VERSIONS: Final = 8
 _STRENGTH: Final[dict[Says, int]] = {"nothing": 0, "minor": 1, "major": 2}
 _DATED: Final = ("dc.modified", "dcterms.modified", "article:modified_time", "page-version")

@@ -33,8 +33,8 @@ _MOST_ENDED = 10_000
 _STORE_RETRY_S = 2.0
 _OUTAGE_PAUSE_S = 60.0
 _SHORTAGE_PAUSE_S = 15.0
+# Pause of a page whose settings cannot be used: the user may mend them.
 _HELD_PAUSE_S = 600.0
-"""Pause of a page whose settings cannot be used: the user may mend them."""
 
 
 class RenderGate:

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from tocsin.settings import HostSettings, PageSettings
 
 _ROUNDING: Final = 1e-9
+# Crowded hosts that are named, the worst first.
 NAMED: Final = 10
-"""Crowded hosts that are named, the worst first."""
 EVERY_S: Final = 3600.0
+# At the start, checks have priority.
 _FIRST_S = 5.0
-"""At the start, checks have priority."""
 
 
 class HostRound(Struct, frozen=True):

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from tocsin.ports import Clock, WorkStore
 
 WITNESSES = 3
+# Time for the witnesses to answer: resolving a name and connecting take no longer.
 VERDICT_S = 30.0
-"""Time for the witnesses to answer: resolving a name and connecting take no longer."""
 _MOST_REMEMBERED = 8
 _PAGES_A_HOST = 4
 _EVER: Instant = 2**62

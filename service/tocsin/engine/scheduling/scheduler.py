@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 POLL_S = 0.25
 HOSTS_AT_A_TIME = 500
 HOSTS_A_LOOK = 5000
+# Pages begun together per host while many hosts are due.
 PAGES_A_HOST = 2
-"""Pages begun together per host while many hosts are due."""
+# The same without a delay between requests, when reusing a connection is worth more than many hosts.
 _WITHOUT_DELAY = 8
-"""The same without a delay between requests, when reusing a connection is worth more than many hosts."""
 _MOST_PAGES_A_HOST = 64
 _EVER: Instant = 2**62
 _AGAIN_S = 0.5

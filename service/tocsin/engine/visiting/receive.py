@@ -45,8 +45,8 @@ BUSY = frozenset({429, 503})
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5"
 Headers: TypeAlias = tuple[tuple[str, str], ...]
 _PLAIN_HEADERS: Headers = (("Accept", ACCEPT),)
+# The page; or, if another fetcher received it, the result of its check, or why it cannot be read.
 ReceiveResult: TypeAlias = ReceivedPage | CheckResult | FetchRefused
-"""The page; or, if another fetcher received it, the result of its check, or why it cannot be read."""
 
 
 class HandoffRequired(TocsinError):
