@@ -1,4 +1,4 @@
-"""What else a page says: its metadata, its links, what it asks of robots, the copies that it names, its items' data."""
+"""Extracts of a page: its metadata, links, directives to robots, copies, and its items in each format."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _MOST_CHARACTERS: Final = 2**26
 """Of URLs: a long base would make each of many short links a long one."""
 _ICON_WIDTH: Final = 32
 _NOT_TEXT: Final = frozenset({*FIELDS, ROBOTS})
-"""Meta names whose content is no text of the page's: what it declares of its changes, and to robots (C-53)."""
+"""Meta names whose content is not text of the page: its declarations of changes, and to robots (C-53)."""
 
 
 class Form(StrEnum):
@@ -74,8 +74,8 @@ class Extract:
     document      for a format: the whole document, line ends too; None where the page has nothing of the kind
     media_type    of the document, as in a Content-Type header
     profile       that it was written by
-    found         how many the page has of what can be had one by one, such as contacts
-    absence       what was looked for and what the page has instead, where it has nothing of the kind
+    found         the number of items on the page that can be converted one by one, such as contacts
+    absence       for a page without such data: what was searched, and what the page has instead
     empty         for a format: the document of nothing, where there is no other and the format has one
     """
 
@@ -108,26 +108,26 @@ def extract(
     self_url: str | None = None,
     blank: str = "",
 ) -> Extract:
-    """Extract what a page says, whatever its bytes are; nothing is fetched.
+    """Extract data from a page of any bytes; nothing is fetched.
 
     content_type  the value of the HTTP header, None if there was none
     form          a value of Form, or a name of FORMATS
     url           the page's own after redirects; None if it is not known
-    base          what its relative URLs are resolved against, whatever it says itself; None: its base element, or url
+    base          overrides the base of its relative URLs; None: its base element, or url
     headers       of its answer, names in any case
-    own           the page is the caller's own: what it asks of robots keeps nothing back
+    own           the page is the caller's own: its directives to robots do not apply
     agent         our name as a robot
     profile       of a format; None: its first
     item          the number of one item, from 1, or "all", where the format counts some; None: its default
     now           when this is, aware; needed for ical and atom
     self_url      where the document will be had, for formats that say so
     blank         what names of things without one begin with, in RDF: N-Triples that are put together must differ
-    Raises TooComplex for a page that no parser may be given, UsageError for what a format cannot do or lacks,
+    Raises TooComplex for a page that is too complex to parse, UsageError for options that a format does not have,
     ValueError for an unknown form.
     """
     told = _Headers(headers)
     if form in FORMAT_NAMES:
-        from tocsin.spec.microdata.formats.catalogue import PageSource  # noqa: PLC0415 - who wants records needs no writers
+        from tocsin.spec.microdata.formats.catalogue import PageSource  # noqa: PLC0415 - records need no writers
 
         received = PageSource(body, content_type, url if url is not None else base, base, nosniff=told.is_nosniff())
         wanted = {"profile": profile, "item": item, "now": now, "self_url": self_url, "blank": blank}
@@ -228,7 +228,7 @@ class _Page:
         return read_links(self.tree, self.bases, language=read_default_language(self.tree, self.headers.all))
 
     def text(self, text: str | None) -> str | None:
-        """Give a text of the page's, unless it is to be kept out."""
+        """Return a text of the page's, unless it is to be kept out."""
         return None if self.hides_text else text
 
 
@@ -283,7 +283,7 @@ def _meta(page: _Page) -> Record:
 
 
 def _place(page: _Page) -> Record:
-    """Tell what the links say of the page as a whole."""
+    """Return the facts about the page as a whole that its links state."""
     links = [] if page.hides_links else list(islice(page.links(), MOST_LINKS))
     alternates = read_alternates(page.tree, links)
     icons = [
@@ -315,7 +315,7 @@ def _place(page: _Page) -> Record:
 
 
 def _refresh(page: _Page, metas: Iterable[Metadatum]) -> Record | None:
-    """Tell the first refresh pragma that HTML does not ignore."""
+    """Return the first refresh pragma that HTML does not ignore."""
     contents = (meta.content for meta in metas if meta.http_equiv == "refresh" and meta.content)
     found = next((refresh for each in contents if (refresh := read_whole_refresh(each)) is not None), None)
     if found is None:
@@ -330,7 +330,7 @@ def _is_shown(meta: Metadatum, page: _Page) -> bool:
 
 
 def _links(page: _Page) -> tuple[list[Record], tuple[str, ...]]:
-    """Tell each link, and what is wrong if there are too many."""
+    """Return each link, and the problem if there are too many."""
     anchors = Anchors(page.tree)
     records: list[Record] = []
     characters = 0
@@ -374,7 +374,7 @@ def _link(link: Link, page: _Page, anchors: Anchors) -> Record:
 
 
 def _anchor(link: Link, page: _Page, anchors: Anchors) -> str | None:
-    """Name the element of this same page that a link leads to, by its tag (LM-02)."""
+    """Return the tag of the element of this same page that a link leads to (LM-02)."""
     target, mark, fragment = (link.url or link.href).partition("#")
     if not mark or target != (page.address or "").partition("#")[0]:
         return None
@@ -383,7 +383,7 @@ def _anchor(link: Link, page: _Page, anchors: Anchors) -> str | None:
 
 
 def _copies(page: _Page) -> Iterator[Record]:
-    """Tell when others were referred to and where copies of them are (MS-06), then the page's own copies."""
+    """Return references to other pages and copies of them (MS-06), then the page's own copies."""
     for reference in read_references(page.tree.elements("a"), page.bases):
         of = {"of": reference.url, "href": reference.href}
         for datetime in reference.value.temporal:

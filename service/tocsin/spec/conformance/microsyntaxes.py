@@ -1,6 +1,6 @@
 """The small syntaxes of text 004: numbers, keywords, sets of tokens and hash-name references.
 
-The program needs only a few of them. The others state what the text defines, so that its whole section is in one place.
+`html/microsyntax` has those that Tocsin uses.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ENTRY = re.compile(f"[^{_SEPARATORS}]++")
 class Ratio:
     """One or two numbers of a ratio.
 
-    second       None where a denominator stands in its place
+    second       None where there is a denominator instead
     denominator  the punctuation that stood after the first number
     """
 
@@ -76,17 +76,17 @@ def parse_float(text: str) -> Decimal | None:
 
 
 def is_valid_int(text: str) -> bool:
-    """Say whether the text is a valid integer (NUM-06)."""
+    """Return whether the text is a valid integer (NUM-06)."""
     return _VALID_INTEGER.fullmatch(text) is not None
 
 
 def is_valid_float(text: str) -> bool:
-    """Say whether the text is a valid floating point number (NUM-08)."""
+    """Return whether the text is a valid floating point number (NUM-08)."""
     return _VALID_FLOAT.fullmatch(text) is not None
 
 
 def is_valid_int_list(text: str) -> bool:
-    """Say whether the text is a valid list of integers: single commas between them, no spaces (NUM-14)."""
+    """Return whether the text is a valid list of integers: single commas between them, no spaces (NUM-14)."""
     return _VALID_INTEGERS.fullmatch(text) is not None
 
 
@@ -122,7 +122,7 @@ def _find_number(text: str, start: int) -> tuple[Decimal, int] | None:
 
 
 def parse_int_list(text: str) -> list[int]:
-    """Read a list of integers: what is no number ends it or is dropped, as 2.4.3.6 of text 004 has it (NUM-15)."""
+    """Read a list of integers: other text ends the list or is dropped, as in 2.4.3.6 of text 004 (NUM-15)."""
     numbers: list[int] = []
     for entry in _ENTRY.finditer(text):  # Steps 4 to 6.
         number, go_on = _read_entry(entry[0])
@@ -134,7 +134,7 @@ def parse_int_list(text: str) -> list[int]:
 
 
 def _read_entry(entry: str) -> tuple[int | None, bool]:
-    """Read what stands between two separators (step 13): a number, and whether the list goes on after it."""
+    """Read the text between two separators (step 13): a number, and whether the list continues after it."""
     negated = started = bogus = False
     for place, character in enumerate(entry):
         if character in "0123456789":
@@ -171,7 +171,7 @@ def read_state(
     invalid_default: State | None = None,
     missing_default: State | None = None,
 ) -> State | None:
-    """Give the state of an enumerated attribute; None where it has none.
+    """Return the state of an enumerated attribute; None where it has none.
 
     value     None if the attribute is absent
     keywords  in lower case, each with its state; the empty string may be one
@@ -189,13 +189,13 @@ _PIECES = re.compile(f"[{SPACE}]++|[^{SPACE}]++")
 
 
 def are_unique(text: str) -> bool:
-    """Say whether no token of the text stands in it twice; they are compared exactly (TOK-02)."""
+    """Return whether all tokens of the text are different, compared exactly (TOK-02)."""
     tokens = split_tokens(text)
     return len(tokens) == len(set(tokens))
 
 
 def remove_token(text: str, token: str) -> str:
-    """Take every occurrence of a token out of a text, with the space around it (TOK-04).
+    """Remove every occurrence of a token from a text, with the space around it (TOK-04).
 
     One space stays between two neighbours that are left, none at the ends; other space stays as it is.
     Source  text 004, 2.4.6, whose step 10 is to return to step 5 (C-49)

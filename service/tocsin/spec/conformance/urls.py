@@ -1,7 +1,6 @@
 """URLs as the draft of 2008 parsed, resolved and took them apart.
 
-A checker and those who compare with that text need them; what is fetched or compared goes through `urls.resolve`,
-which reads URLs as browsers do today.
+Tocsin itself resolves URLs with `infrastructure.urls.resolve`, as browsers do today.
 """
 
 from __future__ import annotations
@@ -78,13 +77,13 @@ class Decomposition:
 def parse_url(text: str) -> DraftUrl | None:
     r"""Split a URL into its components; None where that fails.
 
-    RFC 3986 with four exceptions: what is no letter of ASCII's, and " < > [ \ ] ^ ` { | }, may stand anywhere; a
-    single % too, but not in a registered name; and # may stand in a fragment.
+    RFC 3986 with four exceptions: characters beyond ASCII, and " < > [ \ ] ^ ` { | }, are allowed anywhere; a single %
+    too, but not in a registered name; and # is allowed in a fragment.
     Source  text 004, 2.3.2 (URL-02 to URL-05)
     """
     parts = split_reference(text.strip(SPACE))
     if parts.authority is None:
-        # Without a scheme, what stands before a colon would be one.
+        # Without a scheme, the text before a colon would be one.
         if parts.scheme is None and ":" in parts.path.partition("/")[0]:
             return None
         return DraftUrl(parts.scheme, None, None, None, parts.path, parts.query, parts.fragment)
@@ -129,7 +128,7 @@ def resolve(text: str, base: str, encoding: str = "utf-8") -> str | None:
 
 
 def decompose(text: str) -> Decomposition | None:
-    """Take a URL apart by the getters of the URL decomposition attributes; None for what cannot be parsed.
+    """Split a URL by the getters of the URL decomposition attributes; None for a text that cannot be parsed.
 
     Source  text 004, 2.3.5 (URL-17)
     """
@@ -159,7 +158,7 @@ def _escape(octets: bytes) -> str:
 
 
 def _escape_query(query: str, encoding: str) -> str:
-    """Escape a query letter by letter; a question mark, not escaped, stands for what cannot be encoded (URL-11)."""
+    """Escape a query letter by letter; an unescaped question mark replaces letters that cannot be encoded (URL-11)."""
 
     def escape(letter: str) -> str:
         octets = encode(letter, encoding, lambda _: "?")

@@ -1,6 +1,6 @@
 """A page's text in blocks, as its markup divides it: paragraphs, headings, list items, rows of tables.
 
-The walk goes over the parser's own nodes, once, and what stands beside the content it takes a zone at a time.
+The walk visits the parser's own nodes once, and takes text beside the content a zone at a time.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
     from tocsin.spec.html.whole import Whole
 
 
-# Blocks as they are found, and the boxes among them: what a heading or a button says of what stands beside it.
+# Blocks as they are found, and the boxes among them: a heading or a button can put the text beside it outside.
 
 
 HEADING: Final = 1
 CELL: Final = 2
-"""A row of a table, or a definition: figures are what it is about."""
+"""A row of a table, or a definition: its figures are facts."""
 ITEM: Final = 4
-"""In a list, a row or a card: where it stands among the others says little."""
+"""In a list, a row or a card: its position among the others means little."""
 LINKED: Final = 8
 """Most of its letters are a link's."""
 OUTSIDE: Final = 16
-"""Beside the content: navigation, advertisements, whatever a zone says."""
+"""Beside the content: navigation, advertisements and other zones."""
 
 _LONGEST_QUESTION: Final = 600
 _PROSE: Final = 60
 
 
 class Closing(NamedTuple):
-    """What is to be decided when an element ends.
+    """A decision to make when an element ends.
 
     depth    of the element
     heading  the block that says that what follows is beside the content; -1: the element holds a button, -2: it asks
@@ -64,20 +64,23 @@ ADDRESS: Final = -2
 
 
 class Blocks(NamedTuple):
-    """Blocks in tree order: text as written, what it is (see the marks above), and a number for where it stands."""
+    """Blocks in tree order: the text as written, its marks (see above), and a number for its position."""
 
     texts: list[str]
     marks: list[int]
     paths: list[int]
 
     def add(self, text: str, mark: int, path: int) -> None:
-        """Take a block as it is."""
+        """Add a block."""
         self.texts.append(text)
         self.marks.append(mark)
         self.paths.append(path)
 
     def put(self, line: list[str], mark: int, linked: int, path: int) -> None:
-        """Take a line, of which so many letters are links'."""
+        """Add a line as a block.
+
+        linked  the number of its letters that are in links
+        """
         text = "".join(line)
         line.clear()
         self.texts.append(text)
@@ -89,7 +92,7 @@ class Blocks(NamedTuple):
         self.marks.append(mark)
 
     def head(self, closing: list[Closing], depth: int, text: str) -> None:
-        """Look at what stands above other blocks: it may say that they are beside the content."""
+        """Check whether a text above other blocks puts them beside the content."""
         if closing and closing[-1].heading == len(self.texts) and closing[-1].depth == depth:
             return  # one of a row that holds no text stands for all
         heading = to_heading(text)
@@ -98,7 +101,7 @@ class Blocks(NamedTuple):
             closing.append(Closing(depth, len(self.texts), is_ad, 1))
 
     def close(self, closing: list[Closing], depth: int, first: int) -> None:
-        """Take out of the content what turned out to be beside it, now that its element ends.
+        """Mark blocks as outside that turned out to be beside the content, now that their element ends.
 
         first  its first block
         """
@@ -128,7 +131,7 @@ class Blocks(NamedTuple):
         return sum([len(text) for text in self.texts[start:end]])
 
     def _put_outside(self, start: int, end: int) -> None:
-        """Put a heading and what stands below it outside, up to another heading, or prose without links."""
+        """Mark a heading and the blocks below it as outside, up to another heading, or prose without links."""
         for index in range(start, end):
             mark = self.marks[index]
             if index > start and not mark & (LINKED | OUTSIDE):
@@ -145,8 +148,7 @@ _ELEMENT: Final = turbohtml.Element
 _LASTING: Final = CELL | ITEM
 _PATH: Final = 0xFFFF_FFFF_FFFF
 
-# How an element is walked: up to _LINK as part of the line it stands in; from _COUNT on its class is looked at, but for
-# headings and what is _PLAIN.
+# How an element is walked: up to _LINK as part of its line; from _COUNT on by its class, but not headings and _PLAIN.
 (
     _INLINE, _COUNT, _LINK, _HEAD, _PLAIN, _NAMED, _INSIDE, _ITEM, _LANDMARK, _HEADER, _ROW, _BREAK, _SKIP, _INPUT,
     _BUTTON,
@@ -202,11 +204,11 @@ _MOST_LOOKED_AT: Final = 20_000_000
 
 
 def read_blocks(whole: Whole, without: Collection[Any] = (), *, landmarks: bool = True, names: bool = True) -> Blocks:
-    """Read all text of a page that people see, and what is beside the content a zone at a time.
+    """Read all visible text of a page; text beside the content a zone at a time.
 
     without    elements that are left out
-    landmarks  let elements and roles say what is beside the content
-    names      let classes and ids say so
+    landmarks  elements and roles can put text beside the content
+    names      classes and ids can, too
     """
     walk = _Walk(without, landmarks=landmarks, names=names)
     body = whole.document.find("body")
@@ -221,7 +223,7 @@ def read_blocks(whole: Whole, without: Collection[Any] = (), *, landmarks: bool 
 
 
 def read_blocks_of(nodes: Iterable[Any], without: Collection[Any] = ()) -> Blocks:
-    """Read the text of some elements only, whatever zone they stand in, without that of others."""
+    """Read the text of some elements only, in any zone, without that of others."""
     walk = _Walk(without, landmarks=False, names=False)
     for node in _outermost(list(nodes), without):
         if node not in without:
@@ -230,9 +232,9 @@ def read_blocks_of(nodes: Iterable[Any], without: Collection[Any] = ()) -> Block
 
 
 def _find_main(whole: Whole, without: Collection[Any]) -> list[Any]:
-    """Find the main element, and headings of the page that stand outside of it; nothing where it is not the one.
+    """Find the main element, and headings of the page outside of it; nothing where there are several main elements.
 
-    None of them stands within another: what holds another one holds its text, too.
+    None of them is within another, since the outer one includes the text of the inner one.
     """
     mains = [node for node in whole.document.find_all("main") if node not in without]
     if len(mains) != 1:
@@ -253,7 +255,7 @@ def _find_holding(whole: Whole) -> Collection[Any]:
 
 
 def _outermost(nodes: list[Any], without: Collection[Any]) -> Iterator[Any]:
-    """Leave out the elements that are within others of them, or within what is left out; each is climbed once."""
+    """Leave out elements within others of them, or within excluded ones; each ancestor is visited once."""
     known: dict[Any, bool] = dict.fromkeys(without, True) | dict.fromkeys(nodes, True)
     for node in nodes:
         path: list[Any] = []
@@ -270,9 +272,9 @@ def _outermost(nodes: list[Any], without: Collection[Any]) -> Iterator[Any]:
 class _Walk:
     """A walk through a page's elements.
 
-    holding    what is never beside the content
+    holding    elements that are never beside the content
     are_cards  there is more than one article, so that each is one of a list
-    closing    what is to be decided when an element ends
+    closing    decisions to make when an element ends
     line       the text of the block that is being read, in pieces, and how many of its letters are
     linked     links'
     spent      letters that were looked at twice
@@ -349,21 +351,21 @@ class _Walk:
                 ahead, mark, path, inside, in_link, is_block, start = stack.pop()
 
     def _end_block(self, mark: int, path: int, start: int, depth: int) -> None:
-        """Take its last line, and close what ends with it."""
+        """Add its last line, and make the decisions that are due at its end."""
         if self.line:
             self._end_line(mark, path, start, depth)
         if self.closing and self.closing[-1].depth >= depth:
             self.blocks.close(self.closing, depth, start)
 
     def _end_line(self, mark: int, path: int, start: int, depth: int) -> None:
-        """Take a line that holds something as a block."""
+        """Add a line that is not empty as a block."""
         if self.names and start == len(self.blocks.texts) and len(self.line) <= _MOST_PIECES:
             self._look_at_label(self.line[0], depth)
         self.blocks.put(self.line, mark, self.linked, path)
         self.linked = 0
 
     def _pass_by(self, node: Any, kind: int, depth: int) -> None:
-        """Leave an element out, but for what it says of others."""
+        """Leave an element out, but keep what it reveals about others."""
         if kind == _BREAK and self.line:
             self.line.append("\n")
         elif kind >= _INPUT and self.names:
@@ -376,7 +378,7 @@ class _Walk:
     def _take_whole(
         self, node: Any, kind: int, single: str | None, mark: int, path: int, start: int, depth: int
     ) -> bool:
-        """Take an element that holds one text, or a row of a table, as a block."""
+        """Add an element with a single text, or a row of a table, as a block."""
         blocks = self.blocks
         if kind == _HEAD and self.names and self.spent < _MOST_LOOKED_AT:
             text = node.text
@@ -396,7 +398,7 @@ class _Walk:
         return False
 
     def _find_apart(self, node: Any, kind: int, tag: str, zone: Zone | None, *, inside: bool) -> str | None:
-        """Give the text of an element that is beside the content; None for another one."""
+        """Return the text of an element that is beside the content; None for another one."""
         if kind == _LANDMARK:
             zone = None if _is_noted(node, zone) else Zone.APART
         elif kind == _HEADER:
@@ -414,7 +416,7 @@ class _Walk:
         return text if _is_apart(node, text, zone, tag) else None
 
     def _is_skipped(self, node: Any, kind: int, zone: Zone | None) -> bool:
-        """Say whether a part of a line is left out: a counter, a button, a link that was paid for."""
+        """Return whether a part of a line is left out: a counter, a button, a link that was paid for."""
         if zone in _SKIPPED or (kind == _LINK and node.matches(_SPONSORED)):
             return node not in self.holding
         return False
@@ -431,7 +433,7 @@ class _Walk:
 
 
 def _is_plain_row(children: Sequence[Any]) -> bool:
-    """Say whether a row holds data: lines only, or one or two short texts a cell however they are wrapped."""
+    """Return whether a row holds data: lines only, or one or two short texts a cell however they are wrapped."""
     for cell in children:
         if type(cell) is not _ELEMENT:
             continue
@@ -446,7 +448,7 @@ def _is_plain_row(children: Sequence[Any]) -> bool:
 
 
 def _is_noted(node: Any, zone: Zone | None) -> bool:
-    """Say whether what is called an aside or a footer is part of the content after all."""
+    """Return whether an aside or a footer is part of the content after all."""
     if zone is Zone.NOTE or node.attr("role") == "note":
         return True
     parent = node.parent
@@ -459,7 +461,7 @@ def _text_of(cell: Any) -> str:
 
 
 def _is_apart(node: Any, text: str, zone: Zone, tag: str) -> bool:
-    """Say whether an element is really beside the content.
+    """Return whether an element is really beside the content.
 
     Navigation is where most of its text is links'; and what holds a long text is the content, whatever it is called,
     but for what readers write.

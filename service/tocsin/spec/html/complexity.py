@@ -48,7 +48,7 @@ _OPENED = re.compile(
 )
 _TAGS_IN_A_LINK = 8  # of a usual one that is closed
 _LINK_END = re.compile(rb"</(?:a|nobr)(?=[\t\n\f\r />])", re.IGNORECASE)
-_REOPENED = 400_000  # elements, each with an attribute or two; of 51 real pages none comes to a twentieth of it
+_REOPENED = 400_000  # elements, each with an attribute or two; each of 51 real pages has less than a twentieth
 _BYTES_OF_FEW = 16
 # HTML copies the chosen option of a select into each of these.
 _COPIES = 16
@@ -94,7 +94,7 @@ def _refuse_reopening(markup: bytes, lowered: bytes, tags: int) -> None:
 
 
 def _look_for_opened(markup: bytes, lowered: bytes, tags: int) -> tuple[int, list[int]]:
-    """Give a number that `_count_reopened` does not exceed, and the places of links that may matter."""
+    """Return a number that `_count_reopened` does not exceed, and the places of links that may matter."""
     alike: dict[bytes, int] = {}
     links = []
     weight = 0

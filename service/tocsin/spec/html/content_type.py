@@ -1,4 +1,4 @@
-"""What the Content-Type of an answer, or of a meta element that stands for it, says."""
+"""Media types: the Content-Type of a response, and of a meta element in its place."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _CHARSET = re.compile(r"charset", re.IGNORECASE | re.ASCII)
 _AFTER_CHARSET = re.compile(r"[\t\n\f\r ]*+=[\t\n\f\r ]*+([\"']?)")
 _BARE = re.compile(r"[^\t\n\f\r ;]*")
-_OFTEN_SEEN = 256  # letters: what is longer is not worth remembering
+_OFTEN_SEEN = 256  # letters; longer texts are not worth caching
 
 _FONTS = frozenset(
     {"font-cff", "font-off", "font-sfnt", "font-ttf", "font-woff", "vnd.ms-fontobject", "vnd.ms-opentype"}
@@ -51,15 +51,15 @@ class MediaType:
     parameters: tuple[tuple[str, str], ...] = ()
 
     def parameter(self, name: str) -> str | None:
-        """Give the value of a parameter, None if there is none."""
+        """Return the value of a parameter, None if there is none."""
         return next((value for key, value in self.parameters if key == name), None)
 
     def is_xml(self) -> bool:
-        """Say whether documents of this type are XML (SNF-06)."""
+        """Return whether documents of this type are XML (SNF-06)."""
         return self.essence.endswith("+xml") or self.essence in {"text/xml", "application/xml"}
 
     def groups(self) -> frozenset[str]:
-        """Name the groups of the MIME Sniffing standard that the type is in.
+        """Return the groups of the MIME Sniffing standard that the type is in.
 
         Source  MIME Sniffing, MIME type groups.
         """
@@ -82,7 +82,7 @@ class MediaType:
 
 @dataclass(frozen=True, slots=True)
 class ContentType:
-    """What the Content-Type headers of an answer say.
+    """The Content-Type headers of a response.
 
     value       of the first header, None if there is none
     media_type  of it; None if it is no MIME type, even if a later header is one
@@ -113,7 +113,7 @@ def read_content_types(headers: Sequence[str]) -> ContentType:
 
 
 def parse_media_type(text: str) -> MediaType | None:
-    """Read a MIME type with its parameters; None if the text is none.
+    """Read a MIME type with its parameters; None for any other text.
 
     Source  MIME Sniffing, parsing a MIME type.
     """
@@ -146,7 +146,7 @@ def extract_encoding(text: str, profile: Profile = "living") -> str | None:
 
 
 def is_nosniff(headers: Sequence[str]) -> bool:
-    """Say whether the X-Content-Type-Options headers of an answer forbid to sniff.
+    """Return whether the X-Content-Type-Options headers of an answer forbid to sniff.
 
     Source  Fetch, determine nosniff: the first value of all of them.
     """
@@ -163,7 +163,7 @@ def _read_parameters(text: str) -> dict[str, str]:
         if text[end : end + 1] != "=":
             continue
         if text[place : place + 1] == '"' and (quoted := _QUOTED.match(text, place)):
-            # A backslash at the end of the text stands for itself.
+            # A backslash at the end of the text is literal.
             value, end = _ESCAPED.sub(r"\1", quoted[1]) + quoted[2], quoted.end()
         else:
             end = _end_of(_TO_NEXT, text, place)

@@ -1,4 +1,4 @@
-"""Labels of encodings, and the text of a page in one, whatever its bytes are."""
+"""Labels of encodings, the declarations in the first bytes of a page, and decoding, which never fails."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16be"), (codecs.B
 NOT_ASCII = frozenset({"utf-16le", "utf-16be", "iso-2022-jp", "replacement"})
 """Encodings in which `<`, `>` and quotation marks may be bytes of something else; in all others they never are."""
 
-_OFTEN_ASKED = 64  # letters: what is longer is not worth remembering
+_OFTEN_ASKED = 64  # letters; longer texts are not worth caching
 _UNICODE = frozenset({"utf-8", "utf-16le", "utf-16be"})
 
 
 def encoding_for(label: str | None) -> str | None:
-    """Give the encoding's name for a label of the Encoding standard, None for any other text (CT-05)."""
+    """Return the encoding's name for a label of the Encoding standard, None for any other text (CT-05)."""
     if label is None or not label.isascii():
         return None
     return _often_asked(label) if len(label) <= _OFTEN_ASKED else _look_up(label)

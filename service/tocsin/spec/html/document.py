@@ -1,7 +1,8 @@
 """A page's markup, parsed: the one place that reads meta elements with a parser.
 
 turbohtml parses a short page twice as fast as lexbor does and a long one as fast, bounds the depth at 512 elements, and
-stays quick where lexbor's time grows with the square of what is open. What takes it too long is refused before.
+stays linear where lexbor's time grows with the square of the open elements.
+`complexity` refuses pages that would take too long.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Meta(Struct, frozen=True, gc=False):
-    """One meta element: the attributes that say what it declares. Made by the dozen for each page.
+    """The attributes of one meta element. Each page has dozens of them.
 
     None where one is absent, or has no value, which is the same (T12).
     """
@@ -50,7 +51,7 @@ class Reading(Struct, frozen=True, gc=False):
 
 
 class WholePage(Struct, frozen=True, gc=False):
-    """What a rendering reads of a page: its title beside its meta elements.
+    """The title and the meta elements of a page, for a rendering.
 
     title  white space folded; None if there is none, or nothing in it
     """
@@ -60,7 +61,7 @@ class WholePage(Struct, frozen=True, gc=False):
     problems: tuple[str, ...] = ()
 
 
-# Where in a page's bytes its meta elements and its title may stand, before anything is parsed.
+# Where a page's bytes may hold its meta elements and its title, before anything is parsed.
 
 
 # What follows the name of a meta element is looked at up to its `>` where it is written as most are, so that only the
@@ -73,7 +74,7 @@ _TITLE = re.compile(rb"<[tT][iI][tT][lL][eE]")
 _TITLE_END = re.compile(rb"</[tT][iI][tT][lL][eE](?=[\t\n\f\r />])")
 _LANDMARKS = (b"<meta", b"<frameset")
 _AFTER_NAME = frozenset({b"\t", b"\n", b"\f", b"\r", b" ", b"/", b">"})
-_LONGER_NAMES = 8  # so many are looked at, in case that they are other names
+_LONGER_NAMES = 8  # candidates that are tried, since they may be longer names
 
 
 def find_landmarks(body: bytes) -> tuple[int, int]:
@@ -90,7 +91,7 @@ def find_last_about(body: bytes, meta: int, words: tuple[bytes, ...]) -> int:
     """Find where the last tag begins that may be a meta element's and hold one of the words; -1 if there is none.
 
     meta   where the last one of all begins
-    words  in lower case, as they stand in the value of an attribute, or in a name
+    words  in lower case, as in the value of an attribute, or in a name
     """
     end = find_plain_end(body, meta)
     if end < 0:
@@ -113,7 +114,7 @@ def find_plain_end(body: bytes, meta: int) -> int:
 def find_end_of_metas(body: bytes, last: int) -> int:
     """Find where nothing more can matter: the end of the tag that ends last of all that may be a meta element's.
 
-    What looks like a tag may stand within an attribute of another one, which then ends later.
+    A tag may also be text within an attribute of another one, which then ends later.
     last  where the last one begins
     """
     end, left = 0, 2 * len(body)
@@ -160,14 +161,14 @@ __all__ = [
 _HTML = turbohtml.Namespace.HTML
 _BOM = b"\xef\xbb\xbf"
 
-# An attribute that no page has: no reference stands for a letter of a name, so a page with it must hold these bytes.
+# An attribute that no page has: names contain no references, so a page with it must contain these very bytes.
 _END = "\x02\x03\x02"
 _RARE = (_END.encode(), b"<template", b"<selectedcontent")
 
 # An element that HTML fills with a copy of the chosen option of a select.
 _COPYING = re.compile("</?selectedcontent", re.IGNORECASE | re.ASCII)
 
-# Pages whose start tags and tags, multiplied, come to no more are too small to be slow but by what is opened again.
+# Below this product of start tags and tags, only reopened formatting elements can make a page slow.
 _SMALL_BYTES = 65_536
 _SMALL_WORK = 4_000_000
 # turbohtml remembers each one that it meets, in 30 bytes.
@@ -175,11 +176,11 @@ _MOST_NULS = 65_536
 
 
 def read_metas(body: bytes, encoding: str, about: tuple[bytes, ...] = ()) -> Reading:
-    """Read the meta elements of an HTML page, whatever its bytes are.
+    """Read the meta elements of an HTML page; any bytes are accepted.
 
     encoding  as `find_encoding` names it
     about     words in lower case: elements that hold none of them, in a value or a name, may be left out; () for none
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     body, encoding = _with_ascii(body, encoding)
     meta, frameset = find_landmarks(body)
@@ -200,7 +201,7 @@ def read_metas(body: bytes, encoding: str, about: tuple[bytes, ...] = ()) -> Rea
 def read_whole(body: bytes, encoding: str) -> WholePage:
     """Read a page's title and its meta elements, as they are in the whole page.
 
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     body, encoding = _with_ascii(body, encoding)
     meta, frameset = find_landmarks(body)
@@ -219,13 +220,13 @@ def read_whole(body: bytes, encoding: str) -> WholePage:
 def read_title(body: bytes, encoding: str) -> str | None:
     """Read a page's title, white space folded; None if there is none, or nothing in it.
 
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     return read_whole(body, encoding).title
 
 
 def _with_ascii(body: bytes, encoding: str) -> tuple[bytes, str]:
-    """Give the bytes in an encoding of which ASCII is a part, without a BOM."""
+    """Return the bytes in an encoding of which ASCII is a part, without a BOM."""
     if encoding in NOT_ASCII:
         return decode(body, encoding).encode(), "utf-8"
     if encoding == "utf-8" and body.startswith(_BOM):
@@ -236,9 +237,9 @@ def _with_ascii(body: bytes, encoding: str) -> tuple[bytes, str]:
 def _read_to_meta(head: bytes, encoding: str, *, has_frameset: bool) -> Reading | None:
     """Read markup that ends with what looks like a meta element; None where that may not be all that matters.
 
-    No later markup adds, removes or reorders elements that stand already, but for a frameset: it takes the place of a
-    body. So this is all, unless what looks like the last element stands within an attribute of another one, which then
-    ends later. An element put behind it tells: where it is one of the page, no tag was open.
+    Later markup neither adds, removes nor reorders existing elements, except for a frameset, which replaces a body. So
+    this is all, unless the last match lies within an attribute of another tag, which then ends later. An element put
+    after it tells: if the parser finds it, no tag was open.
     """
     if holds_any(head, _RARE):
         return None
@@ -250,7 +251,7 @@ def _read_to_meta(head: bytes, encoding: str, *, has_frameset: bool) -> Reading 
 
 
 def _to_text(head: bytes, encoding: str, *, has_frameset: bool) -> tuple[str, tuple[str, ...]]:
-    """Give the text as a parser may be given it, and what was wrong with its bytes.
+    """Return the text as a parser may be given it, and what was wrong with its bytes.
 
     Raises TooComplex.
     """
@@ -260,7 +261,7 @@ def _to_text(head: bytes, encoding: str, *, has_frameset: bool) -> tuple[str, tu
 
 
 def _decode(head: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
-    """Give the text, and what was wrong with its bytes."""
+    """Return the text, and what was wrong with its bytes."""
     if encoding != "utf-8":
         return decode(head, encoding), ()
     try:
@@ -286,7 +287,7 @@ def _refuse_slow(markup: bytes) -> None:
 
 
 def _spare_nuls(text: str, *, has_frameset: bool) -> str:
-    """Give the text; of more NULs than a parser should remember, make the character that HTML makes of them.
+    """Return the text; of more NULs than a parser should remember, make the character that HTML makes of them.
 
     It does so in names, attributes and titles; between elements it leaves them out, which matters to framesets alone.
     Raises TooComplex where it might.
@@ -321,7 +322,7 @@ def _title_of(document: turbohtml.Document) -> str | None:
 
 
 def to_meta(get: Callable[[str], str | None]) -> Meta:
-    """Take what a meta element declares; to HTML and T12 an attribute without a value is none at all."""
+    """Read the attributes of a meta element; to HTML and T12, one without a value is absent."""
     return Meta(
         get("name") or None,
         get("http-equiv") or None,
@@ -332,7 +333,7 @@ def to_meta(get: Callable[[str], str | None]) -> Meta:
 
 
 def empty_templates(document: turbohtml.Document) -> None:
-    """Take out what templates hold: it is in none of the page's elements, text and IDs, but the parser counts it in."""
+    """Empty all templates: their content is not part of the page, but the parser would count it in."""
     for template in reversed(document.find_all("template")):
         if template.namespace is _HTML:
             template.clear()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
 
-# What each mark of a page stands in: elements that carry microdata are marks, nodes of a parser or of a tree.
+# The marks of a page are its elements that carry microdata: nodes of a parser or of a tree.
 
 
 SHALLOW: Final = 64
@@ -37,17 +37,17 @@ _ITEM: Final = "[itemscope]"
 
 
 class Lineage(Protocol):
-    """What each mark of a page stands in; marks are named by their places in tree order."""
+    """The ancestors of each mark of a page; marks are named by their places in tree order."""
 
     @property
     def is_shallow(self) -> bool:
-        """Say whether it is known that no more than SHALLOW elements stand within each other."""
+        """Return whether the page is known to be at most SHALLOW elements deep."""
 
     def above(self) -> Sequence[int]:
-        """Give for each the place of the nearest other one that it stands in; -1 for none."""
+        """Return, for each mark, the place of the nearest mark above it; -1 for none."""
 
     def owners(self) -> Iterator[tuple[bool, int]]:
-        """Say for each whether it is an item, and the place of the nearest item that it stands in; -1 for none."""
+        """Return, for each mark, whether it is an item, and the place of the nearest item above it; -1 for none."""
 
 
 class AnyLineage:
@@ -80,7 +80,7 @@ class AnyLineage:
 
 
 class ShallowLineage:
-    """Of a shallow page where all that has an itemscope is an item: the parser looks at all that a mark stands in."""
+    """For a shallow page where each itemscope makes an item: the parser looks at all ancestors of a mark."""
 
     is_shallow = True
 
@@ -122,7 +122,7 @@ class NoLineage:
 
 
 def find_lineage(document: turbohtml.Document, nodes: Sequence[turbohtml.Element], foreign: Collection[int]) -> Lineage:
-    """Find what the marks of a parsed page stand in.
+    """Find the ancestors of the marks of a parsed page.
 
     foreign  the places of those that are no elements of HTML
     """
@@ -134,7 +134,7 @@ def find_lineage(document: turbohtml.Document, nodes: Sequence[turbohtml.Element
 
 
 def _find_above(nodes: Sequence[Any]) -> list[int]:
-    """Find the place of the nearest other node that each stands in, or -1."""
+    """Return, for each node, the place of the nearest other one above it, or -1."""
     places: dict[Any, int] = {None: -1}
     found: list[int] = []
     for place, node in enumerate(nodes):
@@ -181,19 +181,19 @@ class Mark(Protocol):
         """All text below it, as written."""
 
     def attr(self, name: str) -> str | None:
-        """Give an attribute's value as written, "" if it has none; None without the attribute."""
+        """Return an attribute's value as written, "" if it has none; None without the attribute."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkedPage:
-    """A page, as far as microdata is concerned; what is content of a template is not the page's.
+    """A page, as far as microdata is concerned; the content of templates is not part of it.
 
     kind       how it was read; of another kind than HTML and XHTML nothing is
     encoding   its name, in lower case; None for another kind
     title      the text of its first title element, as written; None if there is none
-    bases      the base elements, with what they stand in, for `Bases`
+    bases      the base elements with their ancestors, for `Bases`
     marks      in tree order: all elements with an itemscope or an itemprop, all that itemrefs lead to, and some others
-    lineage    what the marks stand in; the elements of HTML with an itemscope are items
+    lineage    the ancestors of the marks; the elements of HTML with an itemscope are items
     languages  of each mark: the nearest `lang`, else what a pragma sets; None where neither or an empty one says it
     refers     whether any of them has an itemref
     foreign    places of marks that are no elements of HTML: no microdata
@@ -217,11 +217,11 @@ class MarkedPage:
 
 
 def read_marked(body: bytes, content_type: str | None, *, nosniff: bool = False) -> MarkedPage:
-    """Read the elements of a page that carry microdata, scripting off, whatever its bytes are.
+    """Read the elements of a page that carry microdata, scripting off; any bytes are accepted.
 
     content_type  the value of the first HTTP header, None if there was none
     nosniff       the server forbids to guess, see `is_nosniff`
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     kind, problems = find_kind(body, content_type, nosniff=nosniff)
     if kind is Kind.OTHER:
@@ -258,7 +258,7 @@ def mark_html(document: turbohtml.Document, encoding: str, problems: tuple[str, 
 
 def _parse(body: bytes, encoding: str) -> turbohtml.Document:
     text = decode(body, encoding)
-    # In most encodings no part of another letter looks like a letter of ASCII, so that the bytes tell what they hold.
+    # In most encodings, the bytes of other letters never look like ASCII, so the undecoded bytes can be searched.
     markup = text.encode("utf-8", "replace") if encoding in NOT_ASCII else body
     refuse_too_complex(markup, count(markup, b"<"))
     return turbohtml.parse(text, positions=False)
@@ -285,7 +285,7 @@ def _find_marks(
 def _find_languages(
     document: turbohtml.Document, nodes: Sequence[turbohtml.Element], lineage: Lineage, foreign: frozenset[int]
 ) -> list[str | None]:
-    """Give the language of each mark: its own, or that of the nearest one that it stands in, or the page's default."""
+    """Return the language of each mark: its own, else that of the nearest mark above it, else the page's default."""
     default = read_pragma_language(
         (each.attr("http-equiv"), each.attr("content")) for each in document.select("meta[http-equiv]")
     )
@@ -312,7 +312,7 @@ def _title_of(document: turbohtml.Document) -> str | None:
 
 
 def _bases_of(document: turbohtml.Document) -> tuple[Element, ...]:
-    """Give the base elements of the head that may count, each as an element in one."""
+    """Return the base elements of the head that may count, each as an element in one."""
     for node in document.find_all("base"):
         href, parent = node.attr("href"), node.parent
         if href is not None and isinstance(parent, turbohtml.Element) and parent.tag == "head" and _is_html(node):

@@ -14,7 +14,7 @@ SPACE = "\t\n\f\r "
 _SPACES = re.compile(f"[{SPACE}]+")
 # Possessive, so that 5,000 digits before a letter are walked once, not 5,000 times.
 REFRESH = re.compile(f"[{SPACE}]*+([0-9]++|(?=\\.))[0-9.]*+(?:\\Z|[;,{SPACE}])")
-"""What a refresh pragma begins with; its group is the whole seconds, perhaps none before a point."""
+"""The beginning of a refresh pragma; its group is the whole seconds, which may be missing before a point."""
 
 
 DIGITS = "0123456789"
@@ -61,12 +61,12 @@ def read_refresh(content: str) -> str | None:
 
 
 def is_valid_nonneg(text: str) -> bool:
-    """Say whether the text is a valid non-negative integer (NUM-04)."""
+    """Return whether the text is a valid non-negative integer (NUM-04)."""
     return _VALID_NONNEG.fullmatch(text) is not None
 
 
 def is_valid_keyword(value: str, keywords: Collection[str], nonconforming: Collection[str] = ()) -> bool:
-    """Say whether an enumerated attribute may be written so: in any case, with nothing around it (ENUM-02).
+    """Return whether an enumerated attribute may be written so: in any case, with nothing around it (ENUM-02).
 
     nonconforming  keywords that have a state for historical reasons, and must not be written
     """
@@ -75,10 +75,10 @@ def is_valid_keyword(value: str, keywords: Collection[str], nonconforming: Colle
 
 
 def is_valid_boolean(name: str, value: str) -> bool:
-    """Say whether a boolean attribute may be written with this value: none, or its own name in any case (NUM-03)."""
+    """Return whether a boolean attribute may be written with this value: none, or its own name in any case (NUM-03)."""
     return not value or lower_ascii(value) == lower_ascii(name)
 
 
 def is_valid_hash_name(reference: str, names: Collection[str]) -> bool:
-    """Say whether the text is a hash-name reference to one of these names, written exactly so (REF-02)."""
+    """Return whether the text is a hash-name reference to one of these names, written exactly so (REF-02)."""
     return reference.startswith("#") and reference[1:] in names

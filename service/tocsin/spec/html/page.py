@@ -1,4 +1,4 @@
-"""A body and its media type in, what the page declares out: the one way in for whoever has received a page."""
+"""A received body and its media type in; its kind, encoding and meta elements out."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 DEFAULT = "windows-1252"
 _CHARSET = b"charset"
 _UTF16_XML = ((b"<\0?\0x\0", "utf-16le"), (b"\0<\0?\0x", "utf-16be"))
-_OFTEN_SEEN = 256  # letters: what is longer is not worth remembering
+_OFTEN_SEEN = 256  # letters; longer texts are not worth caching
 
 
 def find_encoding(body: bytes, content_type: str | None) -> str:
-    """Name the encoding of an HTML page, in lower case: by its BOM, HTTP, its own elements, else windows-1252.
+    """Return the encoding of an HTML page, in lower case: by its BOM, HTTP, its own elements, else windows-1252.
 
     content_type  the value of the first HTTP header, None if there was none
     Source        HTML, determining the character encoding; the Encoding standard for labels.
@@ -43,10 +43,10 @@ def find_encoding(body: bytes, content_type: str | None) -> str:
 
 
 def read_html(body: bytes, content_type: str | None, about: tuple[bytes, ...] = ()) -> tuple[str, Reading]:
-    """Name the encoding of an HTML page as `find_encoding` does, and read its meta elements in it.
+    """Return the encoding of an HTML page as `find_encoding` does, and its meta elements.
 
     about  see `read_metas`
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     encoding = _told_early(body, content_type)
     if encoding is not None:
@@ -61,7 +61,7 @@ def read_html(body: bytes, content_type: str | None, about: tuple[bytes, ...] = 
 
 
 def is_encoding_declared(body: bytes, content_type: str | None) -> bool:
-    """Say whether anything says which encoding an HTML page is in: its BOM, HTTP, or an element of its own."""
+    """Return whether anything says which encoding an HTML page is in: its BOM, HTTP, or an element of its own."""
     if _told_early(body, content_type) is not None:
         return True
     try:
@@ -71,7 +71,7 @@ def is_encoding_declared(body: bytes, content_type: str | None) -> bool:
 
 
 def is_undeclared_utf8(body: bytes, content_type: str | None) -> bool:
-    """Say whether an HTML page has letters beyond ASCII, all of them UTF-8, that are read as others are.
+    """Return whether an HTML page has letters beyond ASCII, all of them UTF-8, that are read as others are.
 
     Nothing says then which encoding it is in, so that it counts as windows-1252.
     """
@@ -85,7 +85,7 @@ def is_undeclared_utf8(body: bytes, content_type: str | None) -> bool:
 
 
 def find_xml_encoding(body: bytes, content_type: str | None) -> str:
-    """Name the encoding of an XHTML page: by its BOM, HTTP, its XML declaration, else UTF-8."""
+    """Return the encoding of an XHTML page: by its BOM, HTTP, its XML declaration, else UTF-8."""
     return _told_outside(body, content_type) or encoding_for(xml_declaration(body)) or "utf-8"
 
 
@@ -132,7 +132,7 @@ def _told_late(metas: Iterable[Meta]) -> str | None:
 
 
 def _readable(found: str | None) -> str | None:
-    """Give the encoding that a declaration means; one that could be read is not in UTF-16."""
+    """Return the encoding that a declaration means; one that could be read is not in UTF-16."""
     if found is None:
         return None
     if found.startswith("utf-16"):
@@ -142,10 +142,10 @@ def _readable(found: str | None) -> str | None:
 
 _HTML_TYPE = "text/html"
 _NO_TYPES = frozenset({None, "unknown/unknown", "application/unknown", "*/*"})
-# What nobody calls anything and has no other signature is read as a page: a fragment may begin with any tag, or text.
+# An unlabelled body without another signature is read as a page: a fragment may begin with any tag, or with text.
 _MAYBE_HTML = frozenset({"text/html", "text/plain", "text/xml"})
-# Signatures that no page begins with by chance. Deviation: what is called text/html and begins so is text/html to the
-# text too, and parsing it harms nobody, but a page that became a PDF should be told, not be taken for an empty one.
+# Signatures that no page begins with by chance. Deviation: a body labelled text/html that begins so is text/html to the
+# text too, and parsing it is harmless, but a page that became a PDF should be reported, not taken for an empty one.
 _NEVER_HTML = frozenset(
     {"application/pdf", "image/png", "image/gif", "image/jpeg", "application/zip", "application/x-gzip"}
 )
@@ -200,14 +200,14 @@ def read_page(
     found: tuple[Kind, tuple[str, ...]] | None = None,
     about: tuple[bytes, ...] = (),
 ) -> PageReading:
-    """Read a page's meta elements by its kind and encoding, whatever its bytes are.
+    """Read a page's meta elements by its kind and encoding; any bytes are accepted.
 
     content_type  the value of the first HTTP header, None if there was none
     nosniff       the server forbids to guess, see `is_nosniff`
-    found         what `find_kind` says of it, if somebody asked before
-    about         words in lower case: elements that hold none of them, in a value or a name, may be left out, and what
-                  stands behind the last one that does is not looked at; () for none
-    Raises TooComplex for a page that no parser may be given.
+    found         the result of `find_kind`, if it is known already
+    about         words in lower case: elements without any of them in a value or a name may be left out, and nothing
+                  after the last one that has one is read; () for none
+    Raises TooComplex for a page that is too complex to parse.
     """
     kind, problems = found or find_kind(body, content_type, nosniff=nosniff)
     if kind is Kind.OTHER:
@@ -221,9 +221,9 @@ def read_page(
 
 
 def read_whole_page(body: bytes, content_type: str | None, *, nosniff: bool = False) -> WholePage:
-    """Read a page's title and meta elements by its kind and encoding: what a rendering reads.
+    """Read a page's title and meta elements by its kind and encoding, for a rendering.
 
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     kind, problems = find_kind(body, content_type, nosniff=nosniff)
     if kind is Kind.OTHER:
@@ -236,7 +236,7 @@ def read_whole_page(body: bytes, content_type: str | None, *, nosniff: bool = Fa
 
 
 def find_kind(body: bytes, content_type: str | None, *, nosniff: bool = False) -> tuple[Kind, tuple[str, ...]]:
-    """Say how a body is to be read, and in words what is wrong with it as a page.
+    """Return how a body is to be read, and its problems as a page, in words.
 
     body          or its first 1,445 bytes at least
     content_type  the value of the first HTTP header, None if there was none
@@ -261,7 +261,7 @@ def find_kind(body: bytes, content_type: str | None, *, nosniff: bool = False) -
 
 
 def find_page_encoding(body: bytes, content_type: str | None) -> str:
-    """Name the encoding of an HTML or XHTML page, in lower case."""
+    """Return the encoding of an HTML or XHTML page, in lower case."""
     is_xhtml = find_kind(body, content_type)[0] is Kind.XHTML
     return (find_xml_encoding if is_xhtml else find_encoding)(body, content_type)
 
@@ -283,9 +283,9 @@ _OF_PAGES = re.compile(r"<(?:!doctype|html|head|title|meta|link|body|h1|p|div)[\
 
 
 def why_no_page(source: bytes, content_type: str | None = None) -> str | None:
-    """Say in words why these bytes are no page of an author; None if they are one.
+    """Return, in words, why these bytes are not an author's page; None if they are one.
 
-    HTML reads any bytes; here what has no tag, or holds NUL and no tag that pages have, counts as something else.
+    HTML reads any bytes; here a text without a tag, or with NUL and without a tag of pages, counts as something else.
     content_type  the value of the HTTP header, None if there was none
     """
     kind, problems = find_kind(source, content_type)

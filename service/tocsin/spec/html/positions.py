@@ -1,4 +1,4 @@
-"""Where the elements of a page stand in its text, read by a parser that remembers places."""
+"""The places of elements and attributes in a page's text, for the checker and for editing, in HTML and in XML."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Level(StrEnum):
-    """An error breaks a rule that an author must keep; a warning names what is unwise, obsolete, or has no effect."""
+    """An error breaks a rule for authors; a warning names a part that is unwise, obsolete or without effect."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -59,13 +59,13 @@ Span = tuple[int, int]
 CHECKED = frozenset({"a", "area", "base", "body", "del", "head", "html", "img", "ins", "link"}) | frozenset(
     {"map", "meta", "object", "time"}
 )
-"""The elements that a checker looks at whatever their attributes are."""
+"""The elements that a checker always looks at."""
 
 MICRODATA = frozenset({"itemid", "itemprop", "itemref", "itemscope", "itemtype"})
 """The attributes that microdata is made of."""
 
 ANYWHERE = frozenset({"id", "lang", "mset", "xml:lang"}) | MICRODATA
-"""The attributes that a checker looks at whatever their element is."""
+"""The attributes that a checker looks at on any element."""
 
 MOST_PIECES = 8
 """The text of a time element is looked at if it has no more pieces: such elements may hold one another."""
@@ -90,7 +90,7 @@ class PlacedMeta:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The places in a page's text that matter for what it declares.
+    """The places in a page's text that matter for its declarations.
 
     metas  in tree order, without those that the page does not mean (in template content)
     title  of the title element in the head, end tag included; None if there is none, or it is not closed
@@ -110,7 +110,7 @@ class PlacedElement(NamedTuple):
     tag      its name, in lower case in HTML; with a prefix (`svg:a`) outside of HTML's namespace
     values   of its attributes by name, "" for one without a value
     span     of the whole start tag
-    spans    of each attribute that stands in this tag, name included
+    spans    of each attribute within this tag, name included
     in_head  whether it is a child of the page's head
     text     of a time element, None if it is not one, or is no simple one
     """
@@ -123,7 +123,7 @@ class PlacedElement(NamedTuple):
     text: str | None = None
 
     def get(self, name: str) -> str | None:
-        """Give the value of an attribute, None if there is none."""
+        """Return the value of an attribute, None if there is none."""
         return self.values.get(name)
 
 
@@ -137,7 +137,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """What a checker looks at in a page, in tree order, without template content.
+    """The elements of a page that a checker looks at, in tree order, without template content.
 
     elements  those that the page declares something with, and all with an id or a language
     stop      why nothing behind it was read; None if all was
@@ -170,23 +170,23 @@ class Lines:
         self._ends = [match.end() for match in _LINE_END.finditer(text)]
 
     def position_of(self, place: int) -> tuple[int, int]:
-        """Give line and column of a place, both from 1, the column in code points.
+        """Return line and column of a place, both from 1, the column in code points.
 
-        LF, CR LF and CR each end a line; what stands between the two of CR LF is on the line that they end.
+        LF, CR LF and CR each end a line; a place between CR and LF is on the line that they end.
         """
         line = bisect_right(self._ends, place)
         return line + 1, place - (self._ends[line - 1] if line else 0) + 1
 
     def place_at(self, line: int, column: int) -> int:
-        """Give the place of a line and column, both from 1; that of the text's beginning for a line 0."""
+        """Return the place of a line and column, both from 1; that of the text's beginning for a line 0."""
         start = self._ends[min(line - 2, len(self._ends) - 1)] if line > 1 and self._ends else 0
         return start + max(column - 1, 0)
 
 
 def read_layout(text: str) -> Layout:
-    """Read where a page's meta elements stand in its text, and what else frames them.
+    """Read the places of a page's meta elements, title, head and html tags.
 
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     document = _parse(text)
     metas = []
@@ -207,7 +207,7 @@ def read_layout(text: str) -> Layout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedPlaces(Places):
-    """What a checker looks at in a page of HTML, for those who read more of it.
+    """The elements of a page of HTML that a checker looks at, with the parsed document.
 
     document  the page as its parser has it
     by_node   the elements, by the parser's own
@@ -220,7 +220,7 @@ class ParsedPlaces(Places):
 def read_places(text: str) -> ParsedPlaces:
     """Read every element of an HTML page that a checker looks at.
 
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     document = _parse(text)
     by_node: dict[object, PlacedElement] = {
@@ -232,7 +232,7 @@ def read_places(text: str) -> ParsedPlaces:
 
 
 def _to_placed(node: turbohtml.Element) -> PlacedElement | None:
-    """Say where an element of a page that was parsed with places stands; None for one that no tag is written for."""
+    """Return an element with its place, from a page parsed with places; None for an implied element."""
     location = node.source_location
     if location is None:
         return None
@@ -254,9 +254,9 @@ def _is_checked(node: turbohtml.Element) -> bool:
 
 
 def _parse(text: str) -> turbohtml.Document:
-    """Parse a page so that each element knows where it stands in the text; templates hold nothing.
+    """Parse a page so that each element knows its place in the text; templates are emptied.
 
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     # Line ends become others of the same length: parsers fold CR LF into one letter, and places would shift.
     even = text.replace("\r\n", " \n").replace("\r", "\n")
@@ -306,7 +306,7 @@ def read_xml_places(body: bytes, encoding: str, text: str) -> Places:
     """Read every element of an XHTML page that a checker looks at, up to where it is not well-formed.
 
     text  the body, decoded
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     events, ended = parse_xml(body, encoding)
     tags = _walk(text)
@@ -352,7 +352,7 @@ def _text_of_xml(node: Any) -> str | None:
 
 
 def _walk(text: str) -> Iterator[tuple[Span, dict[str, Span]]]:
-    """Find the start tags of well-formed XML, each with its attributes; ends where that is not what it meets."""
+    """Find the start tags of well-formed XML, each with its attributes; stops at markup that is not well-formed."""
     place = text.find("<")
     while place >= 0:
         end = _skip(text, place)
@@ -369,7 +369,7 @@ def _walk(text: str) -> Iterator[tuple[Span, dict[str, Span]]]:
 
 
 def _skip(text: str, place: int) -> int | None:
-    """Find the end of what is no start tag: -1 if it has none, None if it is one."""
+    """Find the end of markup other than a start tag: -1 if it is not closed, None for a start tag."""
     for begins, ends in _OPAQUE:
         if text.startswith(begins, place):
             end = text.find(ends, place + len(begins))
@@ -410,10 +410,10 @@ _UNPLACED: Final = PlacedElement("html", {}, (0, 0), {}, in_head=False)
 def read_marked_places(
     body: bytes, content_type: str | None, *, encoding: str, places: Places
 ) -> tuple[MarkedPage, list[PlacedElement]]:
-    """Read the elements of a page that carry microdata; of each, what it is and where it stands.
+    """Read the elements of a page that carry microdata, each with its place.
 
-    places  what a checker looks at in it
-    Raises TooComplex for a page that no parser may be given.
+    places  of the elements that a checker looks at
+    Raises TooComplex for a page that is too complex to parse.
     """
     if isinstance(places, ParsedPlaces):
         page = mark_html(places.document, encoding)
@@ -429,7 +429,7 @@ def _is_html(element: PlacedElement) -> bool:
 
 
 def _with_those_before(found: Iterable[PlacedElement | None]) -> Iterator[PlacedElement]:
-    """Put an element that HTML opens again, though it is written once, at the place of the one before."""
+    """Give an element that HTML reopens, though it is written once, the place of the one before."""
     latest = _UNPLACED
     for each in found:
         latest = each or latest

@@ -1,8 +1,8 @@
 """Searching a page's bytes as fast as the machine can: the one place that knows stringzilla.
 
-It compares 16 to 64 bytes at a time with whatever instructions the processor has, which it finds out itself; where
-there are none it goes byte by byte. Python's own searches take 10 to 20 times as long on a page, since the letters that
-they look for first are everywhere in it: reading a page's meta elements takes four times as long with them.
+It compares 16 to 64 bytes at a time with the instructions that the processor has, else byte by byte. Python's own
+searches take 10 to 20 times as long on a page, since the letters that they look for first are everywhere in it: reading
+a page's meta elements takes four times as long with them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PIECE_BYTES = 65_536
 
 
 def lower(body: bytes) -> bytes:
-    """Give the bytes with A to Z in lower case, as `bytes.lower` does in ten times the time."""
+    """Return the bytes with A to Z in lower case, as `bytes.lower` does in ten times the time."""
     lowered: bytes = stringzilla.translate(body, _LOWER)
     return lowered
 
@@ -65,7 +65,7 @@ def find_last_of_each(body: bytes, needles: tuple[bytes, ...]) -> list[int]:
 
 
 def holds_any(body: bytes, needles: tuple[bytes, ...]) -> bool:
-    """Say whether any of the needles stands in the bytes, A to Z in either case.
+    """Return whether the bytes contain any of the needles, A to Z in either case.
 
     needles  in lower case
     """
@@ -77,7 +77,7 @@ def holds_any(body: bytes, needles: tuple[bytes, ...]) -> bool:
 
 
 def _pieces(body: bytes, needles: tuple[bytes, ...]) -> Iterator[tuple[int, bytes]]:
-    """Give the bytes in lower case, piece by piece, each with its place; no needle is cut in two."""
+    """Return the bytes in lower case, piece by piece, each with its place; no needle is cut in two."""
     overlap = max(map(len, needles)) - 1
     for start in range(0, len(body), _PIECE_BYTES):
         end = min(start + _PIECE_BYTES + overlap, len(body))
@@ -141,7 +141,7 @@ def next_attribute(body: bytes, place: int) -> Attribute | None:
 
 
 def is_cut_off(body: bytes, place: int) -> bool:
-    """Say whether the bytes end before the tag does, where `next_attribute` found no more attributes at `place`."""
+    """Return whether the bytes end before the tag does, where `next_attribute` found no more attributes at `place`."""
     space = _SPACE_OR_SLASH.match(body, place)
     end = space.end() if space else place
     return body[end : end + 1] != b">"

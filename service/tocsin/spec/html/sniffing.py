@@ -37,7 +37,7 @@ _RESERVED, _LAYER_3, _NO_RATE, _NO_SAMPLES = 1, 1, 15, 3
 
 
 def is_mp4(head: bytes) -> bool:
-    """Say whether the bytes begin as MP4 does: a box `ftyp` that names a brand of it."""
+    """Return whether the bytes begin as MP4 does: a box `ftyp` that names a brand of it."""
     box = int.from_bytes(head[:4], "big")
     if len(head) < max(_SHORTEST_MP4, box) or box % 4 or head[4:8] != b"ftyp":
         return False
@@ -45,7 +45,7 @@ def is_mp4(head: bytes) -> bool:
 
 
 def is_webm(head: bytes) -> bool:
-    """Say whether the bytes begin as WebM does: EBML of the document type `webm`."""
+    """Return whether the bytes begin as WebM does: EBML of the document type `webm`."""
     if not head.startswith(_WEBM_HEADER):
         return False
     kind = head.find(b"\x42\x82", len(_WEBM_HEADER), _WEBM_REACH + 1)
@@ -57,13 +57,13 @@ def is_webm(head: bytes) -> bool:
 
 
 def is_mp3(head: bytes) -> bool:
-    """Say whether the bytes begin with two frames of MP3, without an ID3 tag before them."""
+    """Return whether the bytes begin with two frames of MP3, without an ID3 tag before them."""
     size = _frame_bytes(head, 0)
     return size is not None and _HEADER_BYTES <= size <= len(head) and _frame_bytes(head, size) is not None
 
 
 def _frame_bytes(head: bytes, place: int) -> int | None:
-    """Give the length of the MP3 frame whose header is at this place; None if there is none."""
+    """Return the length of the MP3 frame whose header is at this place; None for other bytes."""
     header = head[place : place + _HEADER_BYTES]
     if len(header) < _HEADER_BYTES or header[0] != 0xFF or header[1] & 0xE0 != 0xE0:  # noqa: PLR2004 - eleven set bits
         return None
@@ -100,7 +100,7 @@ class Row(NamedTuple):
 
     leads          white space before it is skipped (`WS` in the text)
     ends           a space or `>` must follow, as a tag's name ends
-    is_scriptable  what is never guessed where the server forbids to sniff
+    is_scriptable  never guessed where the server forbids sniffing
     """
 
     mask: int
@@ -112,7 +112,7 @@ class Row(NamedTuple):
     is_scriptable: bool = False
 
     def matches(self, head: bytes) -> bool:
-        """Say whether the bytes begin with the signature."""
+        """Return whether the bytes begin with the signature."""
         start = len(head) - len(head.lstrip(_SPACE)) if self.leads else 0
         data = head[start : start + self.length]
         # C-32: a resource shorter than the pattern does not match.
@@ -159,7 +159,7 @@ _ROWS = (
     _exactly(b"%!PS-Adobe-", "application/postscript"),
     *_IMAGES,
 )
-# Today's rows stand after those of the text, which they widen (SNF-12): we run no scripts.
+# Today's rows follow those of the text, which they widen (SNF-12): Tocsin runs no scripts.
 _TAGS = b"HTML HEAD SCRIPT IFRAME H1 DIV FONT TABLE A STYLE TITLE B BODY BR P !--".split()
 _LIVING_IMAGES = (
     _exactly(b"\0\0\2\0", "image/x-icon"),
@@ -227,7 +227,7 @@ def sniff(
 
 
 def feed_or_html(head: bytes) -> str:
-    """Tell a feed from a page by the first bytes of what is called text/html.
+    """Distinguish a feed from a page by the first bytes of a body labelled text/html.
 
     Returns text/html wherever the bytes end too early to tell (SNF-15).
     Source  infrastructure 2.7.6 (SNF-14 to SNF-16).

@@ -1,4 +1,4 @@
-"""A page's whole tree, the same for HTML and XHTML, for those who read more of a page than its meta elements.
+"""A page's whole tree, the same for HTML and XHTML.
 
 The content of a template is not the page's and is left out. Nothing here recurses: a page's depth costs nothing.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def read_pragma_language(metas: Iterable[tuple[str | None, str | None]]) -> str | None:
-    """Give the language that a page's pragmas set; None if they set none.
+    """Return the language that a page's pragmas set; None if they set none.
 
     metas  the http-equiv and the content of each meta element, in tree order
     A list of several languages tells none; of several pragmas that tell one the last counts.
@@ -61,7 +61,7 @@ class Element:
     attributes  by name as the parser gives it, `xml:` before those of XML's own namespace, values as written
     parent      None for the root
     children    elements and text in tree order
-    language    the nearest `lang` or `xml:lang`; "" if that says that none is known, None if there is none
+    language    the nearest `lang` or `xml:lang`; "" if it says "unknown", None if there is none
     based       itself or the nearest element above it with an `xml:base`; None if there is none
     """
 
@@ -70,7 +70,7 @@ class Element:
     def __init__(
         self, tag: str, namespace: str, attributes: Mapping[str, str], parent: Element | None, *, is_xml: bool = False
     ) -> None:
-        """Stand below a parent, without being one of its children yet."""
+        """Make an element that refers to its parent, but is not among its children yet."""
         self.tag = tag
         self.namespace = namespace
         self.attributes = attributes
@@ -89,22 +89,22 @@ class Element:
         return f"<{self.tag}>"
 
     def get(self, name: str) -> str | None:
-        """Give an attribute's value as written, "" if it has none; None without the attribute."""
+        """Return an attribute's value as written, "" if it has none; None without the attribute."""
         return self.attributes.get(name)
 
     def is_html(self, *tags: str) -> bool:
-        """Say whether this is an element of HTML, and of one of these names if there are any."""
+        """Return whether this is an element of HTML, and of one of these names if there are any."""
         return self.namespace == HTML and (not tags or self.tag in tags)
 
     def above(self) -> Iterator[Element]:
-        """Go up from the parent to the root."""
+        """Iterate from the parent up to the root."""
         element = self.parent
         while element is not None:
             yield element
             element = element.parent
 
     def below(self) -> Iterator[Element | str]:
-        """Go through all that this element holds, in tree order."""
+        """Iterate over all nodes below this element, in tree order."""
         ahead = self.children[::-1]
         while ahead:
             node = ahead.pop()
@@ -113,7 +113,7 @@ class Element:
                 ahead.extend(reversed(node.children))
 
     def elements(self, *tags: str) -> Iterator[Element]:
-        """Go through the elements below this one, in tree order; only HTML's of these names if there are any."""
+        """Iterate over the elements below this one, in tree order; only HTML's of these names, if any are given."""
         for node in self.below():
             if isinstance(node, Element) and (not tags or node.is_html(*tags)):
                 yield node
@@ -152,7 +152,7 @@ class Tree:
     problems: tuple[str, ...] = ()
 
     def elements(self, *tags: str) -> Iterator[Element]:
-        """Go through all elements in tree order (CI-15); only HTML's of these names if there are any."""
+        """Iterate over all elements in tree order (CI-15); only HTML's of these names, if any are given."""
         if self.root is None:
             return
         if not tags or self.root.is_html(*tags):
@@ -160,16 +160,16 @@ class Tree:
         yield from self.root.elements(*tags)
 
     def pragmas(self) -> Iterator[tuple[str | None, str | None]]:
-        """Give the http-equiv and the content of each meta element, None where it has none."""
+        """Return the http-equiv and the content of each meta element, None where it has none."""
         return ((each.get("http-equiv"), each.get("content")) for each in self.elements("meta"))
 
 
 def read_tree(body: bytes, content_type: str | None, *, nosniff: bool = False) -> Tree:
-    """Parse a page whole by its kind and encoding, scripting off, whatever its bytes are.
+    """Parse a page whole by its kind and encoding, scripting off; any bytes are accepted.
 
     content_type  the value of the first HTTP header, None if there was none
     nosniff       the server forbids to guess, see `is_nosniff`
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     kind, problems = find_kind(body, content_type, nosniff=nosniff)
     if kind is Kind.OTHER:
@@ -193,12 +193,12 @@ def find_elements(
     *,
     nosniff: bool = False,
 ) -> Iterator[Element]:
-    """Find elements of HTML in tree order; they know what stands above them, and have no children.
+    """Find elements of HTML in tree order; they know their ancestors, and have no children.
 
-    A fraction of the cost of a tree: only what is found, and what stands above it, becomes an Element.
+    Costs a fraction of a tree: only the elements found and their ancestors are made.
     tags    their names
     having  is given the name and a function from attributes to their values, and says whether the element is meant
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     kind, _ = find_kind(body, content_type, nosniff=nosniff)
     if kind is Kind.HTML:
@@ -215,9 +215,9 @@ def find_elements(
 
 
 def _lift(node: turbohtml.Element, lifted: dict[turbohtml.Element, Element]) -> Element:
-    """Make an Element of a node and of what stands above it.
+    """Make an Element of a node and of its ancestors.
 
-    lifted  what was made so far, by its node
+    lifted  the elements made so far, by their nodes
     """
     climbed = []
     above: turbohtml.Node | None = node
@@ -237,9 +237,9 @@ def _find_encoding(kind: Kind, body: bytes, content_type: str | None) -> str:
 def _nodes(
     body: bytes, kind: Kind, encoding: str, tell: Callable[[tuple[str, ...]], None]
 ) -> Iterator[tuple[Element | None, Element | str]]:
-    """Go through elements and text in tree order, each with its parent.
+    """Iterate over elements and texts in tree order, each with its parent.
 
-    tell  is given what is wrong with the page
+    tell  takes the problems of the page
     """
     pairs = _html_nodes(decode(body, encoding)) if kind is Kind.HTML else _xml_nodes(body, encoding, tell)
     for count, pair in enumerate(pairs):
@@ -251,7 +251,7 @@ def _nodes(
 def parse_html(text: str) -> turbohtml.Document:
     """Parse a page of HTML whole, scripting off.
 
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     markup = text.encode()
     tags = markup.count(b"<")
@@ -264,7 +264,7 @@ def parse_html(text: str) -> turbohtml.Document:
 def _html_nodes(text: str) -> Iterator[tuple[Element | None, Element | str]]:
     document = parse_html(text)
     empty_templates(document)
-    path: list[tuple[turbohtml.Node, Element | None]] = [(document, None)]  # what is open
+    path: list[tuple[turbohtml.Node, Element | None]] = [(document, None)]  # the open elements
     for node in document.descendants:
         while path[-1][0] is not node.parent:
             path.pop()

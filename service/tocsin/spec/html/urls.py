@@ -24,7 +24,7 @@ _ENCODED = "xn--"
 _LONGEST_LABEL = 63  # letters: no name in DNS has a longer one
 # Up to the last @, and over what ends a host: a password that was typed with one of these in it is hidden whole.
 _USER_INFO = re.compile(r"(?<=//)[^/\s]*@")
-# In a URL only what stands before its own path: a path or a query may hold an @, too.
+# In a URL only before its own path: a path or a query may contain an @, too.
 _OWN_USER_INFO = re.compile(r"(https?://)[^/\\?#]*@")
 
 
@@ -51,7 +51,7 @@ class WatchedUrl:
 def watch_url(text: str) -> WatchedUrl:
     """Read a URL that is to be watched.
 
-    Raises BadUrl, whose text says what is wrong, where, and the mend.
+    Raises BadUrl, whose text names the fault, its place and the mend.
     """
     given = text.strip(_SPACE)
     if not given:
@@ -60,7 +60,7 @@ def watch_url(text: str) -> WatchedUrl:
     if len(text) > LONGEST_URL_BYTES:
         raise BadUrl(f"{_shown(given)}: longer than {LONGEST_URL_BYTES} bytes; give a shorter URL")
     if dropped := [letter for letter in (given[0], given[-1]) if letter < _FIRST_PRINTABLE]:
-        # The standard drops them; what was meant there, nobody knows.
+        # The standard drops them, but the user may have meant something else.
         where = f"a control character (U+{ord(dropped[0]):04X}) at its beginning or end"
         raise BadUrl(f"{_shown(given)}: {where}; leave it out")
     parsed = _parse(given)
@@ -87,7 +87,7 @@ def watch_url(text: str) -> WatchedUrl:
 
 
 def shard_of(host: str) -> int:
-    """Give the shard that owns a host: the first 12 bits of BLAKE2b of its serialisation, 0 to 4095."""
+    """Return the shard that owns a host: the first 12 bits of BLAKE2b of its serialisation, 0 to 4095."""
     digest = blake2b(host.encode()).digest()
     return digest[0] << 4 | digest[1] >> 4
 
@@ -98,7 +98,7 @@ def host_and_origin(url: str) -> tuple[str, str]:
     return _host_and_origin(url[:end] if end > 0 else url)
 
 
-@lru_cache(maxsize=4096)  # what stands before a page's path is the same for many pages
+@lru_cache(maxsize=4096)  # many pages share the part before their paths
 def _host_and_origin(url: str) -> tuple[str, str]:
     scheme, _, rest = url.partition("://")
     authority = re.match(r"[^/?#]*", rest)
@@ -114,14 +114,14 @@ def without_user_info(url: str) -> str:
 
 
 def mask_user_info(text: str) -> str:
-    """Hide user names and passwords of URLs that stand in a text."""
+    """Hide user names and passwords of URLs within a text."""
     return _USER_INFO.sub("***@", text) if "@" in text else text
 
 
 def resolve(base: str | None, reference: str) -> str | None:
     """Resolve a reference found at `base`, or nowhere; None if the URL standard calls that a failure.
 
-    The result may have any scheme and a fragment: who asks, judges.
+    The result may have any scheme and a fragment; the caller judges these.
     """
     try:
         # They make no object of it, and take two thirds of the time.

@@ -1,6 +1,6 @@
-"""A page parsed whole, once, for all who read more of it than its meta elements: signals, content, suspicion.
+"""A page parsed whole, once, for signals, content and suspicion.
 
-Lighter than `tree`: nodes are the parser's own, and only what somebody asks for becomes a Python object.
+Lighter than `tree`: nodes are the parser's own, and become Python objects only when they are used.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _MOST_TEXT = 10_000_000
 _BEGINNING = 64
 _POSITIVE = 2**63 - 1
-# Of 51 real pages none has a fiftieth of it. As short blocks, they take whoever reads them all 5 µs and 600 bytes each.
+# Each of 51 real pages has less than a fiftieth of it. Read as short blocks, each tag takes 5 µs and 600 bytes.
 _MOST_TAGS = 200_000
 _CDATA = "<![CDATA["
 _CLOSED = re.compile(r"""<([A-Za-z][\w.-]*+)((?:[^<>"'/]++|"[^"<]*+"|'[^'<]*+'|/(?!>))*+)/>""")
@@ -51,22 +51,22 @@ class Node(Protocol):
 
     @property
     def parent(self) -> Any:
-        """What it stands in."""
+        """Its parent node."""
 
     def attr(self, name: str) -> str | None:
-        """Give an attribute's value as written; None without it, or where it has none."""
+        """Return an attribute's value as written; None without it, or where it has none."""
 
 
 class Whole:
-    """A page parsed whole, scripting off. XHTML is written as HTML first (`to_html`): what is not well-formed is read.
+    """A page parsed whole, scripting off; XHTML is converted to HTML first, so that it need not be well-formed.
 
     kind      how it is read
     encoding  the name of its encoding, in lower case
-    document  the parser's own, for what reads HTML itself
+    document  the parser's own, for readers of HTML
     """
 
     def __init__(self, kind: Kind, encoding: str, document: turbohtml.Document) -> None:
-        """Take a parsed page; `parse_whole` makes it."""
+        """Wrap a parsed page; `parse_whole` makes it."""
         self.kind, self.encoding, self.document = kind, encoding, document
 
     @cached_property
@@ -80,21 +80,21 @@ class Whole:
         return next((fold_space(node.text) for node in self.elements("title")), "")
 
     def elements(self, *tags: str) -> Sequence[Node]:
-        """Give the elements of these names in tree order, without those of templates."""
+        """Return the elements of these names in tree order, without those of templates."""
         # The parser keeps lists by name, so that asking for one costs less than a walk.
         return self.document.find_all(tags[0]) if len(tags) == 1 else list(self.document.iter_elements(tags))
 
     def select(self, selector: str) -> Sequence[Node]:
-        """Give the elements that a CSS selector matches, in tree order, without those of templates.
+        """Return the elements that a CSS selector matches, in tree order, without those of templates.
 
         Raises ValueError where it is no selector.
         """
         return self.document.select(selector)
 
     def text_digest(self) -> int:
-        """Name all text of the page but that of scripts and styles, 63 bits; 0 where that cannot be told apart.
+        """Return a digest of the page's text without scripts and styles, 63 bits; 0 if these cannot be separated.
 
-        Pages with the same differ in markup only.
+        Pages with equal digests differ in markup only.
         """
         text = self.document.text
         parts: list[str] = []
@@ -113,7 +113,7 @@ class Whole:
         return xxh3_64_intdigest("".join(parts).encode(errors="surrogatepass")) & _POSITIVE
 
     def scripts(self, type_: str) -> Iterator[str]:
-        """Give the text of each script of a type, in lower case, in tree order."""
+        """Return the text of each script of a type, in lower case, in tree order."""
         for node in self.elements("script"):
             if (node.attr("type") or "").strip().lower() == type_:
                 yield node.text
@@ -126,12 +126,12 @@ def parse_whole(
     nosniff: bool = False,
     found: tuple[Kind, tuple[str, ...]] | None = None,
 ) -> Whole | None:
-    """Parse a page whole by its kind and encoding, whatever its bytes are; None for what is no page.
+    """Parse a page whole by its kind and encoding; None for bytes that are not a page.
 
     content_type  the value of the first HTTP header, None if there was none
     nosniff       the server forbids to guess, see `is_nosniff`
-    found         what `find_kind` says of it, if somebody asked before
-    Raises TooComplex for a page that no parser may be given.
+    found         the result of `find_kind`, if it is known already
+    Raises TooComplex for a page that is too complex to parse.
     """
     kind, _ = found or find_kind(body, content_type, nosniff=nosniff)
     if kind is Kind.OTHER:
@@ -140,7 +140,7 @@ def parse_whole(
     text = decode(body, encoding)
     if len(text) > _MOST_TEXT:
         raise TooComplex(f"more than {_MOST_TEXT} letters; split the page")
-    # In most encodings no part of another letter looks like a letter of ASCII, so that the bytes tell what they hold.
+    # In most encodings, the bytes of other letters never look like ASCII, so the undecoded bytes can be searched.
     markup = text.encode("utf-8", "replace") if encoding in NOT_ASCII else body
     tags = count(markup, b"<")
     if tags > _MOST_TAGS:
@@ -171,7 +171,7 @@ def to_html(text: str) -> str:
 
 
 def _is_in_script(text: str, *, is_script: bool) -> bool:
-    """Say whether a script or style element is open behind a text, which it was before it or not."""
+    """Return whether a script or style element is open behind a text, which it was before it or not."""
     opened = max(text.rfind("<script"), text.rfind("<style"))
     closed = max(text.rfind("</script"), text.rfind("</style"))
     return opened > closed or (is_script and closed < 0)
@@ -183,7 +183,7 @@ def _with_end_tag(tag: re.Match[str]) -> str:
 
 
 def check_selector(selector: str) -> str | None:
-    """Say what is wrong with a CSS selector; None if nothing is, or if it is empty."""
+    """Return the fault of a CSS selector; None if it is valid or empty."""
     if not selector.strip():
         return None
     try:

@@ -24,7 +24,7 @@ _NAMESPACES: Final = {
 
 
 class Aside(Element):
-    """What is no element: a comment or the like.
+    """A comment or another node that is not an element.
 
     markup  that it is written as
     """
@@ -32,21 +32,21 @@ class Aside(Element):
     __slots__ = ("markup",)
 
     def __init__(self, markup: str, parent: Element | None) -> None:
-        """Stand below a parent."""
+        """Make a node below a parent."""
         super().__init__("#aside", "", {}, parent)
         self.markup = markup
 
 
 class Template(Element):
-    """A template element; what it holds is not the page's, and not among its children.
+    """A template element; its content is not part of the page, and not among its children.
 
-    content  what it holds; above it, there is nothing
+    content  a fragment without a parent
     """
 
     __slots__ = ("content",)
 
     def __init__(self, tag: str, namespace: str, attributes: dict[str, str], parent: Element | None) -> None:
-        """Hold nothing yet."""
+        """Make an empty template."""
         super().__init__(tag, namespace, attributes, parent)
         self.content = Element("#content", "", {}, None)
 
@@ -54,8 +54,8 @@ class Template(Element):
 def read_markup(body: bytes, content_type: str | None, *, nosniff: bool = False) -> Tree:
     """Parse a page whole, as `read_tree` does, and keep the comments and the templates' content of HTML.
 
-    Deviation: of XHTML both are left out; nobody sees them.
-    Raises TooComplex for a page that no parser may be given.
+    Deviation: both are left out of XHTML, where they are not visible.
+    Raises TooComplex for a page that is too complex to parse.
     """
     kind, problems = find_kind(body, content_type, nosniff=nosniff)
     if kind is not Kind.HTML:
@@ -67,7 +67,7 @@ def read_markup(body: bytes, content_type: str | None, *, nosniff: bool = False)
 def _read_html(text: str) -> Element | None:
     document = parse_html(text)
     root = Element("#document", "", {}, None)
-    # What is open: a fragment stands for the content of the template above it.
+    # The open elements: a fragment represents the content of the template above it.
     path: list[tuple[turbohtml.Node, Element]] = [(document, root)]
     for count, node in enumerate(document.descendants):
         if count > MOST_NODES:
@@ -112,7 +112,7 @@ _VOID: Final = frozenset(
 _RAW: Final = frozenset({"iframe", "noembed", "noframes", "plaintext", "script", "style", "xmp"})
 """Whose text is written as it is. Scripting is off: that of noscript is text like any other."""
 _DROPS_FEED: Final = frozenset({"listing", "pre", "textarea"})
-"""A line feed right behind their start tags is nobody's."""
+"""HTML drops a line feed right after their start tags."""
 _TEXT: Final = str.maketrans({"&": "&amp;", "\xa0": "&nbsp;", "<": "&lt;", ">": "&gt;"})
 _VALUE: Final = str.maketrans({"&": "&amp;", "\xa0": "&nbsp;", '"': "&quot;"})
 
@@ -124,17 +124,17 @@ _XML_TEXT: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": 
 
 
 def is_xml(text: str) -> bool:
-    """Say whether XML 1.0 can hold all characters of the text (production 2)."""
+    """Return whether XML 1.0 can hold all characters of the text (production 2)."""
     return _NO_XML.search(text) is None
 
 
 def xml_text(text: str) -> str:
-    """Write text as it stands between tags of XML; characters that it cannot hold become U+FFFD."""
+    """Write text for a place between tags of XML; characters that it cannot hold become U+FFFD."""
     return _NO_XML.sub("\ufffd", text).translate(_XML_TEXT)
 
 
 def xml_value(text: str) -> str:
-    """Write text as it stands in a quoted attribute of XML; characters that it cannot hold become U+FFFD."""
+    """Write text for a quoted attribute of XML; characters that it cannot hold become U+FFFD."""
     return _NO_XML.sub("\ufffd", text).translate(_XML)
 
 
@@ -199,12 +199,12 @@ def write_xml(
     namespace: str = HTML,
     letters: int | None = None,
 ) -> str | None:
-    """Write nodes as XML, one after the other, to stand below an element whose default namespace is known.
+    """Write nodes as XML, one after the other, for a place below an element whose default namespace is known.
 
     without    elements that are left out, with all that they hold
     namespace  that default namespace
     letters    how many the result may have; None if that is longer, or for any number
-    Deviation: prefixes are not the page's own; who looks for names in values finds none declared.
+    Deviation: prefixes are not the page's own, so prefixed names within values are not declared.
     """
     found: list[str] = []
     size = 0

@@ -56,19 +56,19 @@ class NotWellFormed:
 
 
 def read_xhtml_metas(body: bytes, encoding: str) -> Reading:
-    """Read the meta elements of an XHTML page; what is not well-formed is read up to the error.
+    """Read the meta elements of an XHTML page; a page that is not well-formed is read up to the error.
 
     encoding  as `find_xml_encoding` names it
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     whole = read_whole_xhtml(body, encoding)
     return Reading(whole.metas, whole.problems)
 
 
 def read_whole_xhtml(body: bytes, encoding: str) -> WholePage:
-    """Read the title and the meta elements of an XHTML page; what is not well-formed is read up to the error.
+    """Read the title and the meta elements of an XHTML page; a page that is not well-formed is read up to the error.
 
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     events, stop = parse_xml(body, encoding, tags=(_META, _TITLE, _TEMPLATE))
     metas: list[Meta] = []
@@ -95,9 +95,9 @@ def parse_xml(
 ) -> tuple[Iterator[tuple[str, Any]], NotWellFormed | None]:
     """Parse a page as XML up to its first error; the DTD is off: nothing is loaded, and entities are unknown.
 
-    An unknown entity is empty text (CI-10): within an attribute it is left out, elsewhere it is a node that is none of
-    an element. The document's own entities are not expanded but in attributes, within libxml2's bounds.
-    tags  names of the elements that are asked for, as lxml writes them; all if None
+    An unknown entity is empty text (CI-10): within an attribute it is left out, elsewhere it is a node of its own. The
+    document's own entities are expanded in attributes only, within libxml2's bounds.
+    tags  names of the wanted elements, as lxml writes them; all if None
     Returns the start and end events of its elements, each with lxml's element, and what ended them too early.
     Raises TooComplex for a page of too many tags or attributes.
     """
@@ -106,7 +106,7 @@ def parse_xml(
         raise TooComplex(f"more than {MOST_TAGS} tags; split the page")
     if _TOO_MANY_ATTRIBUTES.search(text):
         raise TooComplex("an element of more than 1000 attributes; none has so many")
-    # Fed as UTF-8 whatever it declares, so that the encoding found stands above the declaration.
+    # Fed as UTF-8, so that the encoding found overrides the page's declaration.
     parser = etree.XMLPullParser(
         events=("start", "end"),
         tag=tags,

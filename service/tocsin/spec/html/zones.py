@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 - some signs are of other scripts
-"""What an element's names, attributes and headings say of where its text stands: in the content, or beside it."""
+"""Zones of a page: whether an element's names, attributes and headings put its text in the content or beside it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tocsin.spec.words import read_lists, split_phrases, to_phrases, to_words
 
 
 class Zone(Enum):
-    """Where text stands that is no content, by the names of its element.
+    """The zone of a text beside the content, by the names of its element.
 
     APART  beside it: advertisements, related pages, cookie banners, comments
     LINKS  beside it if most of it is links: navigation, menus
-    HEAD   above it, unless the page's heading stands there
+    HEAD   above it, unless it holds the page's heading
     COUNT  a figure that counts visitors, comments or the like
     TALK   beside it, however long: what readers wrote
-    NOTE   in it after all: a note or a warning, whatever the element is
+    NOTE   in it after all: a note or a warning in any element
     """
 
     APART = 1
@@ -38,7 +38,7 @@ _LINKS: Final = to_words(_LISTS["links"])
 _COUNTS: Final = to_words(_LISTS["counts"])
 _NOTES: Final = to_words(_LISTS["notes"])
 _NEVER: Final = to_words(_LISTS["never"])
-"""Whatever stands around it, this is what people watch a page for."""
+"""Text that people watch a page for, wherever it is."""
 # Within the others' words, since they are written in one as often.
 _PARTS: Final = re.compile(
     r"cookie|consentban|newsletter|advert|sponsor|mostread|most-read|most_read|meistgelesen|relatedarticle|relatedpost|"
@@ -54,11 +54,11 @@ NOT_SHOWN: Final = (
     '[hidden],[aria-hidden="true"],[aria-modal],[style*="display:none"],[style*="display: none"],'
     '[data-ad],[data-ad-slot],[data-ad-unit],[data-ad-client],[data-google-query-id],[data-testid="sponsored"]'
 )
-"""What is not shown, or is shown to some: as a selector."""
+"""A selector of elements that are not shown, or shown to some visitors only."""
 _NAMING: Final = ("data-component", "data-testid", "data-module", "data-widget")
 """Attributes that name a part of the page as classes do, where these are made by a machine."""
 TELLING: Final = f"[id],[role],[aria-label],{','.join(f'[{name}]' for name in _NAMING)},{NOT_SHOWN}"
-"""What else than its class may say where an element stands."""
+"""A selector of the attributes, beside the class, that can name a zone."""
 _ZONES_OF_ROLES: Final = {"banner": Zone.HEAD} | dict.fromkeys(
     (
         *("navigation", "contentinfo", "complementary", "search", "dialog", "alertdialog", "status", "timer", "log"),
@@ -70,19 +70,19 @@ _LABELS: Final = to_phrases(_LISTS["labels"])
 
 
 HEADINGS: Final = to_phrases(_LISTS["headings"]) | to_phrases(_LISTS["more headings"])
-"""What stands above lists of other pages, comments and the like, as `to_heading` gives it."""
+"""Headings above lists of other pages, comments and the like, as `to_heading` returns them."""
 ADVERTISEMENTS: Final = to_phrases(_LISTS["advertisements"]) | to_phrases(_LISTS["more advertisements"])
-"""What stands above an advertisement, as `to_heading` gives it."""
+"""Headings above an advertisement, as `to_heading` returns them."""
 
 ASKING: Final = tuple(split_phrases(_LISTS["asking"]["phrases"]))
-"""What a box with a button is about that asks the reader for something."""
+"""Phrases in boxes with a button that ask the reader for something."""
 
 _FIGURES: Final = re.compile(r"[\d()\[\]（）.,]+")
 _LONGEST_HEADING: Final = 60
 
 
 def to_heading(text: str) -> str:
-    """Give a heading as the lists have it: in lower case, without figures, up to a colon."""
+    """Return a heading as the lists have it: in lower case, without figures, up to a colon."""
     text = text.strip()
     if len(text) > _LONGEST_HEADING:
         return ""
@@ -94,11 +94,11 @@ def to_heading(text: str) -> str:
 
 
 KNOWN_NAMES: Final[dict[str, tuple[Zone | None, int]]] = {}
-"""What `name_zone` found, since the same few names come again and again; emptied when it is full."""
+"""A cache of `name_zone`, since most pages use the same few names; emptied when it is full."""
 
 
 def name_zone(name: str) -> tuple[Zone | None, int]:
-    """Say which zone a class or an id means, and give a number that is the same for names that differ by figures."""
+    """Return the zone that a class or an id names, and a number that is the same for names that differ by figures."""
     known = KNOWN_NAMES.get(name)
     if known is None:
         if len(KNOWN_NAMES) >= _MOST_NAMES:
@@ -111,7 +111,7 @@ def name_zone(name: str) -> tuple[Zone | None, int]:
 
 def _look_at(name: str) -> tuple[Zone | None, int]:
     tokens = name.split()
-    # Of block__element--modifier it is the element that says where its text stands.
+    # Of block__element--modifier, the element names the zone.
     parts = [token.partition("--")[0].rpartition("__")[2] for token in tokens]
     words = {word.lower() for part in parts if not _LAYOUT.search(part) for word in _WORD.findall(part)}
     first = " ".join(_WORD.findall(tokens[0])).lower() if tokens else ""
@@ -134,7 +134,7 @@ def _has_part(parts: list[str]) -> bool:
 
 
 def zone_by_attributes(node: Any, *, names: bool) -> Zone | None:
-    """Say which zone the other attributes of an element mean.
+    """Return the zone that the other attributes of an element name.
 
     names  its id may say so
     """

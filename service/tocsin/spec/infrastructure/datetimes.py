@@ -16,14 +16,14 @@ from tocsin.spec.html.microsyntax import DIGITS, SPACE, ZS
 
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _CYCLE_YEARS = 400
-"""After so many years the calendar repeats."""
+"""The calendar repeats after this number of years."""
 _FEBRUARY, _MONTHS, _HOURS, _MINUTES = 2, 12, 24, 60
 
 _ZONE = r"(?:Z|(?P<sign>[+-])(?P<off_hour>[01][0-9]|2[0-3]):(?P<off_minute>[0-5][0-9]))"
 _CLOCK = r"(?P<hour>[01][0-9]|2[0-3]):(?P<minute>[0-5][0-9])(?::(?P<second>[0-5][0-9])(?:\.(?P<fraction>[0-9]++))?)?"
 _DAY = r"-(?P<month>0[1-9]|1[0-2])-(?P<day>0[1-9]|[12][0-9]|3[01])"
 
-# What stands between date and time may hold one T, among spaces or not; two-digit seconds as the grammar has them.
+# Between date and time there may be one T, with or without spaces; seconds have two digits, as in the grammar.
 _DATETIME = re.compile(
     rf"(?P<year>[0-9]{{4}}){_DAY}(?:[{SPACE}]++T?|T)[{SPACE}]*+{_CLOCK}[{SPACE}]*+{_ZONE}",
 )
@@ -55,7 +55,7 @@ class ClockTime:
 
 @dataclass(frozen=True, slots=True)
 class VagueMoment:
-    """What a date or time string gave; it may have given something and still be invalid.
+    """The result of reading a date or time string; it can have parts and still be invalid.
 
     date            YYYY-MM-DD with a year of at least four digits
     offset_minutes  of the time zone, east positive; only beside a date and a time
@@ -93,13 +93,13 @@ def parse_datetime(text: str) -> Moment | None:
 
 
 def is_valid_date(text: str) -> bool:
-    """Say whether the text is a valid date string: YYYY-MM-DD, a year above 0 with four digits or more (DT-09)."""
+    """Return whether the text is a valid date string: YYYY-MM-DD, a year above 0 with four digits or more (DT-09)."""
     match = _DATE.fullmatch(text)
     return match is not None and _is_day(match) and not _is_zero(match["year"])
 
 
 def is_valid_global(text: str) -> bool:
-    """Say whether the text is a valid global date and time string: date, T, time and zone (DT-09)."""
+    """Return whether the text is a valid global date and time string: date, T, time and zone (DT-09)."""
     match = _GLOBAL.fullmatch(text)
     return match is not None and _is_day(match) and not _is_zero(match["year"])
 
@@ -240,7 +240,7 @@ class _VagueReader:
             raise _Invalid
         self._at += 1
 
-    def _need(self, kept: bool) -> None:  # noqa: FBT001 - what the text asks for, which does not stop the reading
+    def _need(self, kept: bool) -> None:  # noqa: FBT001 - a requirement of the text that does not stop the reading
         self._valid = self._valid and kept
 
 
@@ -314,7 +314,7 @@ _FORMS = {
 
 
 def read_form(text: str) -> Form | None:
-    """Say what kind of date or time the text is today, None if it is none; nothing may stand around it.
+    """Return the kind of date or time that the text is today; None for any other text, or with anything around it.
 
     Source  HTML, dates and times; section 2.4.4 of text 004 knows only some of these forms
     """
@@ -326,17 +326,17 @@ def read_form(text: str) -> Form | None:
 
 
 def is_living_datetime(text: str) -> bool:
-    """Say whether the text may stand in `datetime` of a time element today."""
+    """Return whether the text is valid in `datetime` of a time element today."""
     return read_form(text) is not None
 
 
 def is_living_moment(text: str) -> bool:
-    """Say whether the text may stand in `datetime` of an ins or del element today."""
+    """Return whether the text is valid in `datetime` of an ins or del element today."""
     return read_form(text) in (Form.DATE, Form.GLOBAL)
 
 
 def _exists(match: re.Match[str]) -> bool:
-    """Say whether the calendar has what the pattern allows."""
+    """Return whether the calendar has the date that the pattern matched."""
     parts = match.groupdict()
     year, day, week = parts.get("year"), parts.get("day"), parts.get("week")
     if year is not None and not year.strip("0"):

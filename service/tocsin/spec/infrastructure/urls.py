@@ -61,7 +61,7 @@ class Reference:
 
 
 def split_reference(text: str) -> Reference:
-    """Split a text where RFC 3986 (appendix B) does, whatever its parts hold."""
+    """Split a text as RFC 3986 (appendix B) does; its parts are not checked."""
     match = _SCHEME.match(text)
     scheme = match[1] if match else None
     rest = text[match.end() :] if match else text
@@ -77,7 +77,7 @@ def split_reference(text: str) -> Reference:
 def split_authority(authority: str) -> tuple[str | None, str, str | None] | None:
     """Split an authority into user info, host and port; None where none of RFC 3986's would match.
 
-    What the user info and a registered name hold is not looked at, but that they hold no @, and the name no colon.
+    User info and a registered name are not checked, except that they contain no @, and the name no colon.
     """
     user, at, rest = authority.partition("@")
     if not at:
@@ -97,7 +97,7 @@ def split_authority(authority: str) -> tuple[str | None, str, str | None] | None
 
 
 def is_ip_literal(host: str) -> bool:
-    """Say whether a host is an IPv6 address, or one of a later version, in brackets."""
+    """Return whether a host is an IPv6 address, or one of a later version, in brackets."""
     if not (host.startswith("[") and host.endswith("]")):
         return False
     if _FUTURE_LITERAL.fullmatch(host):
@@ -123,7 +123,7 @@ def resolve_reference(reference: Reference, base: Reference) -> Reference:
 
 
 def remove_dot_segments(path: str) -> str:
-    """Take the steps that `.` and `..` ask for (RFC 3986, 5.2.4), in time that grows with the path."""
+    """Resolve the segments `.` and `..` of a path (RFC 3986, 5.2.4), in linear time."""
     segments = path.split("/")
     start = 1
     output: list[str] = []
@@ -146,7 +146,7 @@ def remove_dot_segments(path: str) -> str:
 def percent(found: re.Match[str]) -> str:
     """Write what was found as the octets of its UTF-8, %-escaped; half of a surrogate pair as a replacement character.
 
-    This is how HTML hands on a surrogate that is alone, so that a URL is the same whoever writes it.
+    HTML replaces a lone surrogate in the same way, so that all readers get the same URL.
     """
     return "".join(f"%{octet:02X}" for octet in _SURROGATE.sub("\ufffd", found[0]).encode())
 
@@ -157,7 +157,7 @@ def write_iri(url: str) -> str:
 
 
 def _merge(path: str, base: Reference) -> str:
-    """Put a relative path in the place of the last segment of the base's (RFC 3986, 5.2.3)."""
+    """Replace the last segment of the base's path by a relative path (RFC 3986, 5.2.3)."""
     if base.authority is not None and not base.path:
         return f"/{path}"
     folder, slash, _ = base.path.rpartition("/")
@@ -169,17 +169,17 @@ def _merge(path: str, base: Reference) -> str:
 
 UNICODE = frozenset({"utf-8", "utf-16le", "utf-16be"})
 
-# What the Encoding standard calls by these names holds more letters than Python's codecs of the same names.
+# The Encoding standard's encodings of these names have more letters than Python's codecs of the same names.
 _WIDER = {"shift_jis": "cp932", "euc-kr": "cp949", "big5": "big5hkscs"}
 
 
 def is_unicode(label: str) -> bool:
-    """Say whether the label names UTF-8 or UTF-16."""
+    """Return whether the label names UTF-8 or UTF-16."""
     return encoding_for(label) in UNICODE
 
 
 def output_encoding(label: str) -> str:
-    """Name the encoding that a document of this encoding writes with: UTF-8 for UTF-16, and for unknown labels."""
+    """Return the encoding that a document of this encoding writes with: UTF-8 for UTF-16, and for unknown labels."""
     found = encoding_for(label)
     return "utf-8" if found is None or found in UNICODE or found == "replacement" else found
 
@@ -207,7 +207,7 @@ def encode(text: str, label: str, replace: Callable[[str], str]) -> bytes:
 
 
 def _has(codec: codecs.CodecInfo, name: str, letter: str) -> bool:
-    """Say whether the encoding has a letter: whether the bytes that Python writes mean that letter in it."""
+    """Return whether the encoding has a letter: whether the bytes that Python writes mean that letter in it."""
     if letter.isascii():
         return True
     try:
@@ -238,7 +238,7 @@ def resolve(reference: str, base: str | None, encoding: str = "utf-8") -> str | 
 
     base      absolute; None where there is none, so that only an absolute reference leads anywhere
     encoding  any label of the document's encoding, which the query is written in
-    Returns   the serialisation, of any scheme, with its fragment: who asks, judges
+    Returns   the serialisation, of any scheme, with its fragment; the caller judges these
     Source    URL standard; text 004, 2.3.3 (URL-08, URL-11, URL-19)
     """
     # Where HTML hands on a text, a surrogate that is alone has become a replacement character.
@@ -268,12 +268,12 @@ def document_base(address: str, hrefs: Iterable[str | None], encoding: str = "ut
 
 
 def is_absolute_url(text: str) -> bool:
-    """Say whether the text has a scheme and leads somewhere without a base (URL-15, C-11)."""
+    """Return whether the text has a scheme and leads somewhere without a base (URL-15, C-11)."""
     return _HAS_SCHEME.match(text) is not None and resolve(text, None) is not None
 
 
 def is_valid_url(text: str, encoding: str = "utf-8") -> bool:
-    """Say whether the text is a valid URL in a document of this encoding, with nothing around it.
+    """Return whether the text is a valid URL in a document of this encoding, with nothing around it.
 
     That is a URI reference, or an IRI reference; with letters beyond ASCII in its query only where the document is
     in UTF-8 or UTF-16.
@@ -303,7 +303,7 @@ def _is_valid_query(query: str, encoding: str) -> bool:
 
 
 def _write_query(query: str, encoding: str) -> str:
-    """Percent-encode a query after encoding it; what the encoding lacks becomes a numeric character reference."""
+    """Percent-encode a query after encoding it; letters that the encoding lacks become numeric character references."""
     octets = encode(query, encoding, lambda letter: f"%26%23{ord(letter)}%3B")
     return "".join(chr(octet) if octet in _QUERY_KEEPS else f"%{octet:02X}" for octet in octets)
 
@@ -335,14 +335,14 @@ class Bases:
             self.document = base if base is not None and len(base) <= _LONGEST_BASE else address
 
     def resolve(self, element: Element, reference: str) -> str | None:
-        """Resolve a reference that stands in this element; None if it cannot be.
+        """Resolve a reference written in this element; None if it cannot be resolved.
 
-        The result may have any scheme and a fragment: who asks, judges.
+        The result may have any scheme and a fragment; the caller judges these.
         """
         return self._resolve(reference, self.of(element))
 
     def of(self, element: Element) -> str | None:
-        """Give an element's base: the xml:base of those above it, then the document's; None if nothing tells."""
+        """Return an element's base: the xml:base of those above it, then the document's; None if nothing tells."""
         chain = []
         based = element.based
         while based is not None and based not in self._found:

@@ -1,1 +1,1 @@
-"""What a page links to, and as what."""
+"""Links of a page: their types, metadata, icons, copies and dates."""

@@ -33,7 +33,7 @@ _ATTRIBUTE = re.compile(rb"mset(?<![ac-z]mset)[\t\n\f\r =\x1b]")
 
 
 def may_name_copies(body: bytes) -> bool:
-    """Say whether a page's bytes can name a copy, in whatever encoding: by an mset, a memento or a timemap."""
+    """Return whether a page's bytes, in any encoding, can name a copy: by an mset, a memento or a timemap."""
     text = body.replace(b"\0", b"") if b"\0" in body else body
     if not holds_any(text, _SIGNS):
         return False
@@ -68,7 +68,7 @@ class HeaderLink:
 
 
 def read_link_headers(values: Iterable[str]) -> tuple[HeaderLink, ...]:
-    """Read the links of a page's Link headers, at most 1,000; what is malformed ends its header.
+    """Read the links of a page's Link headers, at most 1,000; malformed text ends its header.
 
     values  each character is one byte
     Source  RFC 8288, 3 and its appendix B.2.
@@ -120,7 +120,7 @@ _OWN: Final = re.compile(rf"(?<![^{SPACE}])(?:memento|original|timemap)(?![^{SPA
 class PageCopy:
     """A copy of a page.
 
-    target    the URL of what was copied, as pages are named: serialised, without fragment
+    target    the URL of the copied page, as pages are named: serialised, without fragment
     url       where the copy is, http or https, without user info
     datetime  when it was made, a date or a global date and time; None if that is not told
     rel       its link type, None if that is not told
@@ -138,7 +138,7 @@ def read_copies(
 ) -> tuple[PageCopy, ...]:
     """Read the copies that a page names, each once, at most 1,000; only http and https can be offered.
 
-    body          whatever it is; a page that no parser may be given names none
+    body          any bytes; a page that is too complex to parse names no copies
     content_type  the value of the HTTP header, None if there was none
     url           the page's own after redirects
     link_headers  the values of its Link headers
@@ -184,7 +184,7 @@ class Reference:
 
     href   as written
     url    of the target; None if it leads nowhere
-    value  what the mset says
+    value  of the mset
     """
 
     href: str
@@ -193,7 +193,7 @@ class Reference:
 
 
 def read_references(elements: Iterable[Element], bases: Bases) -> Iterator[Reference]:
-    """Go through the links with an mset; one without an href is none (MS-01).
+    """Iterate over the links with an mset; an element without an href is not one (MS-01).
 
     No more are given once 10,000 candidates were read of them.
     """
@@ -279,7 +279,7 @@ def _copies_of_others(elements: Sequence[Element], bases: Bases) -> Iterator[Pag
 
 
 def _has_mset(element: Element) -> bool:
-    """Say whether an mset counts: only one on a link does (MS-01)."""
+    """Return whether an mset counts: only one on a link does (MS-01)."""
     return "mset" in element.attributes and "href" in element.attributes and element.is_html("a")
 
 
@@ -292,7 +292,7 @@ def _is_own(element: Element) -> bool:
 
 
 def page_name(url: str) -> str | None:
-    """Give the name under which a page would be watched; None for a URL that cannot be."""
+    """Return the name under which a page would be watched; None for a URL that cannot be."""
     try:
         return watch_url(url).url
     except BadUrl:
@@ -300,7 +300,7 @@ def page_name(url: str) -> str | None:
 
 
 def is_offerable(url: str) -> bool:
-    """Say whether a copy can be offered: http or https, and nobody's password in it."""
+    """Return whether a copy can be offered: it is http or https, and contains no password."""
     try:
         return watch_url(url).credentials is None
     except BadUrl:

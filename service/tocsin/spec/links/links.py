@@ -60,7 +60,7 @@ class Icon:
 
 
 def rank_icons(icons: Iterable[Icon], wanted: int) -> list[Icon]:
-    """Put icons in the order in which to try them, the most appropriate first.
+    """Sort icons in the order in which to try them, the most appropriate first.
 
     icons   in tree order; of equals the last comes first
     wanted  the width in device pixels that it will be shown at
@@ -71,7 +71,7 @@ def rank_icons(icons: Iterable[Icon], wanted: int) -> list[Icon]:
 
 
 def _unfitness(icon: Icon, wanted: int) -> tuple[int, int, int, int]:
-    """Say how little an icon fits: first by what it is, then by where it is meant to be seen, then by its size."""
+    """Return how badly an icon fits: by its type, then by its media, then by its size."""
     media_type = lower_ascii((icon.media_type or "").strip())
     no_image = int(bool(media_type) and not media_type.startswith(_IMAGE))
     elsewhere = int(lower_ascii((icon.media or "").strip()) not in _SCREENS)
@@ -133,13 +133,13 @@ class Link:
     relations       what its rel makes of it
     reverse         the types of its rev, synonyms under their canonical name: of the target, this page is that
                     (LM-08); without `made`, which is an author like any other
-    label           the text that stands for it, folded, cut after 300 letters; "" for link, alt for area (LM-01)
+    label           its text, folded, cut after 300 letters; "" for link, alt for area (LM-01)
     title           advisory (LM-09)
     language        of its label and title (LM-27); None if it is not known
     hreflang        of its target, only a hint (LK-06); lang on a link element counts where it has none (LM-14)
     media_type      of its target, only a hint (LK-07, LM-15)
     media           that its target is meant for (LM-13)
-    pings           that a browser would tell that the link is followed; nobody here ever does (LK-09, LK-11)
+    pings           URLs that a browser would notify when the link is followed; Tocsin never does (LK-09, LK-11)
     """
 
     element: Element
@@ -167,7 +167,7 @@ class Link:
         return tuple(keyword for link in self.links for keyword in link.types)
 
     def triples(self, page: str) -> Iterator[tuple[str, str, str]]:
-        """Give what it states as subject, type, object; a rev states it of the target (LM-08)."""
+        """Return what it states as subject, type, object; a rev states it of the target (LM-08)."""
         if self.url is None:
             return
         for keyword in (*self.types, *self.relations.unknown):
@@ -179,10 +179,10 @@ class Link:
 def read_links(
     tree: Tree, bases: Bases, *, language: str | None = None, types: Mapping[str, LinkType] = REGISTRY
 ) -> Iterator[Link]:
-    """Go through the links of a page in tree order: of each link, a and area element that has an href (LK-03).
+    """Iterate over the links of a page in tree order: each link, a and area element with an href (LK-03).
 
-    language  of what stands below no LANG; None if it is not known
-    types     what is known; by default text 003, living HTML and the registry (LK-44)
+    language  of elements without a LANG above them; None if it is not known
+    types     the known ones; by default those of text 003, living HTML and the registry (LK-44)
     Source    text 001, links; text 003, links (LK-01, LK-02)
     """
     for element in tree.elements(*LINKING):
@@ -242,7 +242,7 @@ def _pings(element: Element, bases: Bases) -> tuple[str, ...]:
 
 
 def default_feed(links: Iterable[Link]) -> str | None:
-    """Give the URL of a page's default feed: of the first link that is a feed (LK-16); None if there is none.
+    """Return the URL of a page's default feed: of the first link that is a feed (LK-16); None if there is none.
 
     links  of the page, in tree order
     """
@@ -250,7 +250,7 @@ def default_feed(links: Iterable[Link]) -> str | None:
 
 
 def read_depths(links: Iterable[Link]) -> list[int]:
-    """Say how deep the page lies in each of its hierarchies.
+    """Return the depth of the page in each of its hierarchies.
 
     links   of the page, in tree order
     Returns a number for each paragraph that tells, and one for the rest of the document, in the order of their
@@ -280,7 +280,7 @@ class Permalink:
 
 
 def read_permalinks(links: Iterable[Link]) -> list[Permalink]:
-    """Give a page's permalinks in tree order, each with the nearest article that it stands in (LK-21)."""
+    """Return a page's permalinks in tree order, each with the nearest article around it (LK-21)."""
     article_of = _nearest("article")
     return [Permalink(link.url, article_of(link.element)) for link in links if "bookmark" in link.types]
 
@@ -302,7 +302,7 @@ class Alternate:
 
 
 def read_alternates(tree: Tree, links: Sequence[Link]) -> list[Alternate]:
-    """Give the other versions of a page, in tree order; each is also another version of each other (LK-18).
+    """Return the other versions of a page, in tree order; each is also another version of each other (LK-18).
 
     Source  text 003, alternate (LK-17); text 001, LINK with LANG and MEDIA (LM-14, LM-28)
     """
@@ -317,7 +317,7 @@ def read_alternates(tree: Tree, links: Sequence[Link]) -> list[Alternate]:
 
 
 def read_translations(alternates: Iterable[Alternate]) -> dict[str, str]:
-    """Give the URL of each translation by its language in lower case; of several in one language the first."""
+    """Return the URL of each translation by its language in lower case; of several in one language the first."""
     found: dict[str, str] = {}
     for alternate in alternates:
         if alternate.translation is not None:
@@ -326,7 +326,7 @@ def read_translations(alternates: Iterable[Alternate]) -> dict[str, str]:
 
 
 def read_tags(links: Iterable[Link]) -> list[str]:
-    """Give the URLs of the tags that apply to the page, each once, in tree order (LK-36)."""
+    """Return the URLs of the tags that apply to the page, each once, in tree order (LK-36)."""
     return list(dict.fromkeys(link.url for link in links if link.url is not None and "tag" in link.types))
 
 

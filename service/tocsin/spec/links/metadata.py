@@ -1,4 +1,4 @@
-"""What a page's head says of it: meta elements with all their attributes, profile, language, title."""
+"""Metadata of a page: meta elements with all their attributes, refresh, profile, language, title."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def read_whole_refresh(content: str) -> Refresh | None:
 
 
 def find_target(refresh: Refresh, address: str | None, base: str | None, encoding: str = "utf-8") -> str | None:
-    """Find the URL that a refresh would load; None where it would load nothing, or nobody knows what.
+    """Find the URL that a refresh would load; None if it would load nothing, or the URL is unknown.
 
     address  of the document, None if it is not known
     base     its document base URL, None if it is not known
@@ -69,7 +69,7 @@ class Metadatum:
     """What one meta element declares; None where an attribute is absent.
 
     name        as written, white space around it trimmed; compared without regard to case (LM-16)
-    http_equiv  in lower case: an HTTP header that it stands for (LM-17), or the default of a language (LM-21)
+    http_equiv  in lower case: the HTTP header that it replaces (LM-17), or the default of a language (LM-21)
     property    as written, white space around it trimmed
     content     as written (LM-20)
     language    of the content (LM-22); None if it is not known
@@ -87,7 +87,7 @@ class Metadatum:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a page says of itself.
+    """The metadata of a page.
 
     language     of its root, else that of the pragma, else of the header (LM-26); None if none is told
     profile      the name of the dictionary for its names: an opaque URL that is never asked for (LM-24, LM-25)
@@ -108,9 +108,9 @@ class Metadata:
 
 
 def read_metadata(tree: Tree, headers: Iterable[tuple[str, str]] = ()) -> Metadata:
-    """Read what a page says of itself, in tree order.
+    """Read the metadata of a page, in tree order.
 
-    headers  of its answer; a real Expires stands above the page's own, its Content-Language below
+    headers  of its response; a real Expires overrides the page's own, its Content-Language does not
     Source   text 001, META, PROFILE and language (LM-16 to LM-29)
     """
     headers = tuple(headers)
@@ -130,7 +130,7 @@ def read_metadata(tree: Tree, headers: Iterable[tuple[str, str]] = ()) -> Metada
 
 
 def read_title(tree: Tree) -> str | None:
-    """Give the text of a page's title element, folded; None if there is none, or nothing in it."""
+    """Return the text of a page's title element, folded; None if there is none, or nothing in it."""
     title = next(tree.elements("title"), None)
     return None if title is None else fold_space(title.text()) or None
 
@@ -141,9 +141,9 @@ def split_keywords(content: str) -> list[str]:
 
 
 def read_default_language(tree: Tree, headers: Iterable[tuple[str, str]] = ()) -> str | None:
-    """Give the language of whatever stands below no LANG: of the page's pragma, else of its header (LM-26).
+    """Return the language of elements without a LANG above them: of the page's pragma, else of its header (LM-26).
 
-    A list of several languages tells none.
+    A list of several languages sets none.
     Source  text 001, language
     """
     told = read_pragma_language(tree.pragmas())
@@ -182,7 +182,7 @@ def _keywords(metas: Iterable[Metadatum]) -> Iterator[str]:
 
 
 def _read_profile(tree: Tree) -> str | None:
-    """Give the first of the profiles (LM-25), as written: it is compared, and never fetched (LM-24)."""
+    """Return the first of the profiles (LM-25), as written: it is compared, and never fetched (LM-24)."""
     head = next(tree.elements("head"), None)
     names = split_tokens((head.get("profile") if head is not None else None) or "")
     return names[0] if names else None

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MOST_CANDIDATES = 1000
-"""So many candidates of one value are read."""
+"""The number of candidates of one value that are read."""
 
 _TOKEN = re.compile(f"[^{SPACE}]++")
 _SERVER_ERRORS = 500
 
 
 class MsetProblem(StrEnum):
-    """What is wrong with a value, by the name that a checker gives it."""
+    """A fault of a value, by the name that a checker gives it."""
 
     EMPTY = "mset-empty"
     EMPTY_CANDIDATE = "mset-empty-candidate"
@@ -50,7 +50,7 @@ _MESSAGES = {
 class MsetError:
     """Something that an author should mend.
 
-    offset  in the value, of what it is about, in code points
+    offset  of the fault in the value, in code points
     length  of that; 0 for a place between two commas
     """
 
@@ -60,7 +60,7 @@ class MsetError:
 
     @property
     def message(self) -> str:
-        """What is wrong, and the mend."""
+        """The fault and the mend."""
         return _MESSAGES[self.code]
 
 
@@ -95,7 +95,7 @@ class MsetValue:
 
     @property
     def valid(self) -> bool:
-        """Whether the value is as it must be, whatever its link types are."""
+        """Whether the value is valid, apart from its link types."""
         return not self.errors
 
 
@@ -139,7 +139,7 @@ class Offer(StrEnum):
 
 
 def how_to_offer(status: int | None) -> Offer:
-    """Say how strongly copies of a page are to be offered after it was asked for.
+    """Return how strongly copies of a page are to be offered after it was requested.
 
     status  of its answer; None where there was none: no such server, no connection, no response
     Source  text 002, secondary behaviour for errors (MS-12), primary behaviour for all else (MS-10)

@@ -1,4 +1,4 @@
-"""What the link types of an element make of it, and whether they may stand there."""
+"""Link types: those that are known, what they make of an element, and where they are allowed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Effect(StrEnum):
-    """What a link type makes of an element with an href."""
+    """The effect of a link type on an element with an href."""
 
     HYPERLINK = "hyperlink"
     RESOURCE = "external-resource"
@@ -23,7 +23,7 @@ class Effect(StrEnum):
 
 
 class Standing(StrEnum):
-    """Who knows a link type.
+    """The source that defines a link type.
 
     CURRENT       text 003 and living HTML
     OBSOLETE      text 003 alone (LK-44)
@@ -43,8 +43,8 @@ class Standing(StrEnum):
 class LinkType:
     """A link type.
 
-    link      what it makes of a link element; None where it is not allowed
-    a         what it makes of an a or area element; None where it is not allowed
+    link      its effect on a link element; None where it is not allowed
+    a         its effect on an a or area element; None where it is not allowed
     synonyms  read as this type, never valid in a document (LK-14)
     """
 
@@ -55,7 +55,7 @@ class LinkType:
     synonyms: tuple[str, ...] = ()
 
     def on(self, element: str) -> Effect | None:
-        """Say what it makes of an element of this name; None where it is not allowed."""
+        """Return its effect on an element of this name; None where it is not allowed."""
         return self.link if element == "link" else self.a
 
 
@@ -102,7 +102,7 @@ _LIVING: Final = (
     ("preload", _R, None, ""),
     ("privacy-policy", _H, _H, ""),
     ("terms-of-service", _H, _H, ""),
-    # May stand before icon, and means nothing there.
+    # Allowed before icon, without a meaning.
     ("shortcut", _A, None, ""),
 )
 # Without synonyms: on link, on a and area, keywords.
@@ -154,7 +154,7 @@ class MadeLink:
 
     kind         HYPERLINK or RESOURCE
     types        its keywords, synonyms under their canonical name; none for the implied hyperlink of an a or area
-    up           how many levels above the page its target stands; 0 if it does not say
+    up           the number of levels that its target is above the page; 0 if it does not say
     feed         whether its target is a feed
     alternative  whether it is an alternative style sheet
     """
@@ -188,12 +188,12 @@ def split_relations(rel: str) -> list[str]:
 
 
 def canonical(keyword: str) -> str:
-    """Give the keyword that a synonym stands for, any other keyword as it is (LK-14)."""
+    """Return the keyword of a synonym, and any other keyword as it is (LK-14)."""
     return SYNONYMS.get(keyword, keyword)
 
 
 def is_feed_type(media_type: str | None) -> bool:
-    """Say whether a type attribute names a syndication feed (LK-15)."""
+    """Return whether a type attribute names a syndication feed (LK-15)."""
     return media_type is not None and lower_ascii(media_type.strip(SPACE)) in FEEDS
 
 
@@ -205,11 +205,11 @@ def classify(
     *,
     types: Mapping[str, LinkType] = TEXT,
 ) -> Relations:
-    """Say which links an element with an href makes.
+    """Return the links that an element with an href makes.
 
     element     `link`, `a` or `area`
     media_type  the value of its type attribute
-    types       what is known: text 003's alone, or all of REGISTRY (LK-44)
+    types       the known ones: text 003's alone, or all of REGISTRY (LK-44)
     Source      text 003, links and link types (LK-01, LK-02, LK-12 to LK-38)
     """
     keywords = [canonical(keyword) for keyword in split_relations(rel or "")]
@@ -245,7 +245,7 @@ def classify(
 
 
 class RelProblem(NamedTuple):
-    """A keyword that may not stand where it does.
+    """A keyword that is not allowed at its place.
 
     code  `duplicate`, `synonym`, `not-allowed` or `unregistered`
     """
@@ -255,10 +255,10 @@ class RelProblem(NamedTuple):
 
 
 def check_rel(element: str, rel: str, registry: Mapping[str, LinkType] = REGISTRY) -> list[RelProblem]:
-    """Find what is wrong with the rel of an element, keyword by keyword.
+    """Find the faults of the rel of an element, keyword by keyword.
 
     element   `link`, `a` or `area`
-    registry  what may be used beside the types of text 003, whose own entries stand above it
+    registry  the types allowed beside those of text 003, whose entries override it
     Source    text 003, link types and RelExtensions (LK-13, LK-14, LK-40, LK-42)
     """
     problems: list[RelProblem] = []

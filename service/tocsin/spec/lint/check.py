@@ -1,4 +1,4 @@
-"""A page in, everything out that its author should mend."""
+"""The checker: a page in, all findings for its author out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 MOST_FINDINGS: Final = 1000
-"""So many findings of a page are told one by one; then how many more there are."""
+"""The number of findings of a page that are listed; the others are counted."""
 
 _CHECKS: Final[tuple[Callable[[WrittenPage], Iterator[Found]], ...]] = (
     check_xml,
@@ -52,7 +52,7 @@ def lint(body: bytes, content_type: str | None = None) -> tuple[Finding, ...]:
 
     content_type  the value of the HTTP header, None if there was none
     Returns at most MOST_FINDINGS findings, and then one, of rule CI-08, that says how many more there are.
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     page = open_page(body, content_type)
     if page is None:
@@ -77,7 +77,7 @@ def _find_all(page: WrittenPage) -> Iterator[Found]:
 
 
 def _more(told: list[Finding], count: int, errors: int) -> Finding:
-    """Say how many findings are not told, at the place of the last one that is.
+    """Report the number of findings that are not listed, at the place of the last listed one.
 
     count, errors  of all there are
     """

@@ -1,4 +1,4 @@
-"""Rules about a whole document and its elements: XML, bases, languages, ids, references, dates and times."""
+"""The checker's rules for a document and its elements: XML, bases, languages, ids, references, dates, times."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _WITH_URLS = (("a", "href"), ("area", "href"), ("link", "href"), ("img", "src"),
 
 
 def check_bases(page: WrittenPage) -> Iterator[Found]:
-    """Judge where base elements stand (URL-07)."""
+    """Judge the places of base elements (URL-07)."""
     in_force = False
     used: str | None = None
     for element in page.places.elements:
@@ -86,7 +86,7 @@ _LONGEST = 100
 
 
 def is_language_tag(text: str) -> bool:
-    """Say whether a text has the shape of a language tag; which languages there are is not asked.
+    """Return whether a text has the shape of a language tag; which languages there are is not asked.
 
     Source  BCP 47 (RFC 5646, 2.1).
     """
@@ -194,7 +194,7 @@ _PROPERTIES = frozenset({"article:published_time", "article:modified_time"})
 
 
 def check_fields(page: WrittenPage) -> Iterator[Found]:
-    """Judge the dates among the fields of a page's state, which no text forbids to be something else (DT-09)."""
+    """Judge the dates among the fields of a page's state; no text requires them to be dates (DT-09)."""
     for element in page.named("meta"):
         content = (element.get("content") or "").strip(SPACE)
         if not content or is_token(content) or is_valid_date(content) or is_valid_global(content):
@@ -255,7 +255,7 @@ def _judge_changes(page: WrittenPage) -> Iterator[Found]:
 
 
 def _told_once(rule: str, found: Iterable[Found]) -> Iterator[Found]:
-    """Give the errors, and of the warnings the first one, with how many more there are."""
+    """Return the errors, and of the warnings the first one, with how many more there are."""
     living: list[Found] = []
     for at in found:
         if at.level is Level.ERROR:

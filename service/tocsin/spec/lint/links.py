@@ -1,4 +1,4 @@
-"""Links: what their attributes say beside the URL."""
+"""The checker's rules for links: their types, media, msets, attributes and URLs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _LONGEST: Final = 4096
 
 
 def is_media_query_list(text: str) -> bool:
-    """Say whether a text is a list of media queries; which media and features there are is not asked.
+    """Return whether a text is a list of media queries; which media and features there are is not asked.
 
     A longer text than anyone writes is taken for one.
     Source  Media Queries, syntax; an empty list is valid and means all media (CI-11).
@@ -82,7 +82,7 @@ def _is_query(query: str) -> bool:
 
 
 def _is_condition(text: str, joints: tuple[str, ...], depth: int) -> bool:
-    """Say whether a text is conditions in brackets, joined by one of these words throughout."""
+    """Return whether a text is conditions in brackets, joined by one of these words throughout."""
     text = text.strip(SPACE)
     if depth == 0:
         return True
@@ -229,7 +229,7 @@ _RULES = {
 
 
 def check_msets(page: WrittenPage) -> Iterator[Found]:
-    """Judge where mset attributes stand, and their values (MS-01 to MS-08, MS-16)."""
+    """Judge the places of mset attributes, and their values (MS-01 to MS-08, MS-16)."""
     base = next((href.strip(SPACE) for element in page.named("base") if (href := element.get("href"))), "")
     base = base if is_absolute_url(base) else _ANYWHERE
     for element in page.places.elements:
@@ -400,7 +400,7 @@ def _mend(url: str, culprit: re.Match[str] | None) -> str:
 
 
 def _against_its_scheme(url: str) -> str | None:
-    """Say what a URL's scheme forbids, which no reader minds."""
+    """Return the breach of its scheme's rules by a URL; None without one. Readers do not mind it."""
     match = _SCHEME.match(url)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""What meta elements say: pairs of name and value, refresh pragmas, headers, encodings."""
+"""The checker's rules for meta elements: names and values, robots, refresh pragmas, headers, encodings."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def check_encodings(page: WrittenPage) -> Iterator[Found]:
 
 
 def _declared_label(element: PlacedElement) -> tuple[str | None, str | None]:
-    """Give the attribute that declares an encoding, and the label in it; no label if its quotation is broken."""
+    """Return the attribute that declares an encoding, and the label in it; no label if its quotation is broken."""
     if (label := element.get("charset")) is not None:
         return "charset", label
     content = element.get("content")
@@ -186,7 +186,7 @@ def _declared_label(element: PlacedElement) -> tuple[str | None, str | None]:
 
 
 def _as_declared(encoding: str) -> str:
-    """Give the encoding that a declaration stands for: one that could be read is not in UTF-16."""
+    """Return the encoding that a declaration stands for: one that could be read is not in UTF-16."""
     if encoding.startswith("utf-16"):
         return "utf-8"
     return "windows-1252" if encoding == "x-user-defined" else encoding

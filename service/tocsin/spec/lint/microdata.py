@@ -1,4 +1,4 @@
-"""What an author must keep of microdata (text 003): the attributes, and the items that they make together."""
+"""The checker's rules for microdata and its vocabularies (text 003): attributes, items, contacts, events, works."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class PlacedItems:
 def place_items(page: WrittenPage) -> PlacedItems | None:
     """Read the items of a page with their places; None if nothing in it is marked as microdata.
 
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     if all(MICRODATA.isdisjoint(element.values) for element in page.places.elements):
         return None
@@ -96,7 +96,7 @@ def check_rings(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
 
 
 def _name(element: PlacedElement) -> str:
-    """Name an item that is a property: by its ID, else by its itemprop."""
+    """Return a name for an item that is a property: its ID, else its itemprop."""
     return shown(element.get("id") or element.get("itemprop") or "")
 
 
@@ -173,7 +173,7 @@ _OF_TEXT: Final = frozenset({ValueKind.TEXT, ValueKind.TIME})
 
 
 def check_itemprop(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
-    """Judge the names in an itemprop, whatever item it belongs to (MD-08)."""
+    """Judge the names in an itemprop of any item (MD-08)."""
     known: set[str] = set()
     for place, token in page.tokens(element, "itemprop"):
         problem = _against_url(token)
@@ -201,7 +201,7 @@ def _is_url(text: str) -> bool:
 
 
 def check_names(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
-    """Judge the names of properties of items that no vocabulary is known for (MD-08)."""
+    """Judge the names of properties of items without a known vocabulary (MD-08)."""
     typed = _find_typed(placed)
     told = set()
     for item in placed.data.all:
@@ -230,7 +230,7 @@ def _find_typed(placed: PlacedItems) -> set[Item]:
 
 
 def check_values(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
-    """Judge whether URLs and dates stand where readers look for them (MD-11); those of many are told once a page.
+    """Judge whether URLs and dates are where readers look for them (MD-11); many are reported once a page.
 
     A date that is the text of a time element is the value, but the text wants it in datetime.
     Deviation: a time of the day is told only with its date: 10:20 may be a score.
@@ -274,7 +274,7 @@ _UNWISE: Final = frozenset({"VC-22"})
 def tell_faults(
     page: WrittenPage, placed: PlacedItems, type_: str, find_faults: Callable[[Item], Iterator[Fault]]
 ) -> Iterator[Found]:
-    """Tell what is wrong with each item of a type."""
+    """Report the faults of each item of a type."""
     seen, told = 0, set[Fault]()
     for item in placed.data.all:
         if type_ not in item.types:
@@ -305,7 +305,7 @@ def check_hcards(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
 
 
 def check_vevents(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
-    """Judge events: when they are, how often each property stands, and what its values are."""
+    """Judge events: their times, the number of each property, and its values."""
     return tell_faults(page, placed, VEVENT, find_event_faults)
 
 
@@ -316,7 +316,7 @@ _NAMES: Final = ("work", "title", "author", "license")
 
 
 def check_works(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
-    """Judge works: one work, at most one title, and what the values are."""
+    """Judge works: one work, at most one title, and the values."""
     return tell_faults(page, placed, WORK, _find_work_faults)
 
 
@@ -386,7 +386,7 @@ def check_microdata(page: WrittenPage) -> Iterator[Found]:
 
 
 def _unless_right(written: str, right: set[str], judged: Iterator[Found]) -> Iterator[Found]:
-    """Give what is wrong with a value; nothing is looked for where it is known to be right.
+    """Return what is wrong with a value; nothing is looked for where it is known to be right.
 
     right   values with which nothing is wrong wherever they stand; grows
     judged  what is found as soon as somebody asks

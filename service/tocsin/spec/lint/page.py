@@ -1,4 +1,4 @@
-"""A page as the checker's rules see it."""
+"""A page as the checker's rules read it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tocsin.spec.html.positions import PlacedElement, Places
 
 MOST_TOKENS = 1000
-"""So many tokens of one attribute are looked at."""
+"""The number of tokens of one attribute that are read."""
 
 _TOKEN = re.compile(f"[^{SPACE}]+")
 _MOST_SHOWN = 60
@@ -40,7 +40,7 @@ class Value:
     is_blurred: bool
 
     def at(self, offset: int) -> int:
-        """Say where a letter of it stands in the page's text; where the value begins, if that is blurred."""
+        """Return the place of a letter of it in the page's text; the start of the value, if that is blurred."""
         return self.start if self.is_blurred else min(self.start + offset, self.end - 1)
 
 
@@ -63,7 +63,7 @@ class WrittenPage:
     by_tag: Mapping[str, Sequence[PlacedElement]]
 
     def named(self, *tags: str) -> Iterator[PlacedElement]:
-        """Give the elements of these names: those of the first in tree order, then those of the next."""
+        """Return the elements of these names: those of the first in tree order, then those of the next."""
         return chain.from_iterable(self.by_tag.get(tag, ()) for tag in tags)
 
     def value_at(self, element: PlacedElement, attribute: str) -> Value:
@@ -80,11 +80,11 @@ class WrittenPage:
         return Value(start, end, raw, is_blurred=False)
 
     def place_in(self, element: PlacedElement, attribute: str) -> int:
-        """Say where the value of an attribute begins; where its name does, if there is none."""
+        """Return the start of the value of an attribute; the start of its name, if there is none."""
         return self.value_at(element, attribute).start
 
     def tokens(self, element: PlacedElement, attribute: str) -> list[tuple[int, str]]:
-        """Take the value of an attribute apart at its white space: the first MOST_TOKENS tokens, with their places."""
+        """Split the value of an attribute at its white space: the first MOST_TOKENS tokens, with their places."""
         value = self.value_at(element, attribute)
         return [(value.at(match.start()), match[0]) for match in islice(_TOKEN.finditer(value.text), MOST_TOKENS)]
 
@@ -92,7 +92,7 @@ class WrittenPage:
 def open_page(body: bytes, content_type: str | None) -> WrittenPage | None:
     """Read what is to be checked; None if the bytes are no page.
 
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     kind, _ = find_kind(body, content_type)
     if kind is Kind.OTHER:
@@ -107,6 +107,6 @@ def open_page(body: bytes, content_type: str | None) -> WrittenPage | None:
 
 
 def shown(value: str) -> str:
-    """Give a value as messages show it: quoted, on one line, and not too long."""
+    """Return a value as messages show it: quoted, on one line, and not too long."""
     flat = " ".join(value[:_LONGEST_SHOWN].split())
     return f'"{flat}"' if len(flat) <= _MOST_SHOWN else f'"{flat[: _MOST_SHOWN - 1]}\N{HORIZONTAL ELLIPSIS}"'

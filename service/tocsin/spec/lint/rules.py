@@ -1,4 +1,4 @@
-"""Every rule that the checker knows, for those who document it, and for programs that show its findings."""
+"""The table of all rules of the checker, for its documentation and for programs that show its findings."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a site's robots.txt and a page's own words allow."""
+"""What robots may do: by a site's robots.txt, and by a page's own directives."""

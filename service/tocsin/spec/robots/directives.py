@@ -1,4 +1,4 @@
-"""What a page's own robots meta elements and X-Robots-Tag headers ask of those who read it."""
+"""Directives to robots in a page's meta elements and X-Robots-Tag headers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KNOWN_TERMS = frozenset(
         "notranslate",
     }
 )
-"""Terms that stand alone. The text lists all, index, nofollow and noindex; the others came later (LM-47, LM-48)."""
+"""Terms without a value. The text lists all, index, nofollow and noindex; the others came later (LM-47, LM-48)."""
 
 VALUED_TERMS = frozenset({"max-image-preview", "max-snippet", "max-video-preview", "unavailable_after"})
 """Terms that are followed by a colon and a value."""
@@ -46,7 +46,7 @@ _ADDRESSEE = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]++)(?:/[!#$%&'*+.^_`|~0-9A-
 
 
 class Directives(Struct, frozen=True, gc=False):
-    """What a page asks of us; what it does not say is allowed.
+    """What a page asks of robots; by default everything is allowed.
 
     index    whether the page's text may be searched, kept and handed on (LM-45)
     follow   whether its links may be offered (LM-46)
@@ -66,7 +66,7 @@ _ALLOWED = Directives()
 def read_directives(
     metas: Iterable[tuple[str | None, str | None]], x_robots_tag: Iterable[str], agent: str
 ) -> Directives:
-    """Read what a page says to robots; of several that speak to us the most restrictive wins (LM-49).
+    """Read a page's directives to robots; of several that apply, the most restrictive wins (LM-49).
 
     metas         name and content of the page's meta elements; all but those named robots, or like us, are ignored
     x_robots_tag  the values of its X-Robots-Tag headers; a term after `name:` speaks to that robot alone, as do
@@ -98,12 +98,12 @@ def split_terms(content: str) -> list[str]:
 
 
 def name_of(term: str) -> str:
-    """Give the name of a term of `split_terms`: what stands before its colon, if it has one."""
+    """Return the name of a term of `split_terms`: the part before its colon, if it has one."""
     return term.partition(":")[0].rstrip(SPACE)
 
 
 def _terms_for(addressees: frozenset[str], value: str) -> Iterable[str]:
-    """Give those terms of one header that speak to any of these; one without a name speaks to everyone."""
+    """Return those terms of one header that speak to any of these; one without a name speaks to everyone."""
     ours = True
     for term in split_terms(value):
         name, colon, rest = term.partition(":")

@@ -1,4 +1,4 @@
-"""The rules of one robots.txt (RFC 9309): what they allow, and which line of which record said so."""
+"""robots.txt (RFC 9309): reading its records, and deciding whether a URL may be requested, by which line."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Pattern(NamedTuple):
     octets: int
 
     def is_match(self, path: str) -> bool:
-        """Say whether it covers this path and query, written by `canonical`."""
+        """Return whether it covers this path and query, written by `canonical`."""
         first, *rest = self.parts
         if not path.startswith(first):
             return False
@@ -102,7 +102,7 @@ _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _HTML = re.compile(r"\s*+<(?:!doctype\s++html|(?:html|head)[\s>]|\?xml)", re.IGNORECASE)
-# A field, and its value behind a colon; where there is none, white space will do for the fields that we know.
+# A field, and its value after a colon; without a colon, white space is enough for known fields.
 _FIELD = re.compile(r"\s*+([^:]*+):(.*)", re.DOTALL)
 _BARE = re.compile(r"\s*+(user[- ]?agent|allow|disallow|site-?map|crawl[- ]delay)\s++(.*)", re.IGNORECASE | re.DOTALL)
 _SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}")
@@ -113,7 +113,7 @@ _FIELDS = {
     "user agent": "user-agent",
     "allow": "allow",
     "disallow": "disallow",
-    # Slips of the pen whose meaning nobody doubts.
+    # Misspellings with an obvious meaning.
     "dissallow": "disallow",
     "dissalow": "disallow",
     "disalow": "disallow",
@@ -175,7 +175,7 @@ def decode_robots(body: bytes, *, cut: bool = False) -> str:
 
 
 def read_records(text: str) -> tuple[list[Record], list[Line]]:
-    """Take a robots.txt apart: its records in order, and the lines that name sitemaps.
+    """Split a robots.txt into its records, in order, and the lines that name sitemaps.
 
     Blank lines and unknown fields separate nothing. A page of HTML, which servers send instead, has no records.
     """
@@ -224,7 +224,7 @@ def _read_line(number: int, raw: str) -> Line | None:
 
 
 def _name(value: str) -> str:
-    """The name of a robot without its version, or what else stands behind it."""
+    """The name of a robot without its version and other text after it."""
     words = value.partition("/")[0].split()
     name = words[0].lower() if words else ""
     return name if name == "*" else name.replace("*", "")
@@ -256,7 +256,7 @@ _OK, _CLIENT_ERRORS, _SERVER_ERRORS, _TOO_MANY_REQUESTS = 200, 400, 500, 429
 
 
 class Policy(StrEnum):
-    """What the status of a robots.txt means."""
+    """The meaning of the status of a robots.txt."""
 
     PARSE = "parse"
     ALLOW_ALL = "allow_all"
@@ -296,16 +296,16 @@ class _Rule(NamedTuple):
 
 
 class AgentRules:
-    """What a robots.txt says to one robot: the rules of all the records that name it best.
+    """The rules of a robots.txt for one robot: those of all the records that name it best.
 
     crawl_delay  seconds that the site asks it to leave between requests; of several the longest
     size         how many rules these are
     """
 
     def __init__(self, records: Sequence[tuple[Record, Line]], also_forbidding: Sequence[AgentRules] = ()) -> None:
-        """Take the records that are for the robot.
+        """Collect the rules of the records that are for the robot.
 
-        also_forbidding  of the records that may be for it: what they forbid is forbidden, what they allow says nothing
+        also_forbidding  of the records that may be for it: they can forbid, but not allow
         """
         self._also_forbidding = also_forbidding
         delays = [delay for record, _ in records for delay in record.delays]
@@ -324,7 +324,7 @@ class AgentRules:
         )
 
     def allows(self, url: str) -> Ruling:
-        """Say whether the robot may ask for this URL, which is absolute: the rule with most octets decides, if any."""
+        """Return whether the robot may request this absolute URL: the rule with the most octets decides."""
         ruling = self._rule(url)
         for rules in self._also_forbidding if ruling.allowed else ():
             other = rules.allows(url)
@@ -377,7 +377,7 @@ class RobotsRules:
         self.sitemaps = tuple(dict.fromkeys(line.value for line in sitemaps))
 
     def of(self, agent: str) -> AgentRules:
-        """Give what is said to this robot, by its name or as it presents itself: `tocsin`, `Tocsin/1.0`."""
+        """Return the rules for a robot, by its name or its User-Agent: `tocsin`, `Tocsin/1.0`."""
         name = agent.lower()
         found = self._of_agent.get(name)
         if found is None:
@@ -387,7 +387,7 @@ class RobotsRules:
         return found
 
     def allows(self, agent: str, url: str) -> Ruling:
-        """Say whether the agent may ask for this URL, which is absolute."""
+        """Return whether the agent may ask for this URL, which is absolute."""
         return self.of(agent).allows(url)
 
     def crawl_delay(self, agent: str) -> float | None:
@@ -396,7 +396,7 @@ class RobotsRules:
 
 
 def parse_robots(body: bytes, *, cut: bool = False) -> RobotsRules:
-    """Read a robots.txt: at most its first 500 KiB, whatever is wrong with the rest of it. Never raises.
+    """Read a robots.txt: at most its first 500 KiB, with any faults. Never raises.
 
     cut  there was more than is given: the line that the cut went through is left out
     Source  RFC 9309, 2.2 to 2.5.
@@ -410,9 +410,9 @@ def read_robots(text: str) -> RobotsRules:
 
 
 def policy_of(status: int) -> Policy | None:
-    """Say what the status of a robots.txt means; None for one that is no answer (a redirection, 1xx).
+    """Return the policy for the status of a robots.txt; None for one that is not final (a redirection, 1xx).
 
-    429 is of the server's errors: it is too busy to say (RFC 9309, 2.3.1.3, leaves us free to stay away).
+    429 counts as a server error: the server is too busy to answer (RFC 9309, 2.3.1.3, allows us to stay away).
     """
     if status >= _SERVER_ERRORS or status == _TOO_MANY_REQUESTS:
         return Policy.DISALLOW_ALL
@@ -424,7 +424,7 @@ def policy_of(status: int) -> Policy | None:
 def robots_url(url: str) -> str | None:
     """Return where robots.txt is for this URL: at the root of its scheme, host and port (LM-32).
 
-    None for what is no http(s) URL.
+    None for a text that is not an http(s) URL.
     """
     found = resolve(url, "/robots.txt")
     if found is None or not found.startswith(("http://", "https://")):

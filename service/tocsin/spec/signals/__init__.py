@@ -1,4 +1,4 @@
-"""What a page says of its changes beside the twelve fields: one file a signal, registered in `SIGNALS`."""
+"""Signals: other signs of a page's changes beside the twelve fields, one file each, registered in `SIGNALS`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIGNALS: Final[tuple[Signal, ...]] = (
     last_modified.HEADER,
     entity_tag.HEADER,
 )
-"""In the order in which they are told everywhere."""
+"""In the order in which they are shown everywhere."""
 
 SOURCES: Final[dict[str, str]] = {signal.name: signal.source for signal in SIGNALS}
-"""Who says so, by the signal's name."""
+"""The source of each signal, by its name."""

@@ -1,6 +1,6 @@
-"""A page's content: its main text in blocks, and how one differs from another.
+"""A page's content: its main text in blocks, made comparable.
 
-What counts and what does not is told in the documentation; `READ_AS` changes whenever it does.
+The documentation says which blocks count. When that changes, `READ_AS` changes, too.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def fold(text: str) -> str:
 
 
 def to_comparable(text: str) -> list[bytes]:
-    """Give the bytes that stand for each line of a text.
+    """Return the comparable bytes of each line of a text.
 
     White space, zero-width letters, the kind of quotation marks and dashes, and how letters are composed (NFC) make no
     difference; digits of other scripts are those of ASCII.
@@ -104,7 +104,7 @@ def to_comparable(text: str) -> list[bytes]:
 
 
 def to_compared_lines(text: str) -> list[tuple[bytes, bytes | None]]:
-    """Give the bytes that stand for each line of a text, and the same without figures; None where it has none."""
+    """Return the comparable bytes of each line of a text, and the same without figures; None where it has none."""
     data = _to_plain(text)
     without_digits = data.translate(None, _DIGITS)
     if len(without_digits) == len(data):
@@ -148,7 +148,7 @@ def _compose(text: str) -> str:
 
 
 def _may_join(letter: str) -> bool:
-    """Say whether a letter may become one with the letters before it."""
+    """Return whether a letter may become one with the letters before it."""
     return unicodedata.category(letter).startswith("M") or letter in _JAMO
 
 
@@ -166,7 +166,7 @@ def _plain_punctuation(data: bytes) -> bytes:
 
 
 def to_sentences(data: bytes, most: int) -> list[bytes]:
-    """Divide comparable bytes where sentences end; the last one of so many is not as long as it may be."""
+    """Split comparable bytes where sentences end; the text after the first `most` sentences is dropped."""
     if not data.isascii():
         data = data.replace(b"\xe3\x80\x82", b".")
     return data.translate(_ENDS).split(b".", most)[:most]
@@ -203,12 +203,12 @@ def read_page_content(whole: Whole, look_at: str, ignore: str) -> Content:
 
 
 def content_of_lines(lines: Sequence[str]) -> Content:
-    """Make a content of what is no page: each line is a block, and all of it counts."""
+    """Make the content of something other than a page: each line is a block, and all blocks count."""
     return to_content(Blocks(list(lines), [ITEM] * len(lines), [0] * len(lines)), CHOSEN)
 
 
 def content_of_block(body: bytes) -> Content:
-    """Make a content of bytes that nobody reads as text."""
+    """Make the content of bytes that are not text: one block."""
     return Content(pack(CHOSEN, [Block(_digest(body) & _DIGEST, 0, 0, len(body))], []), "")
 
 
@@ -239,7 +239,7 @@ def to_content(read: Blocks, level: int, title: str = "") -> Content:
             bits.append(text)
         else:
             if masked is not None and not is_chosen and len(lasting) <= MOST_SETTLED:
-                masked = to_steady(lasting)  # noqa: PLW2901 - what follows takes what is left
+                masked = to_steady(lasting)  # noqa: PLW2901 - the rest of the loop uses the steady form
                 settled = _settle(lasting, mark)
                 if settled != lasting:
                     data, _ = to_compared_lines(settled)[0]  # noqa: PLW2901 - as above
@@ -255,7 +255,7 @@ def to_content(read: Blocks, level: int, title: str = "") -> Content:
 def _compared(
     lines: list[str], marks: list[int], level: int
 ) -> tuple[Sequence[str], Sequence[tuple[bytes, bytes | None]]]:
-    """Give what lasts of each line, and the bytes that stand for that, with those without figures where it has any."""
+    """Return the lasting part of each line, its comparable bytes, and these without figures where it has any."""
     if not lines:
         return (), ()
     if level == CHOSEN:
@@ -266,7 +266,7 @@ def _compared(
 
 
 def _is_enough(blocks: Blocks) -> bool:
-    """Say whether what counts can be a page's content, beside what does not."""
+    """Return whether what counts can be a page's content, beside what does not."""
     inside = outside = 0
     for text, mark in zip(blocks.texts, blocks.marks, strict=True):
         if mark & OUTSIDE:
@@ -323,7 +323,7 @@ def _to_block(text: str, flags: int, path: int, data: bytes, masked: bytes | Non
 
 
 READ_AS: Final = "1"
-"""The version of the reader: what another one read cannot be compared."""
+"""The version of the reader; contents of different versions cannot be compared."""
 
 
 def read_content(whole: Whole, look_at: str, ignore: str) -> Content:
@@ -337,7 +337,7 @@ def read_content(whole: Whole, look_at: str, ignore: str) -> Content:
 
 
 def find_content_problems(whole: Whole, look_at: str, ignore: str, *, own_ignore: bool = True) -> tuple[str, ...]:
-    """Say in words which selectors match nothing on the page, where they should: see `Asked`.
+    """Return, in words, the selectors that match nothing on the page although they should, see `Asked`.
 
     Raises ValueError where one is no selector.
     """
@@ -350,7 +350,7 @@ def find_content_problems(whole: Whole, look_at: str, ignore: str, *, own_ignore
 
 
 def content_of_bytes(body: bytes) -> Content:
-    """Make a content of what is no page: one block, that nobody reads as text."""
+    """Make the content of bytes that are not text: one block."""
     return content_of_block(body)
 
 
@@ -363,16 +363,16 @@ def compare_contents(before: bytes, latest: Content, muted: Collection[int] = ()
     """Compare a content with the fingerprint of an earlier one.
 
     muted  keys of places that do not count
-    A fingerprint that is none, whatever its bytes, is no change, with the reason in `noise`.
+    An invalid fingerprint is no change, with the reason in `noise`.
     """
     return compare(before, latest, muted)
 
 
 def content_digest(fingerprint: bytes, muted: Collection[int] = ()) -> int:
-    """Name a content by 63 bits that are the same for all that compare as no change."""
+    """Return a digest of a content, 63 bits: contents that compare as unchanged have the same."""
     return digest_of(fingerprint, muted)
 
 
 def similarity(a: bytes, b: bytes) -> float:
-    """Say how much two contents share, 0 to 1, by letters."""
+    """Return the share of letters that two contents have in common, 0 to 1."""
     return resemblance(a, b)

@@ -15,7 +15,7 @@ _TAG: Final = re.compile(r'\s*+(?:W/)?"?(?P<tag>.*?)(?:[-;:](?:gzip|br|deflate|z
 
 
 def _etag(seen: Seen) -> str | None:
-    """Give the tag without what does not name the version: its strength, and the coding that it was sent in."""
+    """Return the tag without what does not name the version: its strength, and the coding that it was sent in."""
     written = seen.header("etag")
     match = None if written is None else _TAG.fullmatch(written[:1000])
     return None if match is None else to_text(match["tag"])

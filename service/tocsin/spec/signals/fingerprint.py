@@ -43,7 +43,7 @@ class Place(Struct, frozen=True, gc=False):
     """Where a content differs from the one before.
 
     key   names the place on every page of the host
-    what  how people recognise it: where it stands, and a bit of its text
+    what  for people: the kind of place, and a bit of its text
     """
 
     key: int
@@ -53,14 +53,14 @@ class Place(Struct, frozen=True, gc=False):
 class ContentChange(Struct, frozen=True):
     """How one content differs from another.
 
-    is_change  somebody edited it: more than noise differs
+    is_change  it was edited: more than noise differs
     share      how much of the text differs, 0 to 1, by letters
     blocks     of how many blocks
     added, removed  blocks that are new or gone, as far as they count
-    places     all that differs, noise too: what is learnt of
+    places     all that differs, with noise, for learning
     noise      what differs but does not count, in words
     key        names exactly these new and gone blocks, for pages that share them; None if they are too many
-    excerpt    of what is new, one line
+    excerpt    of the new text, one line
     """
 
     is_change: bool
@@ -84,11 +84,11 @@ CELL: Final = 2
 ITEM: Final = 4
 LINKED: Final = 8
 ORDERED: Final = 16
-"""Where it stands among the others matters."""
+"""Its position among the others matters."""
 SHORT: Final = 32
-"""Less than a sentence: may turn out to be noise, and is known by its place."""
+"""Less than a sentence: may turn out to be noise, and is identified by its place."""
 FIGURES: Final = 64
-"""Holds figures: is known by what stands around them."""
+"""Contains figures: identified by the text around them."""
 SKETCHED: Final = 128
 
 _VERSION: Final = 1
@@ -126,12 +126,12 @@ class Beside(NamedTuple):
 
 
 class Fingerprint(NamedTuple):
-    """What a fingerprint holds.
+    """The parts of a fingerprint.
 
     level   how much of the page counted, see `content_reading`
     rows    its blocks that count, see `to_block`
-    pairs   what stands beside them, see `beside`
-    rest    the digest of the blocks for which there was no room; 0 if there are none
+    pairs   the blocks beside the content, see `beside`
+    rest    the digest of the blocks beyond the first MOST_BLOCKS; 0 if there are none
     """
 
     level: int
@@ -163,7 +163,7 @@ class Fingerprint(NamedTuple):
 def pack(
     level: int, blocks: Sequence[tuple[int, int, int, int, bytes]], beside: Sequence[tuple[int, int, int]]
 ) -> bytes:
-    """Write a fingerprint of what `Block` and `Beside` hold; of more than fit, the further ones become one digest."""
+    """Write a fingerprint of the values of `Block` and `Beside`; blocks beyond the limit become one digest."""
     rest = 0
     if len(blocks) > MOST_BLOCKS:
         digests = b"".join([block[0].to_bytes(4, "little") for block in islice(blocks, MOST_BLOCKS, None)])
@@ -185,7 +185,7 @@ def pack(
 
 
 def unpack(fingerprint: bytes) -> Fingerprint | str:
-    """Read a fingerprint; what is wrong with it, in words, where it is none."""
+    """Read a fingerprint; returns its fault, in words, if it is invalid."""
     if len(fingerprint) < _HEAD.size or fingerprint[0] != _VERSION:
         return "it is not a fingerprint of this version"
     _, level, count, beside_count, rest = _HEAD.unpack_from(fingerprint)
@@ -211,13 +211,13 @@ def unpack(fingerprint: bytes) -> Fingerprint | str:
 
 
 def to_block(row: Row) -> Block:
-    """Read what a block is."""
+    """Unpack a block."""
     digest, told, letters, sentences = row
     return Block(digest, told & _PLACES, told >> _FLAGS & ~SKETCHED, letters, sentences)
 
 
 def _code(letters: int) -> int:
-    """Give a length's code: of all that stand for as many or less, the greatest."""
+    """Return a length's code: the greatest one for this length or less."""
     low, high = 0, len(_LENGTHS) - 1
     while low < high:
         middle = (low + high + 1) // 2
@@ -239,7 +239,7 @@ _ALIKE: Final = 0.3
 
 
 def key_of(place: int) -> int:
-    """Give the key of a place, 63 bits."""
+    """Return the key of a place, 63 bits."""
     return xxh3_64_intdigest(place.to_bytes(3, "little")) >> 1 or 1
 
 
@@ -298,13 +298,13 @@ def compare(before: bytes, latest: Content, muted: Collection[int]) -> ContentCh
 
 
 def _differences(old: Fingerprint, new: Fingerprint) -> tuple[list[Block], list[Block]]:
-    """Give the blocks that are gone and those that are new: that the other one does not have, or has less often."""
+    """Return the blocks that are gone and those that are new: that the other one does not have, or has less often."""
     before, after = (Counter([row[0] for row in each.rows]) for each in (old, new))
     return _without(old.rows, before, after), _without(new.rows, after, before)
 
 
 def _without(rows: Sequence[Row], own: Counter[int], others: Counter[int]) -> list[Block]:
-    """Give the blocks that others do not have, or have less often, counted by their digests."""
+    """Return the blocks that others do not have, or have less often, counted by their digests."""
     left = {digest: others.get(digest, 0) for digest, times in own.items() if times > others.get(digest, 0)}
     found = []
     for row in rows if left else ():
@@ -317,7 +317,7 @@ def _without(rows: Sequence[Row], own: Counter[int], others: Counter[int]) -> li
 
 
 def _beside(old: Fingerprint, new: Fingerprint, bits: Sequence[str]) -> tuple[dict[int, str], list[str]]:
-    """Name what differs of the blocks that do not count."""
+    """Describe the differences between the blocks that do not count."""
     if old.pairs == new.pairs:
         return {}, []
     places: dict[int, str] = {}
@@ -376,7 +376,7 @@ def _key(gone: Sequence[Block], come: Sequence[Block]) -> bytes | None:
 
 
 def digest_of(fingerprint: bytes, muted: Collection[int]) -> int:
-    """Digest what counts, whatever its order but for prose; 63 bits."""
+    """Digest the blocks that count, 63 bits; only prose is compared in order."""
     read = unpack(fingerprint)
     if isinstance(read, str):
         return xxh3_64_intdigest(fingerprint) >> 1
@@ -389,7 +389,7 @@ def digest_of(fingerprint: bytes, muted: Collection[int]) -> int:
 
 
 def resemblance(a: bytes, b: bytes) -> float:
-    """Say how much two contents share, 0 to 1."""
+    """Return the share that two contents have in common, 0 to 1."""
     old, new = unpack(a), unpack(b)
     if isinstance(old, str) or isinstance(new, str):
         return float(a == b)

@@ -16,7 +16,7 @@ from tocsin.spec.html.search import count, lower
 from tocsin.spec.words import read_lists, to_phrases, to_words
 
 SENTENCE_ENDS: Final = (".", "!", "?", "。", "！", "？", "؟", "…")
-"""What a sentence ends with, in most scripts."""
+"""The ends of sentences in most scripts."""
 MOST_SETTLED: Final = 160
 """Letters of a line that is looked at."""
 
@@ -24,7 +24,7 @@ _MOST_LETTERS: Final = 80
 _MOST_WORDS: Final = 10
 _MOST_FIGURES: Final = 3
 _LETTERS_A_WORD: Final = 2
-"""So many letters of Chinese, Japanese or Thai stand for a word."""
+"""Letters of Chinese, Japanese or Thai that count as a word."""
 
 _PART: Final = re.compile(r"(\s*[·|•]\s*|\s+[–—/]\s+)")
 _PARTED: Final = re.compile("[·|•–—/]")
@@ -39,7 +39,7 @@ _TOKEN: Final = re.compile(
 )
 _IN_WORDS: Final = f"{string.ascii_letters}_+/=.,:'-"
 _FROM_FIGURE: Final = re.compile(rf"\d[\d{_IN_WORDS}]*+")
-"""A word from its first figure on; letters alone stand before it."""
+"""A word from its first figure on; only letters precede it."""
 _HEX: Final = re.compile(r"[0-9a-f]+|[0-9A-F]+")
 _TURNING: Final = re.compile(r"\d(?:(?=[A-Za-z])|(?<=[A-Za-z]\d))")
 """A figure beside a letter: no token is without, and to look for one takes a quarter of the time."""
@@ -90,12 +90,12 @@ _NAME_BEFORE_FIGURE: Final = re.compile(
 )
 _LABEL: Final = re.compile(r"[^\W\d]\W{0,3}[:：]\s?\W{0,2}\d")
 _NUMBERED: Final = re.compile(r"[^\W\d_]\W{1,3}\d{1,2}\W{0,2}$")
-"""A figure of one or two digits that ends a line belongs to what stands before it: `Room 12`."""
+"""A figure of one or two digits at the end of a line belongs to the word before it: `Room 12`."""
 _LONGEST_NUMBER: Final = 9
 
 
 def without_tokens(text: str) -> str:
-    """Put a zero in the place of each word that names a request, a session, a build: nobody reads it."""
+    """Replace each word that names a request, a session or a build by a zero."""
     return text if _TURNING.search(text) is None else _TOKEN.sub(_to_zero, text)
 
 
@@ -118,14 +118,14 @@ def _is_token(word: str) -> bool:
 
 
 def to_steady(text: str) -> bytes:
-    """Give what names the place of a short line: its letters without the words that hold a figure."""
+    """Return what names the place of a short line: its letters without the words that hold a figure."""
     *heads, end = _FROM_FIGURE.split(text)
     left = "".join([*[head.rstrip(_IN_WORDS) for head in heads], end])
     return "".join(left.split()).encode("utf-8", "replace")
 
 
 def settle(text: str, *, is_item: bool = False) -> str:
-    """Put a zero in the place of each figure that is no fact, and of each token, in a short line.
+    """Replace each token, and each figure that is not a fact, by a zero in a short line.
 
     is_item  it is one of a list, which may begin with a quantity
     """
@@ -148,7 +148,7 @@ def _settle_part(text: str, *, is_item: bool) -> str:
 
 
 def _is_fact(text: str) -> bool:
-    """Say whether the figures of a line may be what it is about."""
+    """Return whether the figures of a line may be facts."""
     if _SIGN.search(text) is not None or _FIGURE_OF_FACT.search(text) is not None:
         return True
     if any(_NAME_BEFORE_FIGURE.match(text, word.start()) for word in _WORD_BEFORE_FIGURE.finditer(text)):
@@ -176,7 +176,7 @@ def _any_of(name: str) -> re.Pattern[str]:
 
 
 # Each with texts without one of which it is not looked for; all in lower case. Where there are several they end alike,
-# with what is looked for before them.
+# with the signs that are searched before them.
 _AGES: Final = tuple(
     (
         (signs[-3:] if "|" in signs else signs).encode(),
@@ -211,18 +211,18 @@ _AGES: Final = tuple(
     }.items()
 )
 
-# Whole blocks that stand for the time of the visit.
+# Whole blocks that mean the time of the visit.
 _NOW: Final = to_phrases(_LISTS["now"])
 
-# What a date or a time is written with, beside its figures; and words that say that it is the visit's.
+# Words in dates and times, and words that say that these are the visit's.
 _OF_DATES: Final = to_words(_LISTS["of dates"])
-# What says that a date or a time is the visit's, or the page's; and then what stands beside it.
+# Words that say that a date or a time is the visit's, or the page's.
 _OF_VISITS: Final = to_words(_LISTS["of visits"])
 _CJK_DATE: Final = re.compile(
     r"[年月日時分秒周星期曜火水木金土一二三四五六今本はです現在午前後更新日時的（）、：/\s\d:.-]*+"
 )
 
-# Words beside a figure that count what a site's visitors do.
+# Words beside a figure that count actions of a site's visitors.
 _COUNTED: Final = to_words(_LISTS["counted"])
 _COUNTED_PARTS: Final = _any_of("counted parts")
 # What even a whole sentence counts, if it is short: words of which such a sentence holds one, and how it goes on.
@@ -239,7 +239,7 @@ _SURELY_COUNTED: Final = re.compile(
 )
 _OF_COUNTED: Final = _PEOPLE | {"been", "was", "were", "mal", "été", "sido"}
 _SURELY_COUNTED_ELSEWHERE: Final = re.compile("人がオンライン|人が閲覧|回?閲覧され|人在线|人正在|متصل|يتصفح|يشاهد")
-# Who looks at the page with the reader, and a time that ends or goes on while it is looked at.
+# Other readers of the page, and a clock that runs during the visit.
 _NOW_LOOKING: Final = _any_of("now looking")
 _SECONDS: Final = re.compile(r"(?<!\d)\d{1,3}:\d{1,2}:\d{1,2}(?!\d)")
 _COUNTDOWN: Final = _any_of("countdown")
@@ -269,7 +269,7 @@ _AGE_WORDS: Final = to_phrases(_LISTS["ages"])
 _AGE_ENDS: Final = tuple([f" {phrase}" for phrase in _AGE_WORDS])
 _LAST_LETTERS: Final = frozenset([phrase[-1] for phrase in _AGE_WORDS])
 LONGEST_GREETING: Final = 50
-# What stands between a figure and what it counts.
+# Words between a figure and the thing that it counts.
 _BETWEEN: Final = to_words(_LISTS["between"])
 _PIECE: Final = re.compile(r"[^\W\d_]+|\d[\d.,]*")
 _MONEY: Final = re.compile(r"[€$£¥₹₽₩₺₴₫฿%°]")
@@ -291,7 +291,7 @@ def without_ages(text: str) -> str:
 
 
 def is_fleeting(text: str, *, is_heading: bool = False, is_item: bool = False) -> bool:
-    """Say whether a short block with a figure in it tells of the visit, not of the page's subject.
+    """Return whether a short block with a figure in it tells of the visit, not of the page's subject.
 
     is_item  it is one of a list, where a time with seconds is a result
     """
@@ -317,7 +317,7 @@ def _is_surely_counted(text: str, words: list[str]) -> bool:
 
 
 def _is_live(text: str, *, is_item: bool) -> bool:
-    """Say whether a text tells of a clock, a rating, the weather or the stock exchange."""
+    """Return whether a text tells of a clock, a rating, the weather or the stock exchange."""
     if ("." in text or "," in text) and (_RATED.search(text) is not None or _MOVED.search(text) is not None):
         return True
     if _DEGREES.search(text) is not None and _WEATHER.search(text) is not None:
@@ -326,7 +326,7 @@ def _is_live(text: str, *, is_item: bool) -> bool:
 
 
 def _is_date(text: str, words: list[str]) -> bool:
-    """Say whether a text is nothing but a date or a time, or says that it is the visit's."""
+    """Return whether a text is nothing but a date or a time, or says that it is the visit's."""
     if _OF_DATES.issuperset(words):
         return bool(words) or _PRICE.fullmatch(text) is None
     if not _OF_VISITS.isdisjoint(words) and _OF_DATES.issuperset(word for word in words if word not in _OF_VISITS):
@@ -335,7 +335,7 @@ def _is_date(text: str, words: list[str]) -> bool:
 
 
 def _stands_beside_figure(text: str) -> bool:
-    """Say whether a word that counts what visitors do stands beside a figure."""
+    """Return whether a word that counts actions of visitors is beside a figure."""
     pieces = ["", "", *_PIECE.findall(text), "", ""]
     for index, piece in enumerate(pieces):
         if piece in _COUNTED:
@@ -350,7 +350,7 @@ def _stands_beside_figure(text: str) -> bool:
 
 
 def is_greeting(text: str) -> bool:
-    """Say whether a short block stands for the time of the visit, or greets the visitor."""
+    """Return whether a short block means the time of the visit, or greets the visitor."""
     if len(text) > LONGEST_GREETING:
         return False
     lowered = text.lower().replace("’", "'")
@@ -358,7 +358,7 @@ def is_greeting(text: str) -> bool:
 
 
 def _greets(text: str) -> bool:
-    """Say whether a text is a greeting, after a date or not."""
+    """Return whether a text is a greeting, after a date or not."""
     first = _WORD.search(text)
     if first is not None and first[0].lower() in _BEGINNINGS:
         for word in _WORD.finditer(text, first.start()):

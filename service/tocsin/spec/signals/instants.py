@@ -10,7 +10,7 @@ from typing import Final
 from tocsin.spec.links.http_dates import read_http_date
 
 LONGEST: Final = 200
-"""Letters of a value; no date is as long, and what is written behind them tells nothing more."""
+"""Letters of a value; no date is as long."""
 _READ: Final = 2000
 
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -56,10 +56,10 @@ _MINUTES: Final = 60
 
 
 def to_value(written: str | None) -> str | None:
-    """Read when something changed: RFC 3339 in UTC, without a zone where none is told, else the text as written.
+    """Read the time of a change as RFC 3339 in UTC, without a zone if none is written; else the text as written.
 
-    None for an empty text, and for what stands where a date should. Dates are read as standards write them: whether
-    06/05/2019 is of May or of June no page says, so it stays as it is, and is compared all the same.
+    None for an empty text, and for a placeholder. Dates are read as standards write them: 06/05/2019 may be in May or
+    in June, so it stays as it is, and is compared as text.
     """
     text = to_text(written)
     if text is None or not any(map(str.isnumeric, text)):
@@ -96,7 +96,7 @@ def _read_form(text: str) -> str | None:
 
 
 def _to_utc(match: re.Match[str]) -> str | None:
-    """Write what a form matched; None where the calendar has no such day, or the day no such time."""
+    """Write the matched date in UTC; None where the calendar has no such day, or the day no such time."""
     month = _MONTHS.index(match["name"].lower()) + 1 if "name" in match.re.groupindex else int(match["month"])
     second = int(match["second"] or 0)
     try:
@@ -120,7 +120,7 @@ def _to_utc(match: re.Match[str]) -> str | None:
 
 
 def _offset_of(match: re.Match[str]) -> timedelta:
-    """Give the offset that was written, east positive.
+    """Return the offset that was written, east positive.
 
     Raises ValueError for one that no place has.
     """

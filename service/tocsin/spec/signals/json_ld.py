@@ -1,4 +1,4 @@
-"""What the JSON-LD of a page says of the page itself: `dateModified` and `version` of its main node."""
+"""Signals in JSON-LD: `dateModified` and `version` of the page's main node."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _version(seen: Seen) -> str | None:
 
 
 def _written(value: object) -> str | None:
-    """Give a value as text: of several the first, of a number its figures; None for what is no value."""
+    """Return a value as text: the first of several, a number in figures; None for anything else."""
     for _ in range(_DEEPEST):
         if isinstance(value, list):
             value = value[0] if value else None

@@ -1,4 +1,4 @@
-"""A page's JSON-LD: which of its nodes is the page itself, and what that says."""
+"""A page's JSON-LD: the nodes that are the page itself, and their properties; kinds of schema.org's types."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _BEFORE_NAME: Final = re.compile(r".*[/#:]", re.DOTALL)
 
 
 def kind_of(types: Iterable[object]) -> int:
-    """Say what a thing of these types is: the first kind of `ARTICLE`, `PAGE`, `WORK`, `BESIDE` that one of them is.
+    """Return the kind of a thing of these types: the first of `ARTICLE`, `PAGE`, `WORK`, `BESIDE` that one of them has.
 
     types  short names or full URLs, in any case
     """
@@ -44,7 +44,7 @@ def kind_of(types: Iterable[object]) -> int:
 
 
 def name_of(word: str) -> str:
-    """Give the short name of a type or property that may be written as a full URL, or with a prefix."""
+    """Return the short name of a type or property that may be written as a full URL, or with a prefix."""
     return _BEFORE_NAME.sub("", word[-_LONGEST_NAME:].strip())
 
 
@@ -63,7 +63,7 @@ def _kind(name: str) -> int:
 
 
 _DEEPEST: Final = 60
-"""Levels that are kept; what stands deeper is read over."""
+"""Levels that are kept; deeper values are skipped."""
 
 _AROUND: Final = re.compile(r"<!\[CDATA\[|\]\]>|<!--|-->|/\*|\*/")
 _TOKEN: Final = re.compile(r'"(?P<string>(?:[^"\\]++|\\.)*+)(?:"|\\?\Z)|[{}\[\]:,]|[^\s{}\[\]:,"]++', re.DOTALL)
@@ -77,7 +77,7 @@ _decode = msgspec.json.Decoder().decode
 def read_json(text: str) -> tuple[list[Any], str | None]:
     """Read the values of a text, one if it is JSON; takes time in proportion to its length, and never raises.
 
-    Returns what was understood, objects and arrays alone where it is no JSON, and in words what is wrong with it.
+    Returns the values (of invalid JSON, only objects and arrays that were understood), and the fault, in words.
     """
     try:
         return [_decode(text)], None
@@ -87,7 +87,7 @@ def read_json(text: str) -> tuple[list[Any], str | None]:
 
 
 class _Loose:
-    """What is open, from the outermost on, and in an object the name that waits for its value."""
+    """The open values, from the outermost on, and in an object the name that waits for its value."""
 
     def __init__(self) -> None:
         self._found: list[Any] = []
@@ -165,7 +165,7 @@ def _unescape(string: str) -> str:
     if "\\" not in string:
         return string
     text = _ESCAPE.sub(_letter, string)
-    # Two halves of one letter become that letter, and a half alone what stands for no letter.
+    # Two surrogates become one letter, and a lone one a replacement character.
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -187,9 +187,9 @@ _OF_PAGE: Final = ("mainEntityOfPage", "url", "@id")
 
 
 class Linked(Struct, frozen=True):
-    """What the JSON-LD of a page says of the page itself.
+    """The JSON-LD of a page about the page itself.
 
-    mains     its nodes that are the page, and what they say that they are about, in the order in which they are asked
+    mains     its nodes that are the page, and those that they are about, in the order in which they are asked
     problems  in words
     """
 
@@ -201,10 +201,10 @@ NO_LINKED: Final = Linked()
 
 
 def read_linked(whole: Whole, url: str) -> Linked:
-    """Read the JSON-LD of a page, unless it names nothing that anybody asks for; takes linear time, never raises.
+    """Read the JSON-LD of a page, if it names a wanted property; takes linear time, never raises.
 
     The page is the first article and the first page among the nodes at the top. Nodes that name the page's own URL go
-    before others, and both before works of other kinds. What is neither is beside the page, and so is a second
+    before others, and both before works of other kinds. Any other node is beside the page, and so is a second
     article: their dates are not the page's.
     """
     texts = [node.text for node in whole.select(_ALL)]
@@ -225,12 +225,12 @@ def read_linked(whole: Whole, url: str) -> Linked:
             nodes.extend(_top(value))
     del nodes[_MOST_NODES:]
     mains = tuple([each for node in _mains(nodes, url) for each in (node, *_within(node, nodes))])
-    # What could be understood all the same is nobody's problem but the author's.
+    # Faults of scripts matter only if no node of the page was found.
     return Linked(mains, (*problems, *([] if mains else unread)))
 
 
 def read_property(linked: Linked, name: str) -> object:
-    """Give a property of the node that is the page, of the first that says it; None if none does."""
+    """Return a property of the node that is the page, of the first that says it; None if none does."""
     for node in linked.mains:
         value = _get(node, name)
         if value not in (None, "", [], {}):
@@ -239,7 +239,7 @@ def read_property(linked: Linked, name: str) -> object:
 
 
 def _mains(nodes: Sequence[Object], url: str) -> list[Object]:
-    """Give the nodes that are the page: the first of each kind, articles and pages in their order, then works."""
+    """Return the nodes that are the page: the first of each kind, articles and pages in their order, then works."""
     kinds = [kind_of(_list(_get(node, "@type"))) for node in nodes]
     found = [(place, kind) for place, kind in enumerate(kinds) if kind != BESIDE]
     own = _address(url)
@@ -254,7 +254,7 @@ def _mains(nodes: Sequence[Object], url: str) -> list[Object]:
 
 
 def _within(node: Object, nodes: Sequence[Object]) -> Iterator[Object]:
-    """Give what a node says that it is about, and the page that it says it is on, where these are told at length."""
+    """Return the things that a node is about, and the page that it is on, where these are whole nodes."""
     for name in ("mainEntity", "mainEntityOfPage"):
         values = _list(_get(node, name))
         inner = values[0] if len(values) == 1 else None
@@ -267,7 +267,7 @@ def _within(node: Object, nodes: Sequence[Object]) -> Iterator[Object]:
 
 
 def _top(value: Any) -> Iterator[Object]:
-    """Give the nodes at the top of a document: of an array, of a graph, or the one that it is."""
+    """Return the nodes at the top of a document: of an array, of a graph, or the one that it is."""
     for each in _list(value):
         for node in _list(each):
             if not isinstance(node, dict):
@@ -279,7 +279,7 @@ def _top(value: Any) -> Iterator[Object]:
 
 
 def _get(node: Object, name: str) -> Any:
-    """Give a property, whatever prefix it is written with."""
+    """Return a property, with any prefix."""
     value = node.get(name)
     if value is None and name == "@type":
         return node.get("type")
@@ -289,7 +289,7 @@ def _get(node: Object, name: str) -> Any:
 
 
 def _addresses(node: Object) -> set[str]:
-    """Give the URLs that a node says it has, or is on."""
+    """Return the URLs that a node says it has, or is on."""
     found: set[str] = set()
     for name in _OF_PAGE:
         for value in _list(_get(node, name))[:_MOST_URLS]:
@@ -300,7 +300,7 @@ def _addresses(node: Object) -> set[str]:
 
 
 def _address(url: str) -> str:
-    """Give what two URLs of one page have in common: scheme, `www.`, query, fragment and last slash do not count."""
+    """Return what two URLs of one page have in common: scheme, `www.`, query, fragment and last slash do not count."""
     match = _URL.match(url[:_LONGEST_URL])
     return "" if match is None else f"{match['host'].lower()}{match['path'].rstrip('/')}"
 

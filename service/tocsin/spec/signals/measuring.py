@@ -35,7 +35,7 @@ _NOTHING_SAID: Final = PageState((None,) * 12)
 class Version(Struct, frozen=True):
     """One version of a page.
 
-    readings  None for what is no page
+    readings  None for bytes that are not a page
     """
 
     state: PageState
@@ -43,9 +43,9 @@ class Version(Struct, frozen=True):
 
 
 class Judged(Struct, frozen=True):
-    """What is made of a pair.
+    """The judgement of a pair.
 
-    is_told     somebody would be told of a change
+    is_told     the user would be told of a change
     is_content  the content alone says that there is one
     change      how the contents differ; None where they cannot be compared
     why         in words, by the rule that decided
@@ -81,8 +81,8 @@ class Row(Struct, frozen=True):
     """A row of the table of confusion.
 
     group    edit, smaller edit, noise, or no label
-    told     of how many pairs somebody would be told, and
-    content  how many the content alone says
+    told     the number of pairs of which the user would be told
+    content  the number of pairs in which the content alone differs
     """
 
     group: str
@@ -108,7 +108,7 @@ EDIT, SMALLER_EDIT, NOISE, UNLABELLED = GROUPS = ("edit", "smaller edit", "noise
 def read_version(body: bytes, asked: Asked) -> Version:
     """Read a version of a page from its bytes.
 
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     whole = parse_whole(body, None)
     if whole is None:
@@ -119,7 +119,7 @@ def read_version(body: bytes, asked: Asked) -> Version:
 def judge(
     old: Version, new: Version, elapsed: timedelta, thresholds: Thresholds, rules: Collection[Rule] = ()
 ) -> Judged:
-    """Judge a pair as a check would that knows nothing of the page but its older version."""
+    """Judge a pair as a check would that knows only the older version of the page."""
     found = compare(old.state, new.state, elapsed, thresholds)
     before, latest = old.readings, new.readings
     if before is None or latest is None:
@@ -138,7 +138,7 @@ def judge(
 
 
 def count(cases: Iterable[Case]) -> list[Row]:
-    """Give the table of confusion: a row for each kind of each group, the groups in their order, the kinds by name."""
+    """Return the table of confusion: a row for each kind in each group, groups in their order, kinds by name."""
     counted: dict[tuple[int, str], list[Case]] = {}
     for case in cases:
         counted.setdefault((GROUPS.index(_group_of(case)), case.kind), []).append(case)
@@ -146,7 +146,7 @@ def count(cases: Iterable[Case]) -> list[Row]:
 
 
 def total(rows: Sequence[Row]) -> list[Row]:
-    """Give a row for each group that there is."""
+    """Return a row for each group that there is."""
     sums = []
     for group in GROUPS:
         own = [row for row in rows if row.group == group]
@@ -159,7 +159,7 @@ def total(rows: Sequence[Row]) -> list[Row]:
 
 
 def is_well(totals: Iterable[Row]) -> bool:
-    """Say whether no more than `MOST_WRONG` of the edits of a sentence or more, and of the noise, is judged wrongly."""
+    """Return whether at most `MOST_WRONG` of the edits of a sentence or more, and of the noise, are misjudged."""
     return all((row.wrong or 0) <= MOST_WRONG * row.pairs for row in totals if row.group in {EDIT, NOISE})
 
 

@@ -1,4 +1,4 @@
-"""What the microdata of a page says of the page itself: `dateModified` of its main item."""
+"""A signal in microdata: `dateModified` of the page's main item."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 _NAME: Final = "datemodified"
 _MAIN: Final = frozenset({"mainentity", "mainentityofpage", "maincontentofpage", "blogpost", "blogposts"})
-"""Properties whose item is what the page is about, not something beside it."""
+"""Properties whose item is the subject of the page."""
 _ITEMS: Final = "[itemscope]"
 _MARKED: Final = '[itemprop*="dateModified" i]'
 _MOST: Final = 10
 """Elements that are asked, for each may hold the whole page's text."""
 _NO_ITEM: Final = 4
-"""A property that stands in no item: wrong, and frequent; it can only be the page's."""
+"""A property outside of any item: wrong, and frequent; it can only be the page's."""
 
 
 def names_modified(node: Node, attribute: str) -> bool:
-    """Say whether an attribute of property names names the time of the last change, short or as a full URL."""
+    """Return whether an attribute of property names names the time of the last change, short or as a full URL."""
     names = node.attr(attribute)
     return names is not None and any(name_of(word).lower() == _NAME for word in split_tokens(names))
 
 
 def value_of(node: Node) -> str | None:
-    """Give what an element says as a property: its content, its datetime, else its text."""
+    """Return what an element says as a property: its content, its datetime, else its text."""
     written = node.attr("content")
     if written is None:
         written = node.attr("datetime")
@@ -74,7 +74,7 @@ def _mains(items: Any) -> dict[Any, int]:
 
 
 def _above(node: Any) -> Any:
-    """Give the item that an element is a property of; None where it stands in none."""
+    """Return the item that an element is a property of; None outside of items."""
     return None if node.parent is None else node.parent.closest(_ITEMS)
 
 

@@ -1,4 +1,4 @@
-"""What a page says to social networks of its last change: `og:updated_time`."""
+"""A signal for social networks: `og:updated_time`."""
 
 from __future__ import annotations
 

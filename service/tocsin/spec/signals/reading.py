@@ -23,7 +23,7 @@ _READERS: Final = f"{READ_AS}.{content.READ_AS}"
 
 
 class Asked(Struct, frozen=True):
-    """What the user says of where to look, as CSS selectors; "" for all, and for nothing.
+    """The user's CSS selectors for the content.
 
     look_at     the content is what these elements hold
     ignore      but for these
@@ -37,10 +37,10 @@ class Asked(Struct, frozen=True):
 
 
 class Readings(Struct, frozen=True):
-    """What a page says of its changes beside the twelve fields.
+    """The signals and the content of a page.
 
     read_as   by which readers, and with which selectors: only what was read alike can be compared
-    values    by the signal's name; what the page does not have is absent
+    values    by the signal's name, without those that the page does not have
     content   None where it has none, or it was not read
     problems  in words for the page's reader
     text      digest of all its text; 0: unknown. Of a text whose content the reader was told to know, none was read
@@ -54,7 +54,7 @@ class Readings(Struct, frozen=True):
 
 
 def read_as(asked: Asked) -> str:
-    """Name the readers and selectors: only what was read under one name can be compared."""
+    """Return a name for the readers and selectors: only readings of the same name can be compared."""
     if not asked.look_at and not asked.ignore:
         return _READERS
     shape = blake2b(f"{asked.look_at}\0{asked.ignore}".encode(errors="surrogatepass"), digest_size=6)
@@ -70,13 +70,13 @@ def read_signals(
     *,
     text: int = 0,
 ) -> Readings:
-    """Read what a page says of its changes, and its content; never raises, whatever the page is.
+    """Read the signals and the content of a page; never raises.
 
     headers  of its answer, names in lower case
     listed   what feeds and sitemaps say of it, by the signal's name
     asked    selectors that were checked when they were set
     url      the page's, to know which of its nodes is the page itself
-    text     digest of the text whose content is known: the same is not read again. Most of what differs from answer to
+    text     digest of the text whose content is known: the same is not read again. Most differences from response to
              answer (tokens, nonces, addresses of scripts, classes) is no text, and a digest takes an eighth of the time
     """
     seen = Seen(whole, headers, listed, url)
@@ -89,12 +89,12 @@ def read_signals(
 
 
 def read_other(body: bytes, headers: Sequence[tuple[str, str]], listed: Mapping[str, str], asked: Asked) -> Readings:
-    """Read what is told of something that is no HTML, and its content, from its bytes; never raises."""
+    """Read the signals of a response that is not HTML, and its content, from its bytes; never raises."""
     return Readings(read_as(asked), _values_of(Seen(None, headers, listed, "")), content.content_of_bytes(body))
 
 
 def _content_of(whole: Whole, asked: Asked) -> tuple[Content | None, tuple[str, ...]]:
-    """Give the content, and what is odd about the selectors; without one where a selector is none."""
+    """Return the content, and problems with the selectors; no content if a selector is invalid."""
     problems: tuple[str, ...] = ()
     if asked.look_at or asked.ignore:
         try:

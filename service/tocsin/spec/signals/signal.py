@@ -1,4 +1,4 @@
-"""What a signal is, and what it is read from."""
+"""The form of a signal, and the response that it is read from."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Signal(NamedTuple):
     """Something that tells when a page changed, beside the twelve fields; compared with itself over time only.
 
     name    as rules of the user name it
-    source  who says so: the page's author, its server, or a list that names the page
+    source  of its value: the page's author, its server, or a list that names the page
     what    it is, in one line for people
     read    gives its value, None where the page does not have it
     """
@@ -33,7 +33,7 @@ class Signal(NamedTuple):
 class Seen:
     """One answer, with what several signals read of it, read once.
 
-    whole    the page; None for what is none
+    whole    the page; None for a response that is not a page
     headers  of the answer, names in lower case
     listed   what feeds and sitemaps say of the page, by the signal's name
     url      the page's
@@ -42,7 +42,7 @@ class Seen:
     def __init__(
         self, whole: Whole | None, headers: Sequence[tuple[str, str]], listed: Mapping[str, str], url: str
     ) -> None:
-        """Take what was received."""
+        """Keep the parts of a response."""
         self.whole, self.headers, self.listed, self.url = whole, headers, listed, url
 
     @cached_property
@@ -51,5 +51,5 @@ class Seen:
         return NO_LINKED if self.whole is None else read_linked(self.whole, self.url)
 
     def header(self, name: str) -> str | None:
-        """Give the value of the first header of a name; None without it."""
+        """Return the value of the first header of a name; None without it."""
         return next((value for each, value in self.headers if each == name), None)

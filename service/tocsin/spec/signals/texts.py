@@ -13,7 +13,7 @@ from isal import isal_zlib
 from tocsin.errors import DamagedText
 
 MOST_BYTES = 2**20
-"""Of a text, in UTF-8; what is longer is cut, and says so in its last line."""
+"""Of a text, in UTF-8; longer texts are cut, and their last line says so."""
 
 CUT = "… (the text goes on; the rest is not kept)"
 
@@ -23,7 +23,7 @@ _ISAL_ERROR: type[Exception] = isal_zlib.error  # type: ignore[assignment] # its
 
 
 def pack_text(text: str) -> tuple[bytes, bytes]:
-    """Give the digest of a text, 16 bytes, and the text compressed; equal texts have equal digests.
+    """Return the digest of a text, 16 bytes, and the text compressed; equal texts have equal digests.
 
     Of a longer text whole lines up to `MOST_BYTES` are kept, and a line that says so.
     """
@@ -32,7 +32,7 @@ def pack_text(text: str) -> tuple[bytes, bytes]:
 
 
 def unpack_text(packed: bytes) -> str:
-    """Give back the text that `pack_text` compressed; what stands for no letter was replaced there.
+    """Return the text that `pack_text` compressed; lone surrogates were replaced there.
 
     Raises DamagedText for bytes that it did not make.
     """

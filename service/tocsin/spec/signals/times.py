@@ -1,4 +1,4 @@
-"""What a page tells people of its last change: a time element that is marked as such."""
+"""A signal in time elements: one that is marked as the time of the last change."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NAMED, _MARKED, _BOTH = range(3)
 
 
 def _modified(seen: Seen) -> str | None:
-    """Give the best that is marked: in what the page is about before beside it, by its property before by its class.
+    """Return the best of the marked elements: main content before the rest, marks by property before marks by class.
 
     A class that says both published and updated is what common themes write of a page that was not changed since: it
     tells where no element says updated alone, so that the first change, which brings one, has something to differ from.
@@ -57,7 +57,7 @@ def _modified(seen: Seen) -> str | None:
 
 
 def _mark_of(node: Node) -> int | None:
-    """Say how a time element is marked as that of the last change; None where it is not."""
+    """Return how a time element is marked as that of the last change; None where it is not."""
     if names_modified(node, "itemprop"):
         return _NAMED
     if (named := node.attr("property")) and any(name_of(word).lower() in _RDFA for word in split_tokens(named)):
@@ -76,7 +76,7 @@ def _class_of(node: Node) -> str:
 
 
 def _zone_of(node: Any) -> int:
-    """Say where it stands: in what the page is about (0), in no part (1), or beside that (2)."""
+    """Return the zone of an element: main content (0), unknown (1), or beside it (2)."""
     if node.closest(_BESIDE) is not None:
         return 2
     return 0 if node.closest(_MAIN) is not None else 1

@@ -1,7 +1,7 @@
-"""What signals come to: each compared with itself over time, one verdict, with its basis and how it came about.
+"""The verdict of signals: each is compared with its own earlier value; the user's rules apply.
 
-The specification's own verdict is decided before, and stays as it is: signals speak where it found nothing new, and
-say whether they bear it out where it did.
+The specification's own verdict comes first, and is not changed: signals decide only where it found nothing new, and
+confirm or contradict it where it did.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _WHOLE: Final = 100
 
 
 class Rule(Struct, frozen=True):
-    """What a change of one signal comes to.
+    """A rule of the user for changes of one signal.
 
     signal  its name
-    says    what it makes of the page
+    says    the verdict on the page
     share   of the content, from which on it holds, 0 to 1; 0 for other signals
     text    as the user wrote it
     """
@@ -47,8 +47,8 @@ class Rule(Struct, frozen=True):
 def parse_rule(text: str, names: Collection[str]) -> Rule:
     """Read one rule.
 
-    names  of all signals; a part of one that no other has stands for it, and words may stand for dots
-    Raises ValueError with what is wrong and what would be right.
+    names  of all signals; a unique part of a name is enough, and spaces are read as dots
+    Raises ValueError with the fault and the mend.
     """
     found = _RULE.fullmatch(text.strip())
     turned = None if found else _TURNED.fullmatch(text)
@@ -106,22 +106,22 @@ OTHERWISE: Final = "S1"
 EDITED: Final = "S2"
 """The content changed."""
 SERVED: Final = "S3"
-"""What the server says of the page changed, and its content could not be compared."""
+"""A signal of the server changed, and the content could not be compared."""
 USER: Final = "S4"
 """A rule of the user decides."""
 GIVES_WAY: Final = "S5"
-"""What the server says gives way to the content, which was compared."""
+"""A signal of the server gives way to the content, which was compared."""
 MUTED: Final = "S6"
-"""It changes from check to check, and is muted."""
+"""A signal changes from check to check, and is muted."""
 NEITHER: Final = "S7"
-"""It came or went: there is nothing to compare it with."""
+"""A signal appeared or disappeared: there is nothing to compare it with."""
 
 _STRENGTH: Final[dict[Says, int]] = {"nothing": 0, "minor": 1, "major": 2}
 _SERVER: Final = "server"
 
 
 class Heard(Struct, frozen=True):
-    """One signal that differs, and what that comes to.
+    """One signal that differs, and the verdict on it.
 
     previous, latest  its values; of the content, in words how it differs (latest)
     says              major, minor or nothing
@@ -138,7 +138,7 @@ class Heard(Struct, frozen=True):
 
 
 class Weighed(Struct, frozen=True):
-    """What all signals of a check come to.
+    """The verdict of all signals of a check.
 
     says   major, minor, or nothing that is new
     basis  of the verdict: declared, inferred or contradicted
@@ -198,7 +198,7 @@ def weigh(
 
 
 def basis_of_declared(content: ContentChange | None) -> str:
-    """Give the basis of a change that the twelve fields declare.
+    """Return the basis of a change that the twelve fields declare.
 
     content  how the content differs; None where it could not be compared
     """
@@ -206,7 +206,7 @@ def basis_of_declared(content: ContentChange | None) -> str:
 
 
 def in_words(change: ContentChange) -> str:
-    """Say how much of a content changed."""
+    """Return, in words, how much of a content changed."""
     percent = "less than 1" if change.share < 0.01 else str(round(change.share * 100))  # noqa: PLR2004 - a percent
     parts = [f"{change.added} new" if change.added else "", f"{change.removed} gone" if change.removed else ""]
     counts = " and ".join(part for part in parts if part) or "other figures"
@@ -223,9 +223,9 @@ def _hear(
     *,
     is_compared: bool,
 ) -> Heard:
-    """Say what a signal that differs comes to.
+    """Return the verdict on a signal that differs.
 
-    is_compared  the content was, to which what the server says gives way
+    is_compared  the content was compared; signals of the server give way to it
     """
     says: Says = "nothing"
     if previous is None or latest is None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(StrEnum):
-    """What a comparison found."""
+    """The result of a comparison."""
 
     FIRST = "first"
     UNCHANGED = "unchanged"
@@ -36,7 +36,7 @@ class Reason(StrEnum):
 
 
 class Thresholds(Struct, frozen=True, gc=False):
-    """What the user may set about comparing.
+    """Settings of the user for comparing.
 
     durational   from this time on, two equal states are a major change (T45)
     minor        from this number of new minor changes on, one more is major (T46); at least 1
@@ -93,7 +93,7 @@ def compare(
 
 
 def changed_fields(before: PageState, latest: PageState) -> tuple[str, ...]:
-    """Name the fields whose canonical values differ, in the order of a state (T42)."""
+    """Return the fields whose canonical values differ, in the order of a state (T42)."""
     pairs = zip(FIELDS, before.values, latest.values, strict=True)
     return tuple([field for field, old, new in pairs if old != new])
 
@@ -115,7 +115,7 @@ def count_minor_changes(latest: PageState) -> int:
 
 
 def _judge_equal(elapsed: timedelta, thresholds: Thresholds) -> tuple[Outcome, Reason | None, str]:
-    # Step 2 stands before step 3: T45 would never fire after T42.
+    # Step 2 precedes step 3: T45 would never fire after T42.
     if elapsed >= thresholds.durational:
         return Outcome.MAJOR, Reason.DURATION, "T45"
     return Outcome.UNCHANGED, None, "T42"
@@ -179,7 +179,7 @@ class Tell(StrEnum):
 
 
 def is_stored(mode: Mode, answer_subject: bool, latest_subject: bool) -> bool:  # noqa: FBT001 - three facts, one table
-    """Say whether an answer's state is stored and compared.
+    """Return whether an answer's state is stored and compared.
 
     answer_subject  whether the answer has a topper field left (`PageState.is_subject`)
     latest_subject  whether the latest stored state has one: losing them is told, once
@@ -191,5 +191,5 @@ def is_stored(mode: Mode, answer_subject: bool, latest_subject: bool) -> bool:  
 
 
 def is_awareness_due(outcome: Outcome, tell: Tell) -> bool:
-    """Say whether the user is to be made aware of what a comparison found (T54)."""
+    """Return whether the user is to be made aware of what a comparison found (T54)."""
     return outcome is Outcome.MAJOR or (outcome is Outcome.MINOR and tell is Tell.ANY)

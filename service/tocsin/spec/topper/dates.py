@@ -82,7 +82,7 @@ _remembered = lru_cache(maxsize=_MOST_REMEMBERED)(_read)
 
 
 def is_token(text: str) -> bool:
-    """Say whether the text is one valid date-time token (T05)."""
+    """Return whether the text is one valid date-time token (T05)."""
     return parse_token(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""What a page's author did that the awareness specification forbids or calls unwise."""
+"""The checker's rules of the awareness specification, section 2.1, and the topper elements as authors write them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class WrittenToken:
     """A token of an element's content.
 
     text   with its references read
-    start  where it stands in the page's text; where the value begins, if references blur that
+    start  its place in the page's text; the start of the value, if references blur it
     """
 
     text: str
@@ -44,7 +44,7 @@ class WrittenElement:
 
     field   one of `TOPPER_FIELDS`
     placed  the meta element and its places
-    tokens  as they stand, none if the content is a null value
+    tokens  as written, none if the content is a null value
     """
 
     field: str
@@ -90,7 +90,7 @@ def find_topper_faults(text: str, metas: Iterable[PlacedMeta]) -> Iterator[Found
 
 
 def _cut(token: WrittenToken) -> str:
-    """Give a token as messages show it: its length is the author's choice."""
+    """Return a token as messages show it: its length is the author's choice."""
     return token.text[:_MOST_SHOWN]
 
 
@@ -113,7 +113,7 @@ def _lint_element(element: WrittenElement) -> Iterator[Found]:
 
 
 def _lint_word(element: WrittenElement, token: WrittenToken) -> Iterator[Found]:
-    """Judge a token that is no date."""
+    """Judge a token other than a date."""
     shown = _cut(token)
     if lower_ascii(token.text) in _WORDS:
         if element.field != "topper":

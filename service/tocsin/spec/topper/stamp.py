@@ -28,7 +28,7 @@ _DOCTYPE = re.compile(rf"(?:[{SPACE}]++|<!--(?>.*?-->)|<\?[^>]*+>)*+<!doctype[^>
 
 
 class Edit(NamedTuple):
-    """Text that takes the place of what stood from `start` to `end`."""
+    """Text that replaces the text from `start` to `end`."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ def stamp(source: bytes, *, major: bool, at: str, content_type: str | None = Non
     change's and is now a major one's is moved; one that is a major change's already stays that alone.
     source        the page's bytes; encoding and line ends are kept
     content_type  the value of its HTTP header, None if there was none
-    Raises UsageError for a token that is none, for what is no page, and for a source that cannot be written so that
+    Raises UsageError for an invalid token, for a source that is not a page, and for one that cannot be written so that
     it can be read again.
     Source        awareness spec 2.1.3 to 2.1.5 (T06, T08, T09, T11).
     """
@@ -66,7 +66,7 @@ def stamp(source: bytes, *, major: bool, at: str, content_type: str | None = Non
 
 
 def stamped_granularity(source: bytes, *, major: bool, content_type: str | None = None) -> int | None:
-    """Tell how finely the dates speak that a new one would stand beside, so that it can speak alike (T10).
+    """Return the granularity of the dates beside a new one, so that it can be written alike (T10).
 
     Returns a rank of `dates.granularity`; None if there are none.
     """
@@ -76,7 +76,7 @@ def stamped_granularity(source: bytes, *, major: bool, content_type: str | None 
 
 
 def _open(source: bytes, encoding: str) -> tuple[str, bytes, str]:
-    """Give the codec that writes the page's text back, its byte order mark, and a text that is written back exactly.
+    """Return the codec that writes the page's text back, its byte order mark, and a text that is written back exactly.
 
     Where ASCII's bytes mean ASCII's letters alone, each byte is taken for a letter: nothing can be lost.
     """
@@ -125,7 +125,7 @@ def _with(text: str, element: WrittenElement, at: str) -> Edit:
         return Edit(end, end, f' content="{at}"')
     start, end, quote = value_span(text, placed.attributes["content"])
     if not quote:
-        # What is not quoted cannot hold a space; the whole attribute is written anew.
+        # An unquoted value cannot contain a space; the whole attribute is written anew.
         content = " ".join(filter(None, (text[start:end], at)))
         return Edit(*placed.attributes["content"], _attribute(text, placed, content))
     kept = len(text[start:end].rstrip(SPACE))
@@ -135,7 +135,7 @@ def _with(text: str, element: WrittenElement, at: str) -> Edit:
 
 
 def _without(text: str, element: WrittenElement, wanted: Interval) -> Edit:
-    """Take a date out of an element's content, and the element away if nothing is left of it."""
+    """Remove a date from an element's content, and the element if nothing is left of it."""
     kept = [token.text for token in element.tokens if token.interval != wanted]
     if not kept and element.field == "topper":
         kept = ["true"]  # which is what its tokens implied (T04)
@@ -151,13 +151,13 @@ def _without(text: str, element: WrittenElement, wanted: Interval) -> Edit:
 
 
 def _attribute(text: str, placed: PlacedMeta, content: str) -> str:
-    """Write a content attribute anew: its name as it stands, its value in quotation marks."""
+    """Write a content attribute anew: its name as it is, its value in quotation marks."""
     start, _ = placed.attributes["content"]
     return f'{text[start : start + len("content")]}="{content.replace(chr(34), "&quot;")}"'
 
 
 def _removed(text: str, placed: PlacedMeta) -> Edit:
-    """Take an element away, with its line if it has one to itself."""
+    """Remove an element, with its line if it has one to itself."""
     start, end = placed.tag[0], _after(text, placed.tag[1])
     line = _line_start(text, start)
     rest = _BLANK.match(text, end)
@@ -167,7 +167,7 @@ def _removed(text: str, placed: PlacedMeta) -> Edit:
 
 
 def _new_element(text: str, layout: Layout, opened: str, *, is_xhtml: bool) -> Edit:
-    """Put an element after what stands in the head, on a line of its own if its neighbour has one."""
+    """Insert an element at the end of the head's meta elements, on a line of its own if its neighbour has one."""
     neighbours = [placed for placed in layout.metas if placed.in_head]
     if neighbours:
         start, end = neighbours[-1].tag
@@ -211,7 +211,7 @@ def _after(text: str, end: int) -> int:
 
 
 def _line_start(text: str, place: int) -> int | None:
-    """Where the line of a place begins, if only indentation stands before the place; else None."""
+    """Return the start of the line of a place, if only indentation precedes the place; else None."""
     start = place
     while start and text[start - 1] in " \t":
         start -= 1

@@ -28,10 +28,10 @@ FIELDS: tuple[str, ...] = (
     "topper-major",
     "topper-minor",
 )
-"""The fields of a state in the order of the spec's table; the URL, the time and the user's text stand beside them."""
+"""The fields of a state in the order of the spec's table, without the URL, the time and the user's text."""
 
 SIGNS: tuple[bytes, ...] = (b"article:", b"created", b"modified", b"page-version", b"refresh", b"topper")
-"""Words, one of which stands in the name, property or pragma of every element that feeds a field."""
+"""Words, one of which is in the name, property or pragma of every element that feeds a field."""
 
 TOPPER_FIELDS: tuple[str, ...] = ("topper", "topper-major", "topper-minor")
 
@@ -44,7 +44,7 @@ _LONGEST_REFRESH_DIGITS = 12
 
 
 class PageState(Struct, frozen=True, gc=False):
-    """What a page declares: one canonical value a field, None where it is absent.
+    """The declarations of a page: one canonical value a field, None where it is absent.
 
     values  in the order of `FIELDS`; canonical, so that equal states are equal strings
     Source  awareness spec 2.2.2.
@@ -78,7 +78,7 @@ class PageState(Struct, frozen=True, gc=False):
         return int(digits) if len(digits) <= _LONGEST_REFRESH_DIGITS else 10**_LONGEST_REFRESH_DIGITS
 
     def to_dict(self) -> dict[str, str | None]:
-        """Give all twelve fields by name, in order."""
+        """Return all twelve fields by name, in order."""
         return dict(zip(FIELDS, self.values, strict=True))
 
     @classmethod
@@ -132,9 +132,9 @@ def read_state(metas: Iterable[Meta]) -> PageState:
 
 
 def fields_of(meta: Meta) -> tuple[str, ...]:
-    """Name the fields that an element feeds: one by each of its name, http-equiv and property (T14)."""
+    """Return the fields that an element feeds: one for each of its name, http-equiv and property (T14)."""
     found: list[str] = []
-    # `lower` makes ASCII of two letters that are none, so the letters are looked at, too.
+    # `lower` turns two other letters into ASCII ones, so the original letters are checked, too.
     if (name := meta.name) is not None and (lowered := name.lower()) in _BY_NAME and name.isascii():
         found.append(lowered)
     if (pragma := meta.http_equiv) is not None and pragma.lower() == "refresh" and pragma.isascii():
@@ -166,13 +166,13 @@ def canonical_value(field: str, contents: Sequence[str]) -> str | None:
 
 
 def tokens_of(state: PageState, field: str) -> tuple[str, ...]:
-    """Give the valid date-time tokens of one of the topper fields, in code point order."""
+    """Return the valid date-time tokens of one of the topper fields, in code point order."""
     value = state[field]
     return () if value is None else tuple(token for token in value.split(" ") if is_token(token))
 
 
 def read_dates(state: PageState) -> Dates:
-    """Give the dates of a state's changes: major from `topper-major`, minor from the other two together."""
+    """Return the dates of a state's changes: major from `topper-major`, minor from the other two together."""
     minor = {*tokens_of(state, "topper"), *tokens_of(state, "topper-minor")}
     return Dates(major=tokens_of(state, "topper-major"), minor=tuple(sorted(minor)))
 

@@ -1,4 +1,4 @@
-"""The plain-text table of states: what others may read, write and keep (T30-T36)."""
+"""The plain-text table of states (T30-T36): writing and reading it, with its cells and character references."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ _HIGHEST = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
 _C1 = range(0x80, 0xA0)
 MARKS = "".join(mark for mark in _WRITTEN if mark not in "&\n")
-"""What never stands raw inside a cell: the quotation marks, TAB and CR (LF ends the line)."""
+"""Characters that are never raw inside a cell: the quotation marks, TAB and CR (LF ends the line)."""
 
 
 class BadReference(ValueError):
-    """A numeric reference to something that is no character; `place` is where its `&` stands."""
+    """A numeric reference that names no character; `place` is that of its `&`."""
 
     def __init__(self, reference: str, place: int) -> None:
         super().__init__(f"bad reference {reference[:20]}: it names no character")
@@ -64,7 +64,7 @@ def escape(datum: str) -> str:
 
 
 def unescape(cell: str) -> str:
-    """Read a datum from its cell. Only references with their semicolon are read; an unknown name stands for itself.
+    """Read a datum from its cell. Only references with their semicolon are read; an unknown name is left as it is.
 
     Raises BadReference for a number that is 0, a surrogate, or beyond U+10FFFF.
     """
@@ -97,7 +97,7 @@ class Refused(ValueError):
 
 
 class Cell(NamedTuple):
-    """One cell: what stands in it, without its quotation marks, still with its references.
+    """One cell: its text without quotation marks, references not yet read.
 
     column  of its first character, from 1
     """
@@ -110,7 +110,7 @@ class Cell(NamedTuple):
 def split_record(line: str) -> list[Cell]:
     """Split a line without its end into its 52 cells.
 
-    Raises Refused for another number of them, and for quotation marks, TAB, CR or NUL where they may not stand.
+    Raises Refused for another number of them, and for misplaced quotation marks, TAB, CR or NUL.
     """
     cells: list[Cell] = []
     place = 0
@@ -127,7 +127,7 @@ def split_record(line: str) -> list[Cell]:
 
 
 def _next_cell(line: str, place: int) -> tuple[Cell, int]:
-    """Read the cell at `place`; returns it and where its separator, or the line's end, stands."""
+    """Read the cell at `place`; returns it, and the place of its separator or of the line's end."""
     if not line.startswith('"', place):
         match = _UP_TO_SPACE.match(line, place)
         end = match.end() if match else place
@@ -195,10 +195,10 @@ class Record:
 
 
 def check_text(text: str) -> str:
-    """Give the user's text back if a table can hold it.
+    """Return the user's text back if a table can hold it.
 
     Raises UsageError for one that is empty, longer than 253 characters (it is never cut), or holds U+0000 or
-    what is no character (T24).
+    a lone surrogate (T24).
     """
     problem = _text_problem(text)
     if problem is not None:
@@ -222,7 +222,7 @@ def write_record(record: Record) -> str:
 def write_stored(stored: datetime) -> str:
     """Write a time of storing in UTC, its fraction without trailing zeros.
 
-    Raises ValueError for a time that is not aware: what it means is not known.
+    Raises ValueError for a time that is not aware: its meaning is unknown.
     """
     if stored.tzinfo is None:
         raise ValueError(f"{stored.isoformat()} has no time zone; give an aware time")

@@ -318,7 +318,7 @@ def to_atom(
     base           what relative URLs are resolved against; None: the page's base element, else its address
     profile        text: to the letter; export: the feed has its base, too, for the links in its title, no two entries
                    have the same id, which readers take for one entry, and dates count as today's pages write them, too
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     Source  text 003, converting HTML to Atom (AT-01 to AT-15)
     """
     tree = read_markup(body, content_type, nosniff=nosniff)

@@ -221,7 +221,7 @@ def read_triples(
     address       the page's own URL after redirects, which is what is spoken of; None: a page without a name
     base          what relative URLs are resolved against, whatever the page says itself; None: its base, or its address
     nosniff       the server forbids to guess, see `is_nosniff`
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     tree = read_tree(body, content_type, nosniff=nosniff)
     data = read_items(body, content_type, address=address, base=base, nosniff=nosniff)

@@ -80,7 +80,7 @@ def read_items(
                   any of them, relative URLs have no value
     nosniff       the server forbids guessing its type, see `is_nosniff`
     living        as HTML reads it today: `data`, `meter` and `track` have values of their own (MD-18)
-    Raises TooComplex for a page that no parser may be given.
+    Raises TooComplex for a page that is too complex to parse.
     """
     page = read_marked(body, content_type, nosniff=nosniff)
     return ItemsOfMarks(page, Crawl(page), address=address, base=base, living=living).data
