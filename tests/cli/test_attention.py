@@ -30,7 +30,7 @@ async def test_T60_pages_of_one_host_that_fail_for_one_cause_are_one_question(in
     (question,) = (await call(installation, "attention", "list")).records
 
     assert (question["host"], question["cause"], question["pages"]) == ("127.0.0.1", "status 404", 2)
-    assert question["asked"] is not None
+    assert question["asked_at"] is not None
     assert question["attempts"][0]["status"] == 404
 
 
@@ -38,7 +38,7 @@ async def test_T60_never_is_remembered_until_the_user_lifts_it(installation: Ins
     answered = await call(installation, "attention", "answer", "1", "never")
     (rule,) = (await call(installation, "attention", "list", "--rules")).records
     open_questions = (await call(installation, "attention", "list")).records
-    lifted = await call(installation, "attention", "lift", rule["rule"])
+    lifted = await call(installation, "attention", "lift", rule["id"])
 
     assert answered.records == [{"question": "1", "instruction": "never", "pages": 2, "dry_run": False}]
     assert (rule["instruction"], rule["scope"], rule["host"]) == (

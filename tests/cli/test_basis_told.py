@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
-from tocsin.cli.check import basis_in_words, to_record
+from tocsin.cli.check import basis_in_words
 from tocsin.model import CheckReport
 
 if TYPE_CHECKING:
@@ -51,10 +51,6 @@ async def call(installation: Installation, *arguments: str) -> Answer:
 )
 def test_the_basis_is_told_in_words_where_the_fields_do_not_plainly_declare_it(told: CheckReport, words: str) -> None:
     assert basis_in_words(told) == words
-
-
-def test_a_check_names_the_signals_that_changed() -> None:
-    assert to_record(report("inferred", "content"))["signals"] == ["content"]
 
 
 async def checked_twice(installation: Installation, site: Origin) -> str:

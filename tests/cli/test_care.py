@@ -187,7 +187,7 @@ def test_a_channel_that_takes_a_test_alert_is_said_to(installation: Installation
 
     assert answer.records == [{"channel": "lines", "accepted": True, "through": "command"}]
     assert "tocsin.channel.test.v1" in (installation.folder / "alerts.jsonl").read_text()
-    assert (listed[0]["channel"], listed[0]["disabled"]) == ("lines", False)
+    assert (listed[0]["name"], listed[0]["disabled"]) == ("lines", False)
 
 
 def test_a_channel_that_is_not_configured_cannot_be_tried(installation: Installation) -> None:
@@ -201,14 +201,14 @@ def test_the_doctor_shows_settings_with_their_origin_and_masks_secrets(installat
 
     answer = installation.call("doctor")
 
-    settings = {record["setting"]: record for record in answer.records if "setting" in record}
+    settings = {record["key"]: record for record in answer.records if "key" in record}
     assert settings["hosts.delay"] == {
-        "setting": "hosts.delay",
+        "key": "hosts.delay",
         "value": "0s",
         "origin": str(installation.folder / "tocsin.toml"),
     }
     assert settings["store.url"]["origin"] == "--store"
-    assert settings["pages.every"] == {"setting": "pages.every", "value": "24h", "origin": "default"}
+    assert settings["pages.every"] == {"key": "pages.every", "value": "24h", "origin": "default"}
     assert settings["channels.ops.secret"]["value"] == "***"
     assert "T0K3N" not in answer.out + answer.err
     assert "whsec_abc" not in answer.out + answer.err
@@ -236,8 +236,8 @@ def test_the_doctor_shows_what_is_set_at_run_time_and_for_a_group(installation: 
 
     shown = installation.call("doctor").records
 
-    assert {"setting": "pages.every", "value": "6h", "origin": "all pages"} in shown
-    assert {"setting": "pages.tell", "value": "major", "origin": "group news"} in shown
+    assert {"key": "pages.every", "value": "6h", "origin": "all pages"} in shown
+    assert {"key": "pages.tell", "value": "major", "origin": "group news"} in shown
 
 
 def test_the_doctor_finds_a_channel_whose_address_is_not_allowed(installation: Installation) -> None:

@@ -101,7 +101,7 @@ def test_a_secret_that_is_not_there_is_told_where_channels_are_told_of(installat
     assert (tried.status, "`tocsin channel secret ops`" in tried.err) == (2, True)
     (found,) = [each for each in doctor.records if "cannot be opened" in each.get("finding", "")]
     assert (found["wrong"], found["mend"]) == (True, "`tocsin channel secret ops` makes a secret, or mend the name")
-    (shown,) = [each["value"] for each in doctor.records if each.get("setting") == "channels.ops.secret"]
+    (shown,) = [each["value"] for each in doctor.records if each.get("key") == "channels.ops.secret"]
     assert shown == "(its file cannot be read)"
 
 

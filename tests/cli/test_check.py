@@ -31,6 +31,8 @@ KEYS = [
     "not_modified",
     "next_try",
     "error",
+    "problem",
+    "saved_bytes",
     "signals",
 ]
 MAJOR = '<!doctype html><title>x</title><meta name="topper-major" content="{}">'
@@ -125,7 +127,7 @@ async def test_T53_pages_with_a_topper_element_are_listed_with_its_content(
 
     listed = (await call(installation, "watch", "list", "--topper")).records
 
-    assert [(page["url"], page["topper"]["topper-major"]) for page in listed] == [(origin.url("/a"), "2026-01-02")]
+    assert [(page["url"], page["fields"]["topper-major"]) for page in listed] == [(origin.url("/a"), "2026-01-02")]
 
 
 async def test_history_shows_states_and_what_comparing_found(installation: Installation, origin: Origin) -> None:
@@ -208,7 +210,7 @@ async def test_what_was_done_before_ctrl_c_stays_done(installation: Installation
     released.set()
     listed = {page["url"]: page["outcome"] for page in (await call(installation, "watch", "list")).records}
     assert status == 130
-    assert b'"outcome": "first"' in line
+    assert b'"outcome":"first"' in line
     assert listed == {origin.url("/a"): "first", origin.url("/held"): None}
 
 

@@ -52,7 +52,7 @@ def test_what_is_printed_needs_no_other_stream(installation: Installation, strea
     status, out, err = closing(streams, installation, "state", "a.html")
 
     assert (status, err) == (0, "")
-    assert '"page-version": "7"' in out
+    assert '"page-version":"7"' in out
 
 
 def test_an_error_with_standard_error_closed_is_told_by_the_status_alone(installation: Installation) -> None:

@@ -27,7 +27,7 @@ PAGE = """<!DOCTYPE html><title>T</title>{base}
 @pytest.mark.parametrize(
     ("form", "of", "written"),
     [
-        ("microdata", "hcard", ('"id": "{}one"', '"url": ["{}more"]')),
+        ("microdata", "hcard", ('"id":"{}one"', '"url":["{}more"]')),
         ("vcard", "hcard", ("UID:{}one\n", "URL;VALUE=URI:{}more\n")),
         ("ical", "hcalendar#vevent", ("UID:{}one\n", "URL:{}more\n")),
         ("ntriples", "hcard", ("<{}one> <", "%23:url> <{}more> .")),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tests.cli.terminal import on_terminal
 from tests.contract.desk import HOUR, A, B, Desk
 from tocsin.model import PageItems
+from tocsin.spec.microdata.changes.words import tell_changes
 
 if TYPE_CHECKING:
     from tests.cli.calling import Answer, Installation
@@ -69,11 +70,14 @@ async def test_history_tells_programs_how_items_changed_with_each_state(installa
     records = (await call(installation, "history", A, "--json")).records
     (quiet,) = (await call(installation, "history", B, "--json")).records
 
-    assert [record["items"] for record in records] == [
-        [{"at": "2027-01-15T10:00:00.000Z", **second}],
-        [{"at": "2027-01-15T09:00:00.000Z", **first}],
+    told = [[each["told"] for each in record["items"]] for record in records]
+    assert told == [[list(tell_changes(second))], [list(tell_changes(first))], []]
+    assert [record["items"] and record["items"][0]["at"] for record in records] == [
+        "2027-01-15T10:00:00.000Z",
+        "2027-01-15T09:00:00.000Z",
         [],
     ]
+    assert records[0]["items"][0].items() >= second.items()
     assert quiet["items"] == []
 
 

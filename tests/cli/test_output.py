@@ -107,7 +107,7 @@ def test_json_is_utf8_on_one_line_and_harmless(capsysbinary: pytest.CaptureFixtu
     output.print_json(record)
 
     line = capsysbinary.readouterr().out
-    assert line == b'{"a": "\xc3\xa9\\u001b\\u009b\\u2028\\n", "b": null, "c": "\\udc80"}\n'
+    assert line == b'{"a":"\xc3\xa9\\u001b\\u009b\\u2028\\n","b":null,"c":"\\udc80"}\n'
     assert json.loads(line) == record
 
 

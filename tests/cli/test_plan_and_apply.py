@@ -65,7 +65,7 @@ def test_applying_makes_the_store_what_the_file_says_and_a_second_time_changes_n
     assert summary(first) == {"pages": {"added": 2, "changed": 0, "removed": 0}, "settings": 2, "applied": True}
     assert second.records == [{**NOTHING, "applied": True}]
     shown = installation.call("doctor").records
-    assert {"setting": "pages.every", "value": "12h", "origin": "all pages"} in shown
+    assert {"key": "pages.every", "value": "12h", "origin": "all pages"} in shown
 
 
 def test_a_line_that_is_taken_out_of_the_file_takes_effect(installation: Installation) -> None:

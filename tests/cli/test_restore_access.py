@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def stands(installation: Installation) -> dict[str, Any]:
-    return {record["name"]: record["stands"] for record in installation.call("token", "list").records}
+    return {record["name"]: record["state"] for record in installation.call("token", "list").records}
 
 
 def backed_up(installation: Installation, folder: Path) -> str:

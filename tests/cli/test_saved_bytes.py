@@ -36,11 +36,10 @@ async def test_a_person_is_told_at_the_end_of_a_check_what_was_not_sent_again(
     assert "1 not modified, 4.9 KiB not sent again" in seen
 
 
-async def test_a_program_is_told_what_it_was_always_told(installation: Installation, origin: Origin) -> None:
+async def test_a_program_is_told_how_many_bytes_a_check_saved(installation: Installation, origin: Origin) -> None:
     answer = await asyncio.to_thread(installation.call, "check", origin.url("/a"))
 
-    assert answer.records[0]["not_modified"] is True
-    assert "saved_bytes" not in answer.records[0]
+    assert (answer.records[0]["not_modified"], answer.records[0]["saved_bytes"]) == (True, len(BODY))
     assert "not sent again" not in answer.err
 
 

@@ -109,7 +109,7 @@ async def test_a_storm_shows_what_changed(changed: Installation) -> None:
     (storm,) = (await call(changed, "alerts", "storms")).records
 
     assert "no longer has a telephone" in " ".join(storm["excerpt"]["added"])
-    assert storm["told"] is not None
+    assert storm["told_at"] is not None
 
 
 async def test_a_person_reads_what_changed_and_of_which_pages(changed: Installation) -> None:
@@ -130,7 +130,7 @@ async def test_a_dry_run_releases_nothing(changed: Installation) -> None:
     answer = await call(changed, "alerts", "release", storm["id"], "--dry-run")
 
     assert answer.records[0]["alerts"] >= 2
-    assert (await call(changed, "alerts", "storms")).records[0]["released"] is None
+    assert (await call(changed, "alerts", "storms")).records[0]["released_at"] is None
 
 
 @pytest.mark.parametrize("words", [("storms", "7"), ("release", "7", "--yes")])

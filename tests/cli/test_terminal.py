@@ -52,7 +52,7 @@ def test_on_a_terminal_json_is_had_for_the_asking(installation: Installation) ->
 
     _, seen = typed(installation, "watch", "list", "--json")
 
-    assert seen.startswith('{"id": "1"')
+    assert seen.startswith('{"id":"1"')
 
 
 async def test_every_listing_is_for_people_on_a_terminal(installation: Installation) -> None:

@@ -26,10 +26,10 @@ def test_a_token_is_shown_once_and_listed_without_its_secret(installation: Insta
 
     (record,) = made.records
     assert is_token(record["token"])
-    assert (record["name"], record["scope"], record["expires"]) == ("grafana", "read", None)
+    assert (record["name"], record["scope"], record["expires_at"]) == ("grafana", "read", None)
     assert record["token"] not in listed.out
     assert "token" not in listed.records[0]
-    assert [row["stands"] for row in listed.records] == ["in force"]
+    assert [row["state"] for row in listed.records] == ["in force"]
 
 
 def test_a_token_may_be_in_force_for_a_time(installation: Installation) -> None:
@@ -37,8 +37,8 @@ def test_a_token_may_be_in_force_for_a_time(installation: Installation) -> None:
 
     (record,) = made.records
     assert record["scope"] == "write"
-    assert record["expires"] > record["created"]
-    assert record["stands"].startswith("in force until ")
+    assert record["expires_at"] > record["created_at"]
+    assert record["state"] == "in force"
 
 
 def test_a_revoked_token_stays_listed_and_its_name_is_free_again(installation: Installation) -> None:
@@ -46,9 +46,9 @@ def test_a_revoked_token_stays_listed_and_its_name_is_free_again(installation: I
     revoked = installation.call("token", "revoke", "feeds")
     again = installation.call("token", "add", "feeds")
 
-    assert revoked.records[0]["stands"] == "revoked"
+    assert revoked.records[0]["state"] == "revoked"
     assert again.status == 0
-    assert [row["stands"] for row in installation.call("token", "list").records] == ["revoked", "in force"]
+    assert [row["state"] for row in installation.call("token", "list").records] == ["revoked", "in force"]
 
 
 def test_two_tokens_in_force_have_two_names(installation: Installation) -> None:

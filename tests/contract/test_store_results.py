@@ -43,7 +43,7 @@ async def test_T41_a_change_closes_the_run_and_keeps_both_states(desk: Desk) -> 
 
     assert (before.fields, before.first_at, before.last_at, before.storings) == (fields("2026-01"), NOW, NOW + DAY, 2)
     assert (latest.fields, latest.first_at, latest.storings) == (fields("2026-02"), NOW + 2 * DAY, 1)
-    assert [verdict[1] for verdict in latest.verdicts] == ["major"]
+    assert [verdict.outcome for verdict in latest.verdicts] == ["major"]
 
 
 async def test_time_never_goes_back_for_one_page(desk: Desk) -> None:

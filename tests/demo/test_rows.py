@@ -9,7 +9,7 @@ from msgspec import structs
 
 from tocsin.demo.rows import alert_line, check_line, question_lines, verdict_lines
 from tocsin.events import CHANGED, OUTAGE_BEGAN, RECOVERED, UNREACHABLE
-from tocsin.model import AlertRow, Attempt, HistoryEntry, PageRow, QuestionRow
+from tocsin.model import AlertRow, Attempt, HistoryEntry, PageRow, QuestionRow, VerdictEntry
 
 AT = 1_800_000_000_000_000
 URL = "http://127.0.0.2:80/news"
@@ -40,8 +40,11 @@ def page(**report: Any) -> PageRow:
 
 
 def entry(*verdicts: tuple[str, str, dict[str, Any]], in_table: bool = True) -> HistoryEntry:
-    found = tuple((AT + number, outcome, None, rule, data) for number, (outcome, rule, data) in enumerate(verdicts))
-    return HistoryEntry(AT, AT, 1, in_table, NOTHING, found)
+    found = tuple(
+        VerdictEntry(number, 7, AT + number, outcome, None, rule, "declared", data)
+        for number, (outcome, rule, data) in enumerate(verdicts)
+    )
+    return HistoryEntry(1, AT, AT, 1, in_table, NOTHING, found)
 
 
 def data(field: str, previous: str | None, latest: str | None, *, count: int = 0) -> dict[str, Any]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from tocsin.cli import output
 from tocsin.cli.arguments import Number, careful, confirm
-from tocsin.cli.formatting import count, json_time, show_time
+from tocsin.cli.formatting import count, show_time
 from tocsin.cli.progress import steps
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.errors import UsageError
+from tocsin.model.records.alerting import alert_of, storm_of, storm_page_of
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
@@ -37,8 +38,7 @@ def storms(ctx: click.Context, storm: int | None, limit: int) -> None:
         return
     found, verdicts = with_store(ctx, lambda store: _whole(store, storm, limit))
     if output.is_json():
-        for verdict in verdicts:
-            output.print_json(_verdict_record(found, verdict))
+        output.print_json(*(storm_page_of(found.id, verdict) for verdict in verdicts))
     else:
         on = count(found.pages, "page")
         output.say(f"Storm {found.id}: the same {found.outcome} change on {on} of {found.host} ({found.basis})")
@@ -64,27 +64,9 @@ def release(ctx: click.Context, storm: int, *, dry_run: bool, yes: bool) -> None
     output.emit(record, lambda: output.say(f"{count(verdicts, 'alert')} {told}"))
 
 
-def storm_record(storm: StormRow) -> dict[str, Any]:
-    """Tell a storm as `--json` does."""
-    return {
-        "id": str(storm.id),
-        "host": storm.host,
-        "pages": storm.pages,
-        "sample": list(storm.sample),
-        "outcome": storm.outcome,
-        "basis": storm.basis,
-        "excerpt": storm.excerpt,
-        "first": json_time(storm.first_at),
-        "latest": json_time(storm.latest_at),
-        "told": json_time(storm.announced_at),
-        "released": json_time(storm.released_at),
-    }
-
-
 def _print_storms(found: list[StormRow]) -> None:
     if output.is_json():
-        for storm in found:
-            output.print_json(storm_record(storm))
+        output.print_json(*map(storm_of, found))
     elif found:
         output.table(
             ("id", "when", "host", "pages", "what", "told"), map(_storm_row, found), whole=("id", "pages"), head="host"
@@ -112,17 +94,6 @@ def _lines(excerpt: JsonObject | None) -> list[str]:
         return []
     gone, new = excerpt.get("removed") or (), excerpt.get("added") or ()
     return [*(f"- {text}" for text in gone), *(f"+ {text}" for text in new)]
-
-
-def _verdict_record(storm: StormRow, verdict: StormVerdict) -> dict[str, Any]:
-    return {
-        "storm": str(storm.id),
-        "url": verdict.url,
-        "time": json_time(verdict.at),
-        "outcome": verdict.outcome,
-        "alert": verdict.alert_id,
-        "withheld": verdict.withheld,
-    }
 
 
 def _verdict_row(verdict: StormVerdict) -> tuple[object, ...]:
@@ -176,8 +147,7 @@ def list_(ctx: click.Context, limit: int, url: str | None, *, dead: bool) -> Non
     wanted = watch_url(url).url if url else None
     alerts = with_store(ctx, lambda store: _read(store, limit, dead=dead, url=wanted))
     if output.is_json():
-        for alert in alerts:
-            output.print_json(to_record(alert))
+        output.print_json(*map(alert_of, alerts))
     elif alerts:
         output.table(("id", "when", "what", "page", "delivered"), map(_row, alerts), whole=("id", "what"), head="page")
     else:
@@ -198,7 +168,7 @@ def show(ctx: click.Context, alert_id: str) -> None:
         if alert.deliveries:
             output.table(("channel", "stands", "tries", "error"), alert.deliveries)
 
-    output.emit({**to_record(alert), "event": alert.event}, human)
+    output.emit(alert_of(alert), human)
 
 
 @command.command("replay", epilog="Example: tocsin alerts replay --dead --channel ops")
@@ -230,21 +200,6 @@ def replay(
 
 command.add_command(storms)
 command.add_command(release)
-
-
-def to_record(alert: AlertRow) -> dict[str, Any]:
-    """Tell an alert as `--json` does."""
-    return {
-        "id": alert.id,
-        "type": alert.type,
-        "url": alert.url,
-        "time": json_time(alert.created_at),
-        "outcome": alert.event.get("data", {}).get("outcome"),
-        "deliveries": [
-            {"channel": channel, "state": state, "tries": tries, "error": error}
-            for channel, state, tries, error in alert.deliveries
-        ],
-    }
 
 
 async def _read(store: Store, limit: int, *, dead: bool, url: str | None) -> list[AlertRow]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tocsin.cli import output
-from tocsin.cli.formatting import count, json_time, show_time
+from tocsin.cli.formatting import count, show_time
 from tocsin.cli.session import configuration, with_store
 from tocsin.configuration import mask
 from tocsin.errors import DeliveryError, SettingsError, UsageError
 from tocsin.model import as_configured
+from tocsin.model.records.alerting import channel_of
 from tocsin.settings import why_unread
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tocsin.model import ChannelState
+    from tocsin.model.records.alerting import ConfiguredChannel
     from tocsin.ports import Store
     from tocsin.settings import ChannelSettings
 
@@ -211,20 +214,10 @@ def secret(ctx: click.Context, name: str, *, replace: bool) -> None:
     output.emit({"channel": name, "secret": made, "file": str(file) if file is not None else None}, show)
 
 
-def to_record(state: ChannelState, settings: ChannelSettings, refusals: Refusals | None) -> dict[str, Any]:
-    """Tell a channel as `--json` does; secrets are masked."""
-    return {
-        "channel": state.name,
-        "type": settings.type,
-        "to": address_of(state.name, settings),
-        "accepted": state.accepted,
-        "waiting": state.waiting,
-        "dead": state.dead,
-        "failures": state.failures,
-        "disabled": state.disabled,
-        "next_try": json_time(state.next_at),
-        "error": state.error or (refusals.error if refusals else None),
-    }
+def to_record(state: ChannelState, settings: ChannelSettings, refusals: Refusals | None) -> ConfiguredChannel:
+    """Show a channel; if it works as a whole but refuses alerts, the latest refusal is its error."""
+    found = channel_of(state, settings)
+    return found if found.error or refusals is None else replace(found, error=refusals.error)
 
 
 def address_of(name: str, settings: ChannelSettings) -> str | None:

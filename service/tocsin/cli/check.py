@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from tocsin.cli import output
 from tocsin.cli.files import unreadable
-from tocsin.cli.formatting import count, json_time, show_bytes, show_time
+from tocsin.cli.formatting import count, show_bytes, show_time
 from tocsin.cli.progress import progress
 from tocsin.cli.selection import BATCH
 from tocsin.cli.session import configuration, now, with_store
@@ -18,6 +18,7 @@ from tocsin.errors import BadUrl, UsageError
 from tocsin.lists import ListEntry, ListNotice, RefusedLine, open_list
 from tocsin.lists.pages import new_page
 from tocsin.model import CheckOutcome, PageFilter
+from tocsin.model.records.pages import check_of
 from tocsin.spec.html.urls import watch_url
 from tocsin.spec.signals import SOURCES
 from tocsin.spec.signals.weigh import CONTENT, CONTRADICTED, INFERRED
@@ -90,7 +91,7 @@ class Teller:
         if self._is_brief and report.outcome in _NO_NEWS:
             self._quiet[report.outcome] += 1
         else:
-            output.emit(to_record(report), partial(print_report, report))
+            output.emit(check_of(report), partial(print_report, report))
 
     def close(self) -> None:
         """Tell the rest in sum."""
@@ -119,28 +120,6 @@ def conclude(summary: CheckSummary) -> int:
     if unreachable:
         output.note(f"{count(unreachable, 'page')} unreachable; see: tocsin attention list")
     return output.NEEDS_USER if unreachable or summary.held or summary.put_off else output.DONE
-
-
-def to_record(report: CheckReport) -> dict[str, Any]:
-    """Tell a check as `--json` does."""
-    return {
-        "url": report.url,
-        "outcome": str(report.outcome),
-        "changed": list(report.changed),
-        "reason": report.reason,
-        "rule": report.rule,
-        "basis": report.basis,
-        "declares": list(report.declares),
-        "status": report.status,
-        "final_url": report.final_url,
-        "attempts": report.attempts,
-        "bytes": report.bytes,
-        "elapsed_ms": report.elapsed_ms,
-        "not_modified": report.not_modified,
-        "next_try": json_time(report.next_try),
-        "error": {"kind": report.error[0], "message": report.error[1]} if report.error else None,
-        "signals": list(report.signals),
-    }
 
 
 def print_report(report: CheckReport) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from tocsin.cli import output
-from tocsin.cli.attention.copies import copy_records, print_copies
-from tocsin.cli.formatting import json_time, show_bytes, show_time
+from tocsin.cli.attention.copies import print_copies
+from tocsin.cli.formatting import show_bytes, show_time
 from tocsin.cli.selection import pages_named, why_disallowed
 from tocsin.cli.session import with_store
+from tocsin.model.records.history import history_state_of
+from tocsin.model.records.pages import copies_of
 from tocsin.spec.microdata.changes.words import count_changes, tell_changes
 from tocsin.spec.signals.weigh import DECLARED
 from tocsin.spec.topper.state import FIELDS
@@ -18,7 +20,7 @@ from tocsin.spec.topper.state import FIELDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.model import HistoryEntry, Instant, ItemChanges, JsonObject, KnownCopy, PageRow
+    from tocsin.model import HistoryEntry, ItemChanges, KnownCopy, PageRow, VerdictEntry
     from tocsin.ports import Store
 
 _MOST_LINES = 12
@@ -44,8 +46,7 @@ def command(ctx: click.Context, url: str, limit: int, *, copies: bool) -> None:
         return
     page, entries = with_store(ctx, lambda store: _read(store, url, limit))
     if output.is_json():
-        for entry in entries:
-            output.print_json(to_record(entry))
+        output.print_json(*map(history_state_of, entries))
         return
     why = why_disallowed(page)
     if why is not None:
@@ -65,31 +66,6 @@ def command(ctx: click.Context, url: str, limit: int, *, copies: bool) -> None:
         output.say(f"Not sent again, because it was not modified: {show_bytes(page.saved_bytes)}")
 
 
-def to_record(entry: HistoryEntry) -> dict[str, Any]:
-    """Tell a state as `--json` does."""
-    return {
-        "stored": json_time(entry.first_at),
-        "last_stored": json_time(entry.last_at),
-        "storings": entry.storings,
-        "in_table": entry.in_table,
-        "fields": dict(zip(FIELDS, entry.fields, strict=True)),
-        "verdicts": [
-            {
-                "at": json_time(at),
-                "outcome": outcome,
-                "reason": reason,
-                "rule": rule,
-                "basis": data.get("basis"),
-                "changes": data.get("changes", []),
-                "signals": data.get("signals", []),
-                "trace": data.get("trace", []),
-            }
-            for at, outcome, reason, rule, data in entry.verdicts
-        ],
-        "items": [{"at": json_time(each.at), **each.changes} for each in entry.items],
-    }
-
-
 async def _read_copies(store: Store, url: str) -> list[KnownCopy]:
     (page,) = await pages_named(store, [url])
     return await store.copies_of(page.url)
@@ -97,8 +73,7 @@ async def _read_copies(store: Store, url: str) -> list[KnownCopy]:
 
 def _tell_copies(copies: list[KnownCopy]) -> None:
     if output.is_json():
-        for record in copy_records(copies):
-            output.print_json(record)
+        output.print_json(*copies_of(copies))
         return
     print_copies(copies)
 
@@ -112,19 +87,19 @@ def _row(entry: HistoryEntry) -> tuple[object, ...]:
     fields = "\n".join(
         f"{name}: {output.clean(value)}" for name, value in zip(FIELDS, entry.fields, strict=True) if value is not None
     )
-    told = [(verdict[0], list(_found(*verdict))) for verdict in entry.verdicts]
+    told = [(verdict.at, list(_found(verdict))) for verdict in entry.verdicts]
     told += [(change.at, list(_changed(change))) for change in entry.items]
     found = "\n".join(line for _, lines in sorted(told, key=lambda each: each[0]) for line in lines)
     kept = "in table" if entry.in_table else "history"
     return (show_time(entry.first_at), show_time(entry.last_at), entry.storings, kept, found or None, fields or None)
 
 
-def _found(at: Instant, outcome: str, reason: str | None, rule: str, data: JsonObject) -> Iterator[str]:
+def _found(verdict: VerdictEntry) -> Iterator[str]:
     """Say what a comparison found and when, on what basis, and how it came about where more than the fields say so."""
-    basis = data.get("basis") or DECLARED
+    data, basis = verdict.data, verdict.basis
     heard = data.get("trace", [])[1:]
-    told = [part for part in (reason, basis if heard or basis != DECLARED else None) if part]
-    yield f"{show_time(at)} {outcome} ({rule}{': ' if told else ''}{', '.join(told)})"
+    told = [part for part in (verdict.reason, basis if heard or basis != DECLARED else None) if part]
+    yield f"{show_time(verdict.at)} {verdict.outcome} ({verdict.rule}{': ' if told else ''}{', '.join(told)})"
     values = {each.get("signal"): (each.get("previous"), each.get("latest")) for each in data.get("signals", [])}
     for step in heard:
         why = str(step.get("why"))

@@ -5,7 +5,6 @@ The one place where text that a page or a server supplied reaches a terminal, so
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 import textwrap
@@ -15,10 +14,12 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import click
 
 from tocsin.errors import StoreError, TocsinError, UsageError
-from tocsin.spec.infrastructure.unsafe import UNSAFE_IN_TEXT, safe_line, safe_text
+from tocsin.spec.infrastructure.unsafe import safe_line, safe_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from tocsin.model.records.fields import Record
 
 DONE, NEEDS_USER, WRONG_CALL, NO_STORE = 0, 1, 2, 3
 
@@ -53,7 +54,7 @@ def is_json_asked() -> bool:
     return bool(context is not None and context.meta.get(_JSON))
 
 
-def emit(record: Mapping[str, Any], human: Callable[[], None]) -> None:
+def emit(record: Record | Mapping[str, Any], human: Callable[[], None]) -> None:
     """Say one thing: as a line of JSON to a program; to a person, by calling `human`, which prints it."""
     if is_json():
         print_json(record)
@@ -61,12 +62,12 @@ def emit(record: Mapping[str, Any], human: Callable[[], None]) -> None:
         human()
 
 
-def print_json(*records: Mapping[str, Any]) -> None:
+def print_json(*records: Record | Mapping[str, Any]) -> None:
     """Print records as lines of JSON, in UTF-8 whatever the locale is."""
-    lines = "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
-    lines = UNSAFE_IN_TEXT.sub(lambda match: f"\\u{ord(match[0]):04x}", lines)
+    from tocsin.model.records.fields import to_json  # noqa: PLC0415 - the help needs no records
+
     with _bar_aside(sys.stdout):
-        click.echo(lines.encode(), nl=False)
+        click.echo(b"".join(b"%b\n" % to_json(record) for record in records), nl=False)
 
 
 def print_document(text: str) -> None:

@@ -11,6 +11,7 @@ from tocsin.cli.arguments import parse_time
 from tocsin.cli.formatting import json_time, show_time
 from tocsin.cli.session import now, with_store
 from tocsin.errors import UsageError
+from tocsin.model.records.service import new_token_of, token_of
 
 if TYPE_CHECKING:
     from tocsin.model import Instant, TokenRow
@@ -51,7 +52,7 @@ def add(ctx: click.Context, name: str, scope: str, expires: str | None) -> None:
 
     row = with_store(ctx, work, create=True)
     if output.is_json():
-        output.print_json({**to_record(row, at), "token": token})
+        output.print_json(new_token_of(row, at, token))
         return
     output.note(f"Token {name} may {scope}. It is shown this once; keep it as you keep a password:")
     output.say(token, whole=True)
@@ -65,8 +66,7 @@ def list_(ctx: click.Context) -> None:
     at = now()
     rows = with_store(ctx, lambda store: store.tokens())
     if output.is_json():
-        for row in rows:
-            output.print_json(to_record(row, at))
+        output.print_json(*(token_of(row, at) for row in rows))
     elif rows:
         cells = [
             (row.name, row.scope, stands(row, at), show_time(row.created_at), show_time(row.last_used_at) or "never")
@@ -91,27 +91,13 @@ def revoke(ctx: click.Context, name: str) -> None:
         return row
 
     row = with_store(ctx, work)
-    output.emit(to_record(row, at), lambda: output.say(f"Token {name} is revoked.", style="green"))
+    output.emit(token_of(row, at), lambda: output.say(f"Token {name} is revoked.", style="green"))
 
 
 def check_name(name: str) -> None:
     """Refuse a name that lists and logs could not show; raises UsageError."""
     if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
         raise UsageError(f"NAME: {name!r}; give it a name of 1 to {_LONGEST_NAME} letters, such as grafana")
-
-
-def to_record(row: TokenRow, at: Instant) -> dict[str, Any]:
-    """Tell a token as `--json` does; its secret is known to nobody."""
-    return {
-        "name": row.name,
-        "scope": row.scope.value,
-        "stands": stands(row, at),
-        "declared": row.is_declared,
-        "created": json_time(row.created_at),
-        "expires": json_time(row.expires_at),
-        "last_used": json_time(row.last_used_at),
-        "revoked": json_time(row.revoked_at),
-    }
 
 
 def stands(row: TokenRow, at: Instant) -> str:

@@ -86,10 +86,11 @@ def first_line(page: PageRow, history: list[HistoryEntry]) -> Line | None:
 
 def verdict_lines(url: str, history: list[HistoryEntry]) -> Iterator[Line]:
     """Tell of every comparison that found a change, oldest first."""
-    found = sorted({verdict[0]: verdict for entry in history for verdict in entry.verdicts}.items())
-    for at, (_, outcome, _reason, rule, data) in found:
-        sentence = f"{_verdict_words(rule, outcome, data)}: {_differing_words(data)}"
-        yield Line(at, "verdict", f"{url}#{at}", url, outcome, rule, sentence)
+    found = sorted({verdict.at: verdict for entry in history for verdict in entry.verdicts}.items())
+    for at, verdict in found:
+        said = _verdict_words(verdict.rule, verdict.outcome, verdict.data)
+        sentence = f"{said}: {_differing_words(verdict.data)}"
+        yield Line(at, "verdict", f"{url}#{at}", url, verdict.outcome, verdict.rule, sentence)
 
 
 def question_lines(question: QuestionRow, *, answer: str) -> Iterator[Line]:

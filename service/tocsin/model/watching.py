@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from tocsin.model.browsing import StateEntry, VerdictEntry
 from tocsin.model.common import FieldValues, Instant, JsonObject
 from tocsin.model.knowledge import ItemChanges
 
@@ -71,20 +72,15 @@ class HostPages(Struct, frozen=True):
     robots: tuple[str, ...] = ()
 
 
-class HistoryEntry(Struct, frozen=True):
+class HistoryEntry(StateEntry, frozen=True):
     """One state of a page, and what its comparison with the one before found.
 
-    items  how its items changed while this was the latest, the oldest first; the oldest state that is kept has what is
-           from before it, too
+    verdicts  the oldest first
+    items     how its items changed while this was the latest state, the oldest first; the oldest state that is kept has
+              the changes before it, too
     """
 
-    first_at: Instant
-    last_at: Instant
-    storings: int
-    in_table: bool
-    fields: FieldValues
-    verdicts: tuple[tuple[Instant, str, str | None, str, JsonObject], ...] = ()
-    """(at, outcome, reason, rule, data) each"""
+    verdicts: tuple[VerdictEntry, ...] = ()
     items: tuple[ItemChanges, ...] = ()
 
 

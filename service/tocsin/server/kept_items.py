@@ -12,6 +12,7 @@ from msgspec import Struct
 from tocsin import __version__
 from tocsin.errors import UsageError
 from tocsin.model import EPOCH, CheckOutcome, FailureKind, to_rfc3339
+from tocsin.model.records.history import ItemsDocument, KeptItems
 from tocsin.server.problems import Problem
 from tocsin.spec.extract import Form
 from tocsin.spec.microdata.formats import ALL
@@ -20,7 +21,7 @@ from tocsin.spec.microdata.formats.items_json import write_items
 from tocsin.spec.microdata.reading.packing import CUT, MOST_BYTES, MOST_ITEMS, SHORTENED, unpack
 
 if TYPE_CHECKING:
-    from tocsin.model import Instant, JsonObject, PageItems, PageRow
+    from tocsin.model import Instant, PageItems, PageRow
     from tocsin.spec.microdata.formats.catalogue import Format
 
 ItemNumber: TypeAlias = int | Literal["all"] | None
@@ -118,38 +119,37 @@ def write_document(kept: PageItems, asked: ItemFormat, title: str | None) -> Ite
     )
 
 
-def tell_items(page: PageRow, kept: PageItems | None, *, keeps: bool) -> JsonObject:
-    """Describe the kept items as `KeptItems` of the API, with the reason if there are none, or not all.
+def tell_items(page: PageRow, kept: PageItems | None, *, keeps: bool) -> KeptItems:
+    """Show the kept items, with the reason if there are none, or not all.
 
     keeps  the service keeps items
     Raises DamagedItems.
     """
     why = None if kept is not None and kept.count else why_no_items(page, is_read=kept is not None, keeps=keeps)
     if kept is None:
-        nothing = {"at": None, "since": None, "count": 0, "cut": False}
-        return {**nothing, "no_text": page.noindex, "why": why, "items": [], "formats": []}
+        return KeptItems(at=None, since=None, count=0, cut=False, no_text=page.noindex, why=why, items=[], formats=[])
     data = unpack(kept.packed)
     written = write_items(data)
     reasons = (why, MORE if kept.is_cut else None, *written.problems)
-    return {
-        "at": to_rfc3339(kept.at),
-        "since": to_rfc3339(kept.first_at),
-        "count": kept.count,
-        "cut": kept.is_cut or bool(written.items.get("cut")),
-        "no_text": page.noindex,
-        "why": "; ".join(filter(None, reasons)) or None,
-        "items": written.items["items"],
-        "formats": [
-            {
-                "form": each.name,
-                "label": each.label,
-                "media_type": each.media_type,
-                "profiles": each.profiles,
-                "url": f"/api/v1/pages/{page.id}/extract/{each.name}",
-            }
+    return KeptItems(
+        at=to_rfc3339(kept.at),
+        since=to_rfc3339(kept.first_at),
+        count=kept.count,
+        cut=kept.is_cut or bool(written.items.get("cut")),
+        no_text=page.noindex,
+        why="; ".join(filter(None, reasons)) or None,
+        items=written.items["items"],
+        formats=[
+            ItemsDocument(
+                form=each.name,
+                label=each.label,
+                media_type=each.media_type,
+                profiles=list(each.profiles),
+                url=f"/api/v1/pages/{page.id}/extract/{each.name}",
+            )
             for each in map(FORMATS.__getitem__, available_formats(data))
         ],
-    }
+    )
 
 
 def why_no_items(page: PageRow, *, is_read: bool, keeps: bool) -> str:

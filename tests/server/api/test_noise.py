@@ -65,4 +65,4 @@ async def test_a_page_of_which_nothing_is_known_has_no_signals(api: Api) -> None
     found = await api.get("/pages/1/signals")
 
     assert found == {"values": {}, "listed": {}, "noise": [], "heard": [], "muted_on_host": []}
-    assert await api.get("/hosts/a.example/noise") == {"items": []}
+    assert await api.get("/hosts/a.example/noise") == {"items": [], "next": None}

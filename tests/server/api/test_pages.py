@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tests.server.diary import URL
 from tocsin.model import CheckOutcome, CheckReport, Scope, to_rfc3339
-from tocsin.server.api import bulk
+from tocsin.server.api import checks
 
 if TYPE_CHECKING:
     from tests.contract.desk import Desk
@@ -229,7 +229,7 @@ async def test_a_page_is_checked_now_and_its_progress_told(api: Api) -> None:
     check = await api.get(answer.headers["location"].removeprefix("/api/v1"))
     assert (check["done"], check["total"], check["is_over"]) == (0, 2, False)
     assert (check["skipped"], check["skipped_until"]) == (0, None)
-    assert await api.get(f"/checks/{check['id']}/reports") == {"items": []}
+    assert await api.get(f"/checks/{check['id']}/reports") == {"items": [], "next": None}
 
 
 async def test_of_checks_it_is_said_how_many_were_skipped_and_until_when(api: Api, desk: Desk) -> None:
@@ -251,7 +251,7 @@ async def test_of_checks_it_is_said_how_many_were_skipped_and_until_when(api: Ap
 async def test_of_more_checks_than_can_be_counted_it_is_not_said_how_many_were_skipped(
     api: Api, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk, "MOST_COUNTED", 1)
+    monkeypatch.setattr(checks, "MOST_COUNTED", 1)
     (second,) = await desk.watch(A)
 
     check = await api.do("POST", "/checks", {"ids": ["1", str(second)]})

@@ -9,12 +9,13 @@ from msgspec.structs import replace
 
 from tocsin.cli import output
 from tocsin.cli.arguments import Number, careful, confirm, parse_time, removal
-from tocsin.cli.attention.copies import copy_records, pick_copy, print_newest_copies, print_question_copies
-from tocsin.cli.formatting import count, json_time, show_time
+from tocsin.cli.attention.copies import pick_copy, print_newest_copies, print_question_copies
+from tocsin.cli.formatting import count, show_time
 from tocsin.cli.progress import steps
 from tocsin.cli.session import now, with_store
 from tocsin.errors import UsageError
 from tocsin.model import Instruction
+from tocsin.model.records.alerting import question_of, standing_answer_of, whole_question
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def lift(ctx: click.Context, rule: int) -> None:
     """Forget an answer that stays; its pages are checked again."""
     pages = with_store(ctx, lambda store: _lift(store, rule))
     told = f"Rule {rule} lifted; {count(pages, 'page')} checked again."
-    output.emit({"rule": str(rule), "pages": pages}, lambda: output.say(told))
+    output.emit({"id": str(rule), "pages": pages}, lambda: output.say(told))
 
 
 async def _lift(store: Store, rule_id: int) -> int:
@@ -46,18 +47,7 @@ async def _lift(store: Store, rule_id: int) -> int:
 def print_rules(rules: Sequence[RuleRow]) -> None:
     """List them: a table for a person, a line each for a program."""
     if output.is_json():
-        for rule in rules:
-            output.print_json(
-                {
-                    "rule": str(rule.id),
-                    "instruction": rule.instruction.kind,
-                    "scope": rule.scope,
-                    "url": rule.page_url,
-                    "host": rule.host,
-                    "cause": rule.cause,
-                    "since": json_time(rule.created_at),
-                }
-            )
+        output.print_json(*map(standing_answer_of, rules))
         return
     if not rules:
         output.say("No answer stays in force.")
@@ -100,7 +90,7 @@ def show(ctx: click.Context, question: int) -> None:
     Copies are named by other watched pages (mset), or by the page itself while it was there; the newest come first.
     """
     found, urls, copies = with_store(ctx, lambda store: _whole(store, question))
-    record = {**to_record(found), "urls": urls, "copies": copy_records(copies)}
+    record = whole_question(found, urls, copies)
     output.emit(record, lambda: _print_whole(found, urls, copies))
 
 
@@ -110,37 +100,6 @@ async def _whole(store: Store, question_id: int) -> tuple[QuestionRow, list[str]
         raise UsageError(f"question {question_id}: there is none; see: tocsin attention list")
     urls = await store.question_pages(question_id, limit=_MOST_PAGES)
     return question, urls, await store.question_copies(question_id)
-
-
-def to_record(question: QuestionRow) -> dict[str, Any]:
-    """Tell a question as `--json` does."""
-    return {
-        "id": str(question.id),
-        "host": question.host,
-        "cause": question.cause,
-        "pages": question.pages,
-        "sample": list(question.sample),
-        "during": question.during,
-        "opened": json_time(question.opened_at),
-        "asked": json_time(question.announced_at),
-        "answered": json_time(question.answered_at),
-        "closed": json_time(question.closed_at),
-        "instruction": None if question.instruction is None else question.instruction.kind,
-        "attempts": [
-            {
-                "at": json_time(attempt.at),
-                "kind": attempt.kind,
-                "status": attempt.status,
-                "message": attempt.message,
-                "elapsed_ms": attempt.elapsed_ms,
-            }
-            for attempt in question.attempts
-        ],
-        "last_received": json_time(question.last_received),
-        "next_occasion": json_time(question.next_occasion),
-        "pending_change": question.pending_change,
-        "copies": copy_records(question.copies),
-    }
 
 
 async def _list(store: Store, limit: int | None, *, closed: bool) -> None:
@@ -154,7 +113,7 @@ async def _list(store: Store, limit: int | None, *, closed: bool) -> None:
         return
     after, left = 0, limit
     while questions := await store.questions(closed=closed, after_id=after, limit=min(_PIECE, left or _PIECE)):
-        output.print_json(*map(to_record, questions))
+        output.print_json(*map(question_of, questions))
         after = questions[-1].id
         if left is not None and not (left := left - len(questions)):
             break

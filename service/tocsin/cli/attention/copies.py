@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.cli import output
 from tocsin.errors import UsageError
@@ -19,22 +19,6 @@ class Picked(NamedTuple):
 
     url: str
     of: str | None
-
-
-def copy_records(copies: Sequence[KnownCopy]) -> list[dict[str, Any]]:
-    """Tell copies as `--json` does, with the numbers by which they are picked."""
-    return [
-        {
-            "number": number,
-            "url": copy.url,
-            "datetime": copy.datetime,
-            "rel": copy.rel,
-            "kind": copy.kind,
-            "of": copy.of,
-            "from": copy.seen_on,
-        }
-        for number, copy in enumerate(copies, 1)
-    ]
 
 
 def print_question_copies(question: QuestionRow, copies: Sequence[KnownCopy]) -> None:

@@ -15,6 +15,7 @@ from tocsin.cli.session import configuration, now
 from tocsin.configuration import Loaded, mask, resolve_page_origins, resolve_readable
 from tocsin.configuration.convert import to_json
 from tocsin.configuration.tree import dotted, walk
+from tocsin.model.records.service import Setting
 
 if TYPE_CHECKING:
     from tocsin.cli.doctor import Finding
@@ -61,7 +62,7 @@ def _print_settings(loaded: Loaded, examination: Examination) -> None:
         rows += [(f"pages.{key}", mask(("pages", key), value), f"group {group}") for key, value in given.items()]
     if output.is_json():
         for key, value, origin in rows:
-            output.print_json({"setting": key, "value": value, "origin": origin})
+            output.print_json(Setting(key=key, value=value, origin=origin))
         return
     shown = [(key, _shown(value), origin) for key, value, origin in rows]
     output.table(("setting", "value", "from"), shown, title=f"Configuration: {loaded.file or 'no file'}")

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from tocsin.cli import output
 from tocsin.cli.doctor.crowding import find_crowding, to_note
-from tocsin.cli.formatting import count, json_time, show_time
+from tocsin.cli.formatting import count, show_time
 from tocsin.cli.selection import BATCH, why_disallowed
 from tocsin.cli.session import configuration, with_store
 from tocsin.cli.watch.editing import add, clear, remove, set_
 from tocsin.cli.watch.exchange import export, import_
-from tocsin.configuration import mask
 from tocsin.model import CheckOutcome, PageFilter
-from tocsin.model.records.pages import Modes, is_subject
+from tocsin.model.records.pages import Modes, is_subject, page_of
 from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ async def _print_list(store: Store, which: PageFilter, *, base: str, limit: int 
         meant = meant[: None if limit is None else limit - printed]
         printed += len(meant)
         if output.is_json():
-            output.print_json(*(to_record(page, *modes.of(page)) for page in meant))
+            output.print_json(*(page_of(page, modes) for page in meant))
         else:
             kept += meant
     if output.is_json():
@@ -84,38 +83,6 @@ async def _print_list(store: Store, which: PageFilter, *, base: str, limit: int 
     total = await store.count_pages(which)
     if total > printed and not subject:
         output.note(f"{count(total - printed, 'page')} more; give --limit, or pipe the list")
-
-
-def to_record(page: PageRow, mode: str, mode_from: str) -> dict[str, Any]:
-    """Tell a page as `--json` does; secrets are masked."""
-    fields = dict(zip(FIELDS, page.fields or (None,) * len(FIELDS), strict=True))
-    return {
-        "id": str(page.id),
-        "url": page.url,
-        "given": page.given,
-        "group": page.group,
-        "text": page.text,
-        "mode": mode,
-        "mode_from": mode_from,
-        "subject": is_subject(page, mode),
-        "paused": page.paused,
-        "settings": {key: mask(("pages", key), value) for key, value in page.settings.items()},
-        "credentials": page.has_secrets,
-        "topper": {field: fields[field] for field in TOPPER_FIELDS},
-        "declares": [field for field, value in fields.items() if value is not None],
-        "outcome": (page.last_report or {}).get("outcome"),
-        "problem": (page.last_report or {}).get("problem"),
-        "stored": json_time(page.stored_at),
-        "last_check": json_time(page.last_checked_at),
-        "last_received": json_time(page.last_received_at),
-        "last_change": json_time(page.last_changed_at),
-        "next_check": json_time(page.next_at),
-        "next_why": page.next_why,
-        "noindex": page.noindex,
-        "nofollow": page.nofollow,
-        "saved_bytes": page.saved_bytes,
-        "question": None if page.question_id is None else str(page.question_id),
-    }
 
 
 def _print(pages: list[PageRow], modes: Modes, *, topper: bool) -> None:

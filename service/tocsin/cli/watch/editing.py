@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from tocsin.cli import output
 from tocsin.cli.arguments import careful, confirm, removal
-from tocsin.cli.check import check_pages, print_declared, print_report, to_record
+from tocsin.cli.check import check_pages, print_declared, print_report
 from tocsin.cli.formatting import count
 from tocsin.cli.progress import steps
 from tocsin.cli.selection import pages_named, select
@@ -20,6 +20,7 @@ from tocsin.configuration.tree import PAGE_KEYS
 from tocsin.errors import UsageError
 from tocsin.lists.pages import check_group, check_words, new_page
 from tocsin.model import CheckOutcome, CheckReport, PageFilter
+from tocsin.model.records.pages import check_of
 from tocsin.spec.html.urls import watch_url
 from tocsin.spec.topper.state import PageState
 
@@ -190,7 +191,7 @@ def as_first(report: CheckReport, declares: tuple[str, ...]) -> CheckReport:
 
 
 def _tell(url: str, page_id: int | None, report: CheckReport | None) -> None:
-    record: dict[str, Any] = {"url": url, "added": page_id is not None, "check": to_record(report) if report else None}
+    record: dict[str, Any] = {"url": url, "added": page_id is not None, "check": check_of(report) if report else None}
 
     def human() -> None:
         if page_id is not None:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class DeliveryStatus(Record, frozen=True):
     """The delivery of an alert to one channel."""
 
-    channel: str
+    channel: Annotated[str, Meta(description="its name")]
     state: Annotated[str, Meta(description="waiting, accepted or dead")]
-    tries: int
+    tries: Annotated[int, Meta(description="that were made")]
     error: Annotated[str | None, Meta(description="of the last try")]
 
 
@@ -35,12 +35,12 @@ class Alert(Record, frozen=True):
     id: Ulid
     position: Annotated[int, Meta(description="grows with each alert")]
     type: Annotated[str, Meta(examples=["tocsin.page.changed.v1"])]
-    page: Id | None
-    url: str | None
+    page: Annotated[Id | None, Meta(description="null: it is not about a single page")]
+    url: Annotated[str | None, Meta(description="of the page")]
     at: Annotated[Time, Meta(description="when it was decided")]
     outcome: Annotated[str | None, Meta(description="of the change: major or minor")]
     seen_at: Annotated[Time | None, Meta(description="when you marked it as seen")]
-    deliveries: list[DeliveryStatus]
+    deliveries: Annotated[list[DeliveryStatus], Meta(description="one for each channel")]
     event: Annotated[Json, Meta(description="the CloudEvent, as channels receive it")]
 
 
@@ -66,7 +66,7 @@ def alert_of(row: AlertRow) -> Alert:
 class ConfiguredChannel(Record, frozen=True):
     """Where alerts go."""
 
-    name: str
+    name: Annotated[str, Meta(description="its key in the configuration")]
     type: Annotated[str, Meta(examples=["webhook"])]
     url: Annotated[str, Meta(description="its scheme and host; the rest is masked")]
     path: Annotated[str, Meta(description="of a file")]
@@ -100,7 +100,7 @@ class Storm(Record, frozen=True):
     """One change that many pages of a host had in common."""
 
     id: Id
-    host: str
+    host: Annotated[str, Meta(description="of the pages")]
     pages: Annotated[Number, Meta(description="that had the change so far")]
     sample: Annotated[list[str], Meta(description="URLs of the first pages, at most ten")]
     outcome: Annotated[str, Meta(description="minor or major")]
@@ -134,7 +134,7 @@ class StormPage(Record, frozen=True):
 
     storm: Id
     page: Id
-    url: str
+    url: Annotated[str, Meta(description="of the page")]
     verdict: Id
     at: Time
     outcome: Annotated[str, Meta(description="minor or major")]
@@ -162,7 +162,7 @@ class FailedAttempt(Record, frozen=True):
     at: Time
     kind: Annotated[str, Meta(examples=["timeout"])]
     status: Annotated[int | None, Meta(description="of the HTTP answer")]
-    message: str
+    message: Annotated[str, Meta(description="the cause, in words")]
     elapsed_ms: Annotated[int, Meta(description="duration in milliseconds")]
 
 
@@ -181,14 +181,14 @@ class Question(Record, frozen=True):
     """Pages of one host that could not be received for one cause."""
 
     id: Id
-    host: str
+    host: Annotated[str, Meta(description="of the pages")]
     cause: Annotated[str, Meta(examples=["timeout", "status 404"])]
     during: Annotated[str, Meta(description="check or rendering")]
     pages: Annotated[Number, Meta(description="that it is about")]
     sample: Annotated[list[str], Meta(description="URLs of some of its pages")]
     opened_at: Annotated[Time, Meta(description="of the first failure")]
     asked_at: Annotated[Time | None, Meta(description="when you were asked; null: failures are being gathered")]
-    answered_at: Time | None
+    answered_at: Annotated[Time | None, Meta(description="when you answered it")]
     closed_at: Annotated[Time | None, Meta(description="when it was answered in full, or ended by itself")]
     instruction: Annotated[str | None, Meta(description="the answer: again, never, until-major, drop or copy")]
     attempts: Annotated[list[FailedAttempt], Meta(description="of the page that failed first")]
@@ -239,11 +239,11 @@ class StandingAnswer(Record, frozen=True):
     """An answer that is kept: `never` or `until-major`."""
 
     id: Id
-    instruction: Literal["never", "until-major"]
+    instruction: Annotated[Literal["never", "until-major"], Meta(description="the answer")]
     scope: Annotated[Literal["page", "host-cause", "host", "cause"], Meta(description="what it holds for")]
     url: Annotated[str | None, Meta(description="of the page, with scope page")]
-    host: str | None
-    cause: str | None
+    host: Annotated[str | None, Meta(description="with scope host or host-cause")]
+    cause: Annotated[str | None, Meta(description="with scope cause or host-cause")]
     since: Annotated[Time, Meta(description="when it was given")]
 
 

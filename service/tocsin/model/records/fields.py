@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
@@ -28,9 +28,18 @@ Number: TypeAlias = Annotated[int, Meta(ge=0)]
 
 Json: TypeAlias = dict[str, Any]
 
+Row = TypeVar("Row")
+
 
 class Record(Struct, frozen=True, forbid_unknown_fields=True):
     """Something as surfaces show it; each field says what it holds."""
+
+
+class Part(Record, Generic[Row], frozen=True):
+    """A part of a list."""
+
+    items: list[Row]
+    next: Annotated[str | None, Meta(description="the `cursor` of the next part; null at the end")]
 
 
 _ENCODER: Final = msgspec.json.Encoder()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta, convert, field
 
 from tocsin.model.common import to_rfc3339
-from tocsin.model.records.fields import Id, Json, Number, Record, Time, id_or_none, time_or_none
+from tocsin.model.records.fields import Id, Json, Number, Part, Record, Time, id_or_none, time_or_none
 from tocsin.model.records.pages import Fields, fields_of
 from tocsin.model.rendering import RenderingRow
 from tocsin.spec.differences.compare import Run
@@ -16,6 +16,7 @@ from tocsin.spec.microdata.changes.words import tell_changes
 if TYPE_CHECKING:
     from tocsin.model.browsing import RenderingEntry, StateEntry, VerdictEntry
     from tocsin.model.knowledge import HostNoise, ItemChanges, SignalContext, SnapshotRow
+    from tocsin.model.watching import HistoryEntry
 
 
 class State(Record, frozen=True):
@@ -31,32 +32,36 @@ class State(Record, frozen=True):
 
 def state_of(entry: StateEntry) -> State:
     """Show a state."""
-    return State(
-        id=str(entry.id),
-        stored_at=to_rfc3339(entry.first_at),
-        last_stored_at=to_rfc3339(entry.last_at),
-        storings=entry.storings,
-        in_table=entry.in_table,
-        fields=fields_of(entry.fields),
-    )
+    return State(**_values_of(entry))
+
+
+def _values_of(entry: StateEntry) -> dict[str, Any]:
+    return {
+        "id": str(entry.id),
+        "stored_at": to_rfc3339(entry.first_at),
+        "last_stored_at": to_rfc3339(entry.last_at),
+        "storings": entry.storings,
+        "in_table": entry.in_table,
+        "fields": fields_of(entry.fields),
+    }
 
 
 class FieldChange(Record, frozen=True):
     """A field of two states."""
 
-    field: str
-    previous: str | None
-    latest: str | None
-    changed: bool
+    field: Annotated[str, Meta(description="its name")]
+    previous: Annotated[str | None, Meta(description="its earlier value")]
+    latest: Annotated[str | None, Meta(description="its later value")]
+    changed: Annotated[bool, Meta(description="the values differ")]
 
 
 class StateDifference(Record, frozen=True):
     """Two states, field by field."""
 
-    from_: State = field(name="from")
-    to: State
+    from_: Annotated[State, Meta(description="the earlier state")] = field(name="from")
+    to: Annotated[State, Meta(description="the later state")]
     changed: Annotated[list[str], Meta(description="names of the fields that differ")]
-    fields: list[FieldChange]
+    fields: Annotated[list[FieldChange], Meta(description="all twelve")]
 
 
 def compare_states(older: State, newer: State) -> StateDifference:
@@ -113,7 +118,7 @@ class RenderingError(Record, frozen=True):
 
     kind: Annotated[str, Meta(examples=["timeout"])]
     status: Annotated[int | None, Meta(description="of the HTTP answer")]
-    message: str
+    message: Annotated[str, Meta(description="the cause, in words")]
 
 
 class Rendering(Record, frozen=True):
@@ -121,16 +126,16 @@ class Rendering(Record, frozen=True):
 
     id: Id
     started_at: Time
-    received_at: Time | None
+    received_at: Annotated[Time | None, Meta(description="null: the page was not received")]
     kind: Annotated[str, Meta(description="by which renderer: http, or copy")]
     status: Annotated[int | None, Meta(description="of the HTTP answer")]
     final_url: Annotated[str | None, Meta(description="after redirects")]
-    content_type: str | None
-    title: str | None
+    content_type: Annotated[str | None, Meta(description="as the server sent it")]
+    title: Annotated[str | None, Meta(description="of the page")]
     bytes: Annotated[int | None, Meta(description="of the body")]
     digest: Annotated[str | None, Meta(description="of the body")]
     same_state: Annotated[bool | None, Meta(description="it found the state that was judged")]
-    error: RenderingError | None
+    error: Annotated[RenderingError | None, Meta(description="why the page was not received")]
     items: Annotated[Json | None, Meta(description="how the page's items changed, as in its event")]
 
 
@@ -165,7 +170,7 @@ class ItemChange(Record, frozen=True):
     at: Annotated[Time, Meta(description="when they were read")]
     since: Annotated[Time, Meta(description="when the ones before were read")]
     added: Annotated[Number, Meta(description="items; this and the next two count top-level items alone")]
-    removed: Number
+    removed: Annotated[Number, Meta(description="items")]
     changed: Annotated[Number, Meta(description="items that differ themselves, or hold one that does")]
     cut: Annotated[bool, Meta(description="not everything is shown")]
     changes: Annotated[list[Json], Meta(description="each as in the event")]
@@ -180,11 +185,49 @@ def item_change_of(entry: ItemChanges) -> ItemChange:
     )
 
 
+class ItemChangesOfPage(Part[ItemChange], frozen=True):
+    """A part of the list of how a page's items changed."""
+
+    why: Annotated[str | None, Meta(description="why there are none, in words; null where there are some")]
+
+
+class ItemsDocument(Record, frozen=True):
+    """A format in which the kept items of a page are served."""
+
+    form: Annotated[str, Meta(examples=["ical"])]
+    label: Annotated[str, Meta(description="for people", examples=["Calendar"])]
+    media_type: Annotated[str, Meta(examples=["text/calendar; charset=utf-8"])]
+    profiles: Annotated[list[str], Meta(description="the first one is the default")]
+    url: Annotated[str, Meta(examples=["/api/v1/pages/42/extract/ical"])]
+
+
+class KeptItems(Record, frozen=True):
+    """A page's microdata as it was when the page was last read whole."""
+
+    at: Annotated[Time | None, Meta(description="when it was last read; null: never, or the page has none")]
+    since: Annotated[Time | None, Meta(description="when it was first read as it is now")]
+    count: Annotated[Number, Meta(description="all items that are kept, nested ones included")]
+    cut: Annotated[bool, Meta(description="the page has more than is kept and shown")]
+    no_text: Annotated[bool, Meta(description="none is kept: the page asks not to be indexed")]
+    why: Annotated[str | None, Meta(description="why none are kept, or not all, in words")]
+    items: Annotated[list[Json], Meta(description="the top-level items")]
+    formats: Annotated[list[ItemsDocument], Meta(description="those that the items can be had in")]
+
+
 class HistoryState(State, frozen=True):
     """A state with all that was found while it was the latest."""
 
     verdicts: Annotated[list[Verdict], Meta(description="of the comparisons that found it, the oldest first")]
     items: Annotated[list[ItemChange], Meta(description="of renderings while it was the latest, the oldest first")]
+
+
+def history_state_of(entry: HistoryEntry) -> HistoryState:
+    """Show a state with all that was found while it was the latest."""
+    return HistoryState(
+        **_values_of(entry),
+        verdicts=[verdict_of(verdict) for verdict in entry.verdicts],
+        items=[item_change_of(change) for change in entry.items],
+    )
 
 
 class Text(Record, frozen=True):
@@ -193,7 +236,7 @@ class Text(Record, frozen=True):
     number: Annotated[int, Meta(ge=1, description="1 is the latest")]
     id: Id
     at: Time
-    digest: str
+    digest: Annotated[str, Meta(description="of the text, in hexadecimal digits")]
     packed_bytes: Annotated[int, Meta(description="that it takes in the store")]
 
 
@@ -207,10 +250,10 @@ def text_of(row: SnapshotRow, number: int) -> Text:
 class TextDifference(Record, frozen=True):
     """How a page's text became another one."""
 
-    from_: Text = field(name="from")
-    to: Text
-    by: Literal["words", "lines"]
-    changed: bool
+    from_: Annotated[Text, Meta(description="the earlier text")] = field(name="from")
+    to: Annotated[Text, Meta(description="the later text")]
+    by: Annotated[Literal["words", "lines"], Meta(description="the unit of comparison")]
+    changed: Annotated[bool, Meta(description="the texts differ")]
     runs: Annotated[list[Run], Meta(description="pieces of text, in order")]
 
 
@@ -230,7 +273,7 @@ class Signals(Record, frozen=True):
 
     values: Annotated[dict[str, str], Meta(description="by the signal's name")]
     listed: Annotated[dict[str, str], Meta(description="what watched feeds and sitemaps say of its last change")]
-    noise: list[NoisyPlace]
+    noise: Annotated[list[NoisyPlace], Meta(description="places and signals that change from check to check")]
     heard: Annotated[list[str], Meta(description="keys of places that you want to hear of")]
     muted_on_host: Annotated[list[str], Meta(description="keys of places muted on all pages of the host")]
 

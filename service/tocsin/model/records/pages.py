@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Meta, field, to_builtins
 
 from tocsin.configuration.secrets import mask_settings
+from tocsin.model.browsing import BoundedCount
 from tocsin.model.common import to_rfc3339
-from tocsin.model.records.fields import Id, Json, Number, Record, Time, id_or_none, time_or_none
+from tocsin.model.records.fields import Id, Json, Number, Part, Record, Time, id_or_none, time_or_none
 from tocsin.spec.topper.state import FIELDS, PageState
 
 if TYPE_CHECKING:
@@ -27,13 +28,13 @@ class CheckError(Record, frozen=True):
     """Why a check did not receive its page."""
 
     kind: Annotated[str, Meta(examples=["timeout"])]
-    message: str
+    message: Annotated[str, Meta(description="the cause, in words")]
 
 
 class Check(Record, frozen=True):
     """How the check of one page ended."""
 
-    url: str
+    url: Annotated[str, Meta(description="of the page")]
     outcome: Annotated[str, Meta(description="such as unchanged, minor, major or unreachable")]
     changed: Annotated[list[str], Meta(description="names of the fields that changed")]
     reason: Annotated[str | None, Meta(description="topper-major, duration, minor-count or other")]
@@ -47,7 +48,7 @@ class Check(Record, frozen=True):
     elapsed_ms: Annotated[int, Meta(description="duration of the check in milliseconds")]
     not_modified: Annotated[bool, Meta(description="the server answered 304")]
     next_try: Annotated[Time | None, Meta(description="when a deferred or skipped check can be made")]
-    error: CheckError | None
+    error: Annotated[CheckError | None, Meta(description="why the page was not received")]
     problem: Annotated[str | None, Meta(description="why the page was skipped, held back, or not read whole")]
     saved_bytes: Annotated[int, Meta(description="bytes that the server did not have to send again (304)")]
     signals: Annotated[list[str], Meta(description="names of the signals that changed")]
@@ -72,13 +73,13 @@ class Page(Record, frozen=True):
     id: Id
     url: Annotated[str, Meta(description="as it is watched: serialized by the URL standard")]
     given: Annotated[str, Meta(description="as you wrote it")]
-    host: str
-    group: str
+    host: Annotated[str, Meta(description="of its URL")]
+    group: Annotated[str, Meta(description="the group that it is in")]
     text: Annotated[str | None, Meta(description="your own words on it")]
     mode: Annotated[Mode, Meta(description="the mode in force")]
     mode_from: Annotated[str, Meta(description="where the mode is set: page, group, all pages or configuration")]
     subject: Annotated[bool, Meta(description="subject to awareness now (T50, T51)")]
-    paused: bool
+    paused: Annotated[bool, Meta(description="it is not checked until it is resumed")]
     settings: Annotated[Json, Meta(description="set for this page; secrets are masked")]
     credentials: Annotated[bool, Meta(description="added with a user name and password")]
     fields: Annotated[Fields | None, Meta(description="of its latest state")]
@@ -109,6 +110,27 @@ class WholePage(Page, frozen=True):
     """A watched page by itself, with what lists of pages leave out."""
 
     items: Annotated[KeptItemsHint | None, Meta(description="its microdata; see GET /pages/{page_id}/items")]
+
+
+class Pages(Part[Page], frozen=True):
+    """A part of a list of pages."""
+
+    total: Annotated[BoundedCount | None, Meta(description="pages of the whole list, where `total` asked for it")]
+
+
+class AddedPage(Record, frozen=True):
+    """What became of one page that was to be added."""
+
+    url: Annotated[str, Meta(description="as it is watched")]
+    id: Annotated[Id | None, Meta(description="null: it was watched already, and stays as it is")]
+
+
+class AddedPages(Record, frozen=True):
+    """What became of many pages, in the order of the request."""
+
+    items: Annotated[list[AddedPage], Meta(description="one for each different URL")]
+    added: Annotated[Number, Meta(description="pages that were added")]
+    known: Annotated[Number, Meta(description="pages that were watched already")]
 
 
 class Modes:
@@ -188,9 +210,9 @@ class CheckRequest(Record, frozen=True):
     """The progress of checks that were asked for."""
 
     id: Id
-    done: Number
+    done: Annotated[Number, Meta(description="checks that are over")]
     total: Annotated[Number, Meta(description="fewer than were asked for where pages are paused or asked for anew")]
-    is_over: bool
+    is_over: Annotated[bool, Meta(description="all are done")]
     skipped: Annotated[Number | None, Meta(description="pages that were not asked for; null: too many to count")]
     skipped_until: Annotated[
         Time | None, Meta(description="when all pages skipped for their `min_gap` can be asked for")
@@ -201,14 +223,14 @@ class FinishedCheck(Record, frozen=True):
     """A check that was asked for and is over."""
 
     position: Annotated[int, Meta(ge=1, description="in order of completion")]
-    report: Check
+    report: Annotated[Check, Meta(description="how it ended")]
 
 
 class Copy(Record, frozen=True):
     """A copy of a page, as a watched page names it."""
 
     number: Annotated[int, Meta(ge=1, description="names it in an answer on the command line")]
-    url: str
+    url: Annotated[str, Meta(description="of the copy")]
     datetime: Annotated[str | None, Meta(description="when the copy was made, as it was written")]
     rel: Annotated[str | None, Meta(description="its link type, such as memento")]
     kind: Annotated[str, Meta(description="how the page names it: mset, memento or timemap")]

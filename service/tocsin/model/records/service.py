@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import field as named
 
 from tocsin.configuration.secrets import mask_settings
 from tocsin.model.browsing import BoundedCount
@@ -29,7 +30,7 @@ class JobStatus(Record, frozen=True):
     done: Annotated[Number, Meta(description="steps, such as pages, that are done")]
     total: Annotated[int | None, Meta(description="steps in all, as far as it is known")]
     started_at: Time
-    ended_at: Time | None
+    ended_at: Annotated[Time | None, Meta(description="null: it is running")]
     result: Annotated[Json | None, Meta(description="as the operation that started it says")]
     error: Annotated[str | None, Meta(description="why it failed, or ended early")]
 
@@ -53,8 +54,8 @@ def job_of(row: JobRow) -> JobStatus:
 class PageGroup(Record, frozen=True):
     """A group of pages."""
 
-    name: str
-    pages: Number
+    name: Annotated[str, Meta(description="of the group")]
+    pages: Annotated[Number, Meta(description="that are in it")]
     settings: Annotated[Json, Meta(description="set for it; secrets are masked")]
 
 
@@ -81,14 +82,14 @@ class Token(Record, frozen=True):
     """A token as listed; only a digest of its secret is kept."""
 
     id: Id
-    name: str
+    name: Annotated[str, Meta(description="as you chose it")]
     scope: Annotated[Scope, Meta(description="read, write or admin")]
     state: Annotated[Literal["in force", "expired", "revoked"], Meta(description="whether it is accepted")]
     declared: Annotated[bool, Meta(description="the configuration declares it, and revokes it")]
     created_at: Time
-    expires_at: Time | None
-    last_used_at: Time | None
-    revoked_at: Time | None
+    expires_at: Annotated[Time | None, Meta(description="null: never")]
+    last_used_at: Annotated[Time | None, Meta(description="null: never")]
+    revoked_at: Annotated[Time | None, Meta(description="null: not revoked")]
 
 
 class NewToken(Token, frozen=True):
@@ -149,10 +150,10 @@ class About(Record, frozen=True):
     """The service that answers."""
 
     name: Annotated[str, Meta(description="instance.name, the `source` of its events")]
-    version: str
+    version: Annotated[str, Meta(description="of Tocsin")]
     now: Annotated[Time, Meta(description="by its clock")]
     started_at: Time
-    time_zone: str
+    time_zone: Annotated[str, Meta(description="of the configuration")]
     who: Annotated[str, Meta(description="name of the token that asks")]
     scope: Annotated[Scope, Meta(description="of the token that asks")]
 
@@ -160,12 +161,12 @@ class About(Record, frozen=True):
 class FetcherProcess(Record, frozen=True):
     """A fetcher process; number 0 is the service's own process where that one fetches."""
 
-    number: int
-    pid: int | None
-    ready: bool
+    number: Annotated[int, Meta(description="from 0")]
+    pid: Annotated[int | None, Meta(description="of the process")]
+    ready: Annotated[bool, Meta(description="it takes pages")]
     in_flight: Annotated[Number, Meta(description="requests under way")]
     checks: Annotated[Number, Meta(description="since it was started")]
-    restarts: Number
+    restarts: Annotated[Number, Meta(description="how often it was replaced")]
 
 
 class Live(Record, frozen=True):
@@ -173,12 +174,12 @@ class Live(Record, frozen=True):
 
     in_flight: Annotated[Number, Meta(description="requests under way")]
     checks: Annotated[Number, Meta(description="since the start")]
-    fetchers: list[FetcherProcess]
+    fetchers: Annotated[list[FetcherProcess], Meta(description="by number")]
     renders_limit: Annotated[int, Meta(description="renderings at one time, at most")]
     renders_resume_at: Annotated[int, Meta(description="renderings below which waiting pages are let in again")]
     rendering: Annotated[Number, Meta(description="pages that hold a slot")]
     waiting_renders: Annotated[BoundedCount, Meta(description="pages that wait for a slot")]
-    open_questions: BoundedCount
+    open_questions: Annotated[BoundedCount, Meta(description="that wait for an answer")]
     outage_since: Annotated[Time | None, Meta(description="when our own connection was found down")]
 
 
@@ -213,7 +214,7 @@ class ActivitySpan(Record, frozen=True):
 
     at: Annotated[Time, Meta(description="when the span began")]
     outcomes: Annotated[dict[str, int], Meta(description="checks by outcome")]
-    alerts: int
+    alerts: Annotated[int, Meta(description="that were written")]
     rendered: Annotated[int, Meta(description="pages received whole")]
     wire_bytes: Annotated[int, Meta(description="bytes received")]
     saved_bytes: Annotated[int, Meta(description="bytes that servers did not have to send again (304)")]
@@ -229,3 +230,23 @@ def activity_of(row: ActivityRow) -> ActivitySpan:
         wire_bytes=row.wire_bytes,
         saved_bytes=row.saved_bytes,
     )
+
+
+class InvalidValue(Record, frozen=True):
+    """One value of a request that is not as described."""
+
+    in_: Annotated[str, Meta(examples=["body"])] = named(name="in")
+    field: Annotated[str, Meta(examples=["settings.every"])]
+    message: Annotated[str, Meta(description="why it is invalid")]
+
+
+class ProblemDetails(Struct, frozen=True):
+    """Why a request was refused, and the mend (RFC 9457)."""
+
+    type: Annotated[str, Meta(description="a stable name of the kind of problem")]
+    title: str
+    status: Annotated[int, Meta(ge=400, le=599)]
+    request_id: Annotated[str, Meta(description="names this request in the log")]
+    detail: Annotated[str, Meta(description="what went wrong")] | UnsetType = UNSET
+    mend: Annotated[str, Meta(description="what to do about it")] | UnsetType = UNSET
+    errors: Annotated[list[InvalidValue], Meta(description="each invalid value")] | UnsetType = UNSET

@@ -2,41 +2,26 @@
 
 from fastapi import APIRouter
 
-from tocsin.server.api import (
-    alerts,
-    bulk,
-    extraction,
-    groups,
-    imports,
-    noise,
-    pages,
-    questions,
-    records,
-    service,
-    texts,
-    tokens,
-)
+from tocsin.server.api import alerts, checks, extraction, history, imports, jobs, pages, questions, service, settings
 
 router = APIRouter(prefix="/api/v1")
+# Of two paths that match, the first one included is taken: /pages/bulk comes before /pages/{page_id}.
 for one in (
-    bulk.router,
+    pages.bulk_routes,
     pages.router,
-    bulk.checks,
-    texts.page_routes,
+    checks.router,
     extraction.router,
     imports.router,
-    bulk.job_routes,
-    groups.router,
-    records.router,
-    texts.router,
-    noise.router,
+    jobs.router,
+    settings.router,
+    history.router,
     questions.router,
     alerts.router,
     alerts.storms,
     alerts.channels,
     imports.table_routes,
-    groups.service_routes,
+    settings.service_routes,
     service.router,
-    tokens.router,
+    service.access_routes,
 ):
     router.include_router(one)

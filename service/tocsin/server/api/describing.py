@@ -1,10 +1,15 @@
-"""The description of the API (OpenAPI 3.1): complete, with every refusal that a route may answer."""
+"""The description of the API (OpenAPI 3.1), with every error that an operation may answer with."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import iter_route_contexts
+
+from tocsin.model.records.service import ProblemDetails
+from tocsin.server.api.operations import SCHEMAS, Operation
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -15,15 +20,15 @@ _WRITES: Final = frozenset({"post", "put", "patch", "delete"})
 _OPERATIONS: Final = _WRITES | {"get"}
 
 TAGS: Final = (
-    ("pages", "The watch list: added, shown, edited, checked, extracted."),
-    ("bulk", "One thing done to many pages, as a job."),
+    ("pages", "The watch list: added, shown, edited, checked."),
+    ("bulk", "One action on many pages, as a job."),
     ("imports", "Lists of pages in any format, streamed in."),
     ("jobs", "Work that goes on after its request was answered."),
-    ("groups", "What holds for groups, and for all pages (T52)."),
-    ("records", "What was stored of a page: states, verdicts, renderings, texts, and how they differ."),
+    ("groups", "Settings of groups, and of all pages (T52)."),
+    ("records", "What is stored of a page: states, verdicts, renderings, texts, and their differences."),
     ("questions", "Pages that could not be received, and what to do about them (T60)."),
-    ("alerts", "What was told, to whom, and dead letters."),
-    ("storms", "Changes that many pages of a host had in common, told once."),
+    ("alerts", "Alerts, their deliveries, and dead letters."),
+    ("storms", "Changes that many pages of a host had in common, reported once."),
     ("channels", "Where alerts go."),
     ("table", "The specification's plain-text table of states, streamed out and in."),
     ("service", "Settings in force, what the service does now, and what it did."),
@@ -31,35 +36,35 @@ TAGS: Final = (
 )
 
 ABOUT: Final = """\
-Every error is a problem document (RFC 9457) that says why and the mend. Lists come in parts: give `next` as `cursor`.
-Edits need `If-Match` with the `ETag` of what they stand on. Writes may carry an `Idempotency-Key`: the same request
-with the same key is done once. Times are RFC 3339 in UTC; ids are strings of digits; durations are written as
-`10s`, `6h`, `80d`. Secrets are shown masked. What is long is a job: its answer is 202, and `Location` says where its
-progress is.
+Every error is a problem document (RFC 9457) that names the cause and the mend. Lists are paginated by cursor: pass
+`next` as `cursor`. Edits need `If-Match` with the `ETag` of the version that they are based on. Writes accept an
+`Idempotency-Key`: the same request with the same key is done once. Times are RFC 3339 in UTC; ids are strings of
+digits; durations are written as `10s`, `6h`, `80d`. Secrets are masked. Long work is a job: the answer is 202, and
+`Location` says where its progress is.
 """
 
-_REFUSALS: Final = {
-    "400": "The request cannot be read.",
+_ERRORS: Final = {
+    "400": "The request cannot be parsed.",
     "401": "A token is needed.",
-    "408": "Its body came too slowly.",
-    "421": "Without a token the service is not known by this name.",
     "403": "The token does not allow this, or the request comes from another site.",
-    "422": "The request is not as described, or cannot be done; `errors` or `detail` says why.",
-    "429": "Too many requests, failures or jobs; Retry-After says when.",
-    "503": "The store cannot be used now; Retry-After says when.",
+    "408": "The body arrived too slowly.",
+    "421": "Without a token the service does not answer under this name.",
+    "422": "The request is invalid; `errors` or `detail` says why.",
+    "429": "Too many requests, failures or jobs; Retry-After says when to try again.",
+    "503": "The store cannot be used now; Retry-After says when to try again.",
 }
-_OF_WRITES: Final = {
-    "409": "It does not go with what is there, or the same request is being worked on.",
+_ERRORS_OF_WRITES: Final = {
+    "409": "Conflicts with the current state, or the same request is being processed.",
     "413": "The body is too large.",
-    "415": "The body is of a type that is not read here.",
+    "415": "The body has an unsupported type.",
 }
 
 _MADE: Final = frozenset({"201", "202"})
-_LOCATION: Final = {"description": "where it is, or where its progress is", "schema": {"type": "string"}}
+_LOCATION: Final = {"description": "of what was made, or of its progress", "schema": {"type": "string"}}
 
 
 def describe(app: FastAPI) -> dict[str, Any]:
-    """Write the description of an application's API; made once, and kept by the application."""
+    """Write the description of an application's API once; the application keeps it."""
     if app.openapi_schema:
         return app.openapi_schema
     found = get_openapi(
@@ -76,20 +81,29 @@ def describe(app: FastAPI) -> dict[str, Any]:
             if method in _OPERATIONS:
                 _complete(path, method, operation)
     schemas = found["components"]["schemas"]
-    for left in ("HTTPValidationError", "ValidationError"):
-        schemas.pop(left, None)
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    schemas |= _record_schemas(app)
     app.openapi_schema = found
     return found
 
 
+def _record_schemas(app: FastAPI) -> dict[str, Any]:
+    """Describe every record that operations answer with."""
+    routes = (context.original_route for context in iter_route_contexts(app.routes))
+    records = [record for route in routes if isinstance(route, Operation) for record in route.records]
+    _, schemas = msgspec.json.schema_components([*records, ProblemDetails], ref_template=SCHEMAS)
+    return schemas
+
+
 def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
     responses = operation["responses"]
-    refusals = dict(_REFUSALS)
+    errors = dict(_ERRORS)
     if method in _WRITES:
-        refusals |= _OF_WRITES
+        errors |= _ERRORS_OF_WRITES
     if "{" in path:
-        refusals["404"] = "There is no such thing."
-    for status, why in refusals.items():
+        errors["404"] = "Not found."
+    for status, why in errors.items():
         said = responses.get(status, {}).get("description", why)
         responses[status] = {"description": said}
     for status, response in responses.items():
@@ -98,5 +112,5 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
         if status >= "400":
             response["content"] = {PROBLEM: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
     operation["responses"] = dict(sorted(responses.items()))
-    # Each operation asks for the same: any of the three ways to show a token.
+    # Every operation accepts any of the three ways to present a token.
     operation["security"] = [{"token": []}, {"basic": []}, {"session": []}]

@@ -9,14 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from urllib.parse import quote
 
-import msgspec
 from fastapi import Header, Path, Query, Response
 from pydantic import Field
 
+from tocsin.model.records.history import KeptItems
 from tocsin.server.access import Reading
-from tocsin.server.api.given import NumberInPath, make_router, number, problems
-from tocsin.server.api.schemas.common import Model
-from tocsin.server.api.schemas.pages import KeptItems
+from tocsin.server.api.operations import Input, NumberInPath, make_router, problems
 from tocsin.server.conditional import is_known
 from tocsin.server.decisions import demand_page
 from tocsin.server.kept_items import (
@@ -64,7 +62,7 @@ _WHITE_SPACE: Final = re.compile(r"[\x00-\x20\x7f]+")
 _TO_ESCAPE: Final = re.compile(r"%(?=[0-9A-Fa-f]{2})|[^\x20-\x7e]")
 
 
-class ExtractChoice(Model):
+class ExtractChoice(Input):
     """The profile of a format, and the item."""
 
     profile: Annotated[
@@ -140,7 +138,7 @@ async def extract_document(
     items are not kept. Without events, `ical` is an empty calendar, so that a subscription lasts, and `Tocsin-Empty`
     says so. The text of a page that asks not to be indexed is kept back (409).
     """
-    page = await demand_page(parts, number(page_id))
+    page = await demand_page(parts, int(page_id))
     asked = choose_format(form, choice.profile, _item(choice.item), page.url)
     if page.noindex:
         detail = f"{page.url} asks robots not to index it, so that none of its data is given away"
@@ -172,22 +170,20 @@ async def extract_document(
     "/pages/{page_id}/items",
     summary="List the items of a page",
     operation_id="list_items",
-    response_model=KeptItems,
     responses=problems(404),
 )
-async def list_items(_: Reading, parts: Given, page_id: NumberInPath) -> Response:
+async def list_items(_: Reading, parts: Given, page_id: NumberInPath) -> KeptItems:
     """List a page's microdata as it was when the page was read whole last; no request is made for it.
 
     At most 1,000 items and 256 KiB are kept, and none of a page that is not to be indexed or archived; `why` gives the
     reason. `cut` says that the page has more. `count` is of all items that are kept, nested ones too; `items` are the
     top-level ones, as changes count them as added, removed and changed. `at` is null where none were read.
     """
-    page = await demand_page(parts, number(page_id))
+    page = await demand_page(parts, int(page_id))
     kept = await parts.store.items_before(page.id)
     keeps = parts.service.settings().items.keep
     # A thousand items take 10 ms: other requests have their turn meanwhile.
-    told = await asyncio.to_thread(partial(tell_items, page, kept, keeps=keeps))
-    return Response(msgspec.json.encode(told), media_type="application/json")
+    return await asyncio.to_thread(partial(tell_items, page, kept, keeps=keeps))
 
 
 def to_header(text: str) -> str:

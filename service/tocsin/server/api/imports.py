@@ -1,27 +1,25 @@
-"""Lists of pages, and the table: streamed in and out."""
+"""Lists of pages and the table of states, streamed in and out."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import Query, Request, Response
 from pydantic import Field
 from starlette.responses import StreamingResponse
 
 from tocsin.lists import FORMATS
+from tocsin.model.records.service import JobStatus
 from tocsin.server.access import Reading, Writing
 from tocsin.server.actions import Act
-from tocsin.server.api.given import Once, make_router, problems
-from tocsin.server.api.schemas.common import GroupName, Job, Model, job_of
+from tocsin.server.api.jobs import LATER, finished, started
+from tocsin.server.api.operations import GroupName, Input, Once, make_router, problems
 from tocsin.server.imports import ListToTake, start_import, start_table
-from tocsin.server.jobs import PATIENCE_S, Work
+from tocsin.server.jobs import Work
 from tocsin.server.parts import Given
 from tocsin.server.tables import Table
 from tocsin.server.uploads import spool
 from tocsin.spec.topper.table import RECORD_0
-
-if TYPE_CHECKING:
-    from tocsin.server.jobs import Job as Running
 
 router = make_router("imports")
 table_routes = make_router("table")
@@ -30,7 +28,7 @@ _TEXT: Final = {"schema": {"type": "string"}}
 _LIST: Final[dict[str, Any]] = {
     "requestBody": {
         "required": True,
-        "description": "A list in any format: a URL a line, CSV with a column `url`, OPML, a sitemap; also gzipped.",
+        "description": "A list in any format: one URL a line, CSV with a column `url`, OPML, a sitemap; also gzipped.",
         "content": {
             "text/plain": {**_TEXT, "example": "https://example.org/a\nhttps://example.org/b\n"},
             "text/csv": {**_TEXT, "example": "url,group,every\nhttps://example.org/a,news,6h\n"},
@@ -42,28 +40,28 @@ _LIST: Final[dict[str, Any]] = {
 _TABLE: Final[dict[str, Any]] = {
     "requestBody": {
         "required": True,
-        "description": "A table as GET gives it, whole.",
+        "description": "A whole table, as GET returns it.",
         "content": {"text/plain": {**_TEXT, "example": RECORD_0}},
     }
 }
 
 
-class ListWanted(Model):
-    """How a list is to be taken."""
+class ListOptions(Input):
+    """How a list is read."""
 
     format: Annotated[
         Literal[FORMATS] | None,  # type: ignore[valid-type]  # the formats are named in one place
-        Field(description="recognised where it is left out"),
+        Field(description="recognised if left out"),
     ] = None
-    group: Annotated[GroupName, Field(description="for pages whose line names none")] = "main"
-    strict: Annotated[bool, Field(description="take nothing if any line cannot be taken")] = False
-    dry_run: Annotated[bool, Field(description="only say what would be taken")] = False
+    group: Annotated[GroupName, Field(description="of pages whose line names none")] = "main"
+    strict: Annotated[bool, Field(description="import nothing if any line is invalid")] = False
+    dry_run: Annotated[bool, Field(description="only report what would be imported")] = False
 
 
-class TableWanted(Model):
-    """How a table is to be taken."""
+class TableOptions(Input):
+    """How a table is read."""
 
-    replace: Annotated[bool, Field(description="also for pages that have states: theirs go")] = False
+    replace: Annotated[bool, Field(description="replace the states of pages that have some")] = False
 
 
 @router.post(
@@ -80,18 +78,18 @@ async def import_pages(
     jobs: Work,
     request: Request,
     response: Response,
-    asked: Annotated[ListWanted, Query()],
-) -> Job:
-    """Watch the pages of a list that is streamed in, however long it is.
+    asked: Annotated[ListOptions, Query()],
+) -> JobStatus:
+    """Watch the pages of a list of any length, which is streamed in.
 
-    Good lines are taken; the job's result counts `added`, `known` and `refused` ones, and `lines` names the first 100
-    that could not be taken, each with its number. Pages that are watched already stay as they are.
+    Valid lines are imported; the job's result counts `added`, `known` and `refused` ones, and `lines` names the first
+    100 invalid lines, each with its number. Pages that are watched already stay as they are.
     """
     listed = ListToTake(
         await spool(request), kind=asked.format, group=asked.group, strict=asked.strict, dry_run=asked.dry_run
     )
     job = await start_import(parts, Act(jobs, caller), listed)
-    return tell(job, response)
+    return started(job, response)
 
 
 @table_routes.get(
@@ -102,7 +100,7 @@ async def import_pages(
     responses={200: {"description": "The table.", "content": {"text/plain": _TEXT}}},
 )
 async def export_table(_: Reading, table: Table) -> StreamingResponse:
-    """Stream the specification's table of states, of one instant, in order of storing; to one reader at a time."""
+    """Stream the specification's table of states, a consistent snapshot in order of storing; one reader at a time."""
     table.demand_free()
     headers = {"Content-Disposition": 'attachment; filename="states.txt"'}
     return StreamingResponse(table.pieces(), media_type="text/plain; charset=utf-8", headers=headers)
@@ -113,11 +111,7 @@ async def export_table(_: Reading, table: Table) -> StreamingResponse:
     summary="Import a table",
     operation_id="import_table",
     openapi_extra=_TABLE,
-    response_model=Job,
-    responses={
-        202: {"model": Job, "description": "It takes longer; Location says where its progress is."},
-        **problems(409),
-    },
+    responses={**LATER, **problems(409)},
     dependencies=Once,
 )
 async def import_table(
@@ -126,27 +120,11 @@ async def import_table(
     jobs: Work,
     request: Request,
     response: Response,
-    asked: Annotated[TableWanted, Query()],
-) -> Job:
-    """Take a table whole, or not at all: what is malformed is refused with its line and column.
+    asked: Annotated[TableOptions, Query()],
+) -> JobStatus:
+    """Import a table, all of it or nothing: a malformed one is refused with the line and column of the error.
 
-    Pages that it names and that are not watched are added. Pages that have states already are a 409, unless `replace`.
+    Pages that it names are added to the list. If one has states already, the answer is 409, unless `replace` is set.
     """
     job = await start_table(parts, Act(jobs, caller), await spool(request), replace=asked.replace)
-    return await told(job, response)
-
-
-async def told(job: Running, response: Response) -> Job:
-    """Answer with a job that is short as done (200), else where its progress is (202)."""
-    await job.wait(PATIENCE_S)
-    if job.row.state == "running":
-        return tell(job, response)
-    response.status_code = 200
-    return job_of(job.row)
-
-
-def tell(job: Running, response: Response) -> Job:
-    """Answer where the progress of a job is."""
-    response.status_code = 202
-    response.headers["Location"] = f"/api/v1/jobs/{job.row.id}"
-    return job_of(job.row)
+    return await finished(job, response)

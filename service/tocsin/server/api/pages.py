@@ -1,14 +1,26 @@
-"""Pages: added, listed, shown, edited, taken off the list."""
+"""Pages: added, listed, shown, edited and removed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from fastapi import Body, Query, Request, Response
-from pydantic import Field
+from pydantic import ConfigDict, Field, model_validator
 
 from tocsin.lists.pages import check_group, check_words, new_page
 from tocsin.model import PageQuery, View
+from tocsin.model.records.fields import Part
+from tocsin.model.records.pages import (
+    AddedPage,
+    AddedPages,
+    Copy,
+    Pages,
+    WholePage,
+    copies_of,
+    page_of,
+    whole_page,
+)
+from tocsin.model.records.service import JobStatus
 from tocsin.server.access import Reading, Writing
 from tocsin.server.actions import (
     Act,
@@ -21,39 +33,47 @@ from tocsin.server.actions import (
     remove_page,
     start_deed,
 )
-from tocsin.server.api.given import (
+from tocsin.server.api.jobs import started
+from tocsin.server.api.operations import (
+    GroupName,
+    IdInBody,
     IfMatch,
+    Input,
     NumberInPath,
     Once,
     PartOf,
+    Url,
+    Words,
     make_router,
-    number,
+    numbers,
     problems,
     revision_wanted,
     tag,
 )
-from tocsin.server.api.schemas.common import Job, count_of, job_of
-from tocsin.server.api.schemas.pages import AddedPage, AddedPages, Emptying, PageEdit, Pages, PageToAdd, WholePage
-from tocsin.server.api.shapes import page_of, whole_page
-from tocsin.server.decisions import demand_page, not_watched
+from tocsin.server.api.settings import PageSettingsInput, SettingKey
+from tocsin.server.decisions import demand_page, not_watched, read_modes
 from tocsin.server.jobs import Work
-from tocsin.server.modes import read_modes
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
     from tocsin.model import NewPage
+    from tocsin.server.actions import DeedKind
     from tocsin.server.parts import Parts
 
 router = make_router("pages")
+bulk_routes = make_router("bulk")
 
 MOST_ADDED: Final = 1000
-"""Pages of one request; more are an import."""
+"""Pages of one request; longer lists are imports."""
+
+
+# What clients send ------------------------------------------------------------------------------------------------
 
 
 class PageList(PartOf):
-    """Which pages, and which part of them."""
+    """Which pages to list."""
 
     view: Annotated[View | None, Field(description="one of the lists; goes with group, and with nothing else")] = None
     group: Annotated[str | None, Field(min_length=1, max_length=63)] = None
@@ -62,30 +82,113 @@ class PageList(PartOf):
         str | None,
         Field(min_length=1, max_length=200, description="each word begins a word of the URL or of your own text"),
     ] = None
-    total: Annotated[bool, Field(description="say also how many there are, as far as that is quickly counted")] = False
+    total: Annotated[bool, Field(description="also count the pages, as far as that is quick")] = False
+
+
+class PageToAdd(Input):
+    """A page to be watched."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"url": "https://example.org/news", "settings": {"every": "6h"}}]}
+    )
+
+    url: Url
+    group: GroupName = "main"
+    text: Annotated[Words | None, Field(description="your own words on it")] = None
+    settings: PageSettingsInput = PageSettingsInput()
+
+
+class PageEdit(Input):
+    """Changes to a page."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"settings": {"every": "6h"}, "paused": False}]})
+
+    settings: Annotated[PageSettingsInput, Field(description="merged into what is set")] = PageSettingsInput()
+    unset: Annotated[
+        list[SettingKey], Field(max_length=30, description="these inherit again"), Field(default_factory=list)
+    ]
+    paused: bool | None = None
+    group: Annotated[GroupName | None, Field(description="moves it there; a new group is created")] = None
+    text: Annotated[Annotated[str, Field(max_length=253)] | None, Field(description="empty removes it")] = None
+
+
+class ChosenPages(Input):
+    """Which pages are meant: these, or all of a list as GET /pages shows it."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"ids": ["42", "43"]}, {"view": "problems"}]})
+
+    ids: Annotated[list[IdInBody] | None, Field(min_length=1, max_length=10_000)] = None
+    view: View | None = None
+    group: GroupName | None = None
+    host: Annotated[str | None, Field(min_length=1, max_length=253)] = None
+    q: Annotated[str | None, Field(min_length=1, max_length=200)] = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> ChosenPages:
+        has_query = any(part is not None for part in (self.view, self.group, self.host, self.q))
+        if (self.ids is not None) == has_query:
+            raise ValueError('name the pages: either `ids`, or one of view, group, host and q; {"view": "all"} is all')
+        return self
+
+    def meant(self) -> Meant:
+        """Give the pages as the store names them."""
+        if self.ids is not None:
+            return Meant(ids=numbers(self.ids))
+        return Meant(query=PageQuery(view=self.view or View.ALL, group=self.group, host=self.host, words=self.q))
+
+
+class BulkAction(Input):
+    """An action on many pages."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"pages": {"group": "news"}, "action": "pause"}]})
+
+    pages: ChosenPages
+    action: Literal["pause", "resume", "delete", "move", "set", "check"]
+    group: Annotated[GroupName | None, Field(description="for move")] = None
+    settings: Annotated[PageSettingsInput | None, Field(description="for set")] = None
+    unset: Annotated[list[SettingKey] | None, Field(max_length=30, description="for set: these inherit again")] = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> BulkAction:
+        if (self.action == "move") != (self.group is not None):
+            raise ValueError("`group` belongs to move, which needs it")
+        if (self.action == "set") != (self.settings is not None or self.unset is not None):
+            raise ValueError("`settings` and `unset` belong to set, which needs one of them")
+        return self
+
+
+class Emptying(Input):
+    """The confirmation that the whole list is to be removed."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"confirm": "remove all pages"}]})
+
+    confirm: Literal["remove all pages"]
+
+
+# Operations -------------------------------------------------------------------------------------------------------
 
 
 @router.get("/pages", summary="List pages", operation_id="list_pages")
 async def list_pages(_: Reading, parts: Given, asked: Annotated[PageList, Query()]) -> Pages:
-    """List watched pages: the latest added first, of `view=changed` the latest changed.
+    """List watched pages: the last added first; with `view=changed` the last changed first.
 
-    What cannot be combined is refused: `view` goes with `group`, `host` and `q` each stand alone.
+    Combinations that would be slow are refused: `view` goes with `group`; `host` and `q` each stand alone.
     """
     query = PageQuery(view=asked.view or View.ALL, group=asked.group, host=asked.host, words=asked.q)
     found = await parts.store.browse_pages(query, cursor=asked.cursor, limit=asked.limit)
     modes = await read_modes(parts)
-    total = count_of(await parts.store.tally_pages(query)) if asked.total else None
+    total = await parts.store.tally_pages(query) if asked.total else None
     return Pages(items=[page_of(row, modes) for row in found.rows], next=found.next, total=total)
 
 
 @router.post(
     "/pages",
     status_code=201,
-    summary="Add a page, or some",
+    summary="Add pages",
     operation_id="add_pages",
-    response_model=WholePage,
     responses={
-        200: {"model": AddedPages, "description": "What became of each of many."},
+        200: {"record": AddedPages, "description": "What became of each of many."},
+        201: {"record": WholePage, "description": "The page."},
         **problems(409),
     },
     dependencies=Once,
@@ -107,11 +210,11 @@ async def add(
             }
         ),
     ],
-) -> WholePage | Response:
+) -> WholePage | AddedPages:
     """Watch a page (201), or up to 1,000 (200); they are checked at once.
 
-    Lists of other formats, or longer ones, are for POST /api/v1/imports. One page that is watched already is a 409; of
-    many such pages stay as they are.
+    Longer lists, and lists in other formats, are for POST /api/v1/imports. A single page that is watched already is a
+    409; of many pages, those that are watched already stay as they are.
     """
     act = Act(jobs, caller)
     if isinstance(given, list):
@@ -122,8 +225,8 @@ async def add(
             for page, page_id in zip(pages, ids, strict=True)
         ]
         added = sum(page_id is not None for page_id in ids)
-        told = AddedPages(items=items, added=added, known=len(ids) - added)
-        return Response(told.model_dump_json(), media_type="application/json")
+        response.status_code = 200
+        return AddedPages(items=items, added=added, known=len(ids) - added)
     page = _judged(given)
     (page_id,) = await add_pages(parts, act, [page], check=True)
     if page_id is None:
@@ -136,8 +239,8 @@ async def add(
 
 @router.get("/pages/{page_id}", summary="Show a page", operation_id="show_page", responses=problems(404))
 async def show(_: Reading, parts: Given, response: Response, page_id: NumberInPath) -> WholePage:
-    """Show a page; ETag names what people set of it, not what checks find."""
-    return await _shown(parts, number(page_id), response)
+    """Show a page; its ETag names what users set of it, not what checks find."""
+    return await _shown(parts, int(page_id), response)
 
 
 @router.patch(
@@ -156,8 +259,8 @@ async def edit(
     wanted: PageEdit,
     if_match: IfMatch = None,
 ) -> WholePage:
-    """Set what holds for a page: settings are merged, and what stands in `unset` inherits again."""
-    revision = revision_wanted(if_match, current=await _revision(parts, number(page_id)))
+    """Edit a page: settings are merged, and the keys in `unset` inherit again."""
+    revision = revision_wanted(if_match, current=await _revision(parts, int(page_id)))
     deed = read_deed(
         "edit",
         settings=wanted.settings.given(),
@@ -165,24 +268,24 @@ async def edit(
         group=wanted.group,
         text=wanted.text,
         paused=wanted.paused,
-        held=(await demand_page(parts, number(page_id))).settings,
+        held=(await demand_page(parts, int(page_id))).settings,
     )
-    await edit_page(parts, Act(jobs, caller), number(page_id), deed, if_revision=revision)
-    return await _shown(parts, number(page_id), response)
+    await edit_page(parts, Act(jobs, caller), int(page_id), deed, if_revision=revision)
+    return await _shown(parts, int(page_id), response)
 
 
 @router.delete(
     "/pages/{page_id}",
     status_code=204,
-    summary="Take a page off the list",
+    summary="Remove a page",
     operation_id="remove_page",
     responses=problems(404, 412),
     dependencies=Once,
 )
 async def remove(caller: Writing, parts: Given, jobs: Work, page_id: NumberInPath, if_match: IfMatch = None) -> None:
-    """Take a page off the list, with all that is stored of it; no request for it is made from then on (T62)."""
-    revision = revision_wanted(if_match, current=await _revision(parts, number(page_id)), needed=False)
-    await remove_page(parts, Act(jobs, caller), number(page_id), if_revision=revision)
+    """Remove a page with everything that is stored of it; no request for it is made from then on (T62)."""
+    revision = revision_wanted(if_match, current=await _revision(parts, int(page_id)), needed=False)
+    await remove_page(parts, Act(jobs, caller), int(page_id), if_revision=revision)
 
 
 @router.post(
@@ -193,8 +296,8 @@ async def remove(caller: Writing, parts: Given, jobs: Work, page_id: NumberInPat
     dependencies=Once,
 )
 async def pause(caller: Writing, parts: Given, jobs: Work, response: Response, page_id: NumberInPath) -> WholePage:
-    """Check a page no more, until it is resumed."""
-    return await _paused(parts, Act(jobs, caller), page_id, response, "pause")
+    """Stop checking a page until it is resumed."""
+    return await _set_paused(parts, Act(jobs, caller), int(page_id), response, "pause")
 
 
 @router.post(
@@ -206,22 +309,52 @@ async def pause(caller: Writing, parts: Given, jobs: Work, response: Response, p
 )
 async def resume(caller: Writing, parts: Given, jobs: Work, response: Response, page_id: NumberInPath) -> WholePage:
     """Check a page again."""
-    return await _paused(parts, Act(jobs, caller), page_id, response, "resume")
+    return await _set_paused(parts, Act(jobs, caller), int(page_id), response, "resume")
 
 
-@router.post(
-    "/pages/empty",
-    status_code=202,
-    summary="Empty the list",
-    operation_id="empty_list",
-    dependencies=Once,
+@router.get(
+    "/pages/{page_id}/copies", summary="List copies of a page", operation_id="list_copies", responses=problems(404)
 )
-async def empty(caller: Writing, parts: Given, jobs: Work, response: Response, wanted: Emptying) -> Job:
-    """Take every page off the list, with all that is stored (T53); the job's result is {"pages": …}."""
-    assert wanted.confirm  # noqa: S101 - nothing else is let in
+async def list_copies(_: Reading, parts: Given, page_id: NumberInPath) -> Part[Copy]:
+    """List copies of a page that watched pages name, the newest first."""
+    page = await demand_page(parts, int(page_id))
+    return Part(items=copies_of(await parts.store.copies_of(page.url)), next=None)
+
+
+@router.post("/pages/empty", status_code=202, summary="Remove all pages", operation_id="empty_list", dependencies=Once)
+async def empty(caller: Writing, parts: Given, jobs: Work, response: Response, wanted: Emptying) -> JobStatus:
+    """Remove every page with everything that is stored (T53); the job's result is {"pages": …}."""
+    assert wanted.confirm  # noqa: S101 - validation admits nothing else
     job = await start_deed(parts, Act(jobs, caller), Meant(query=PageQuery()), Deed("remove"))
-    response.headers["Location"] = f"/api/v1/jobs/{job.row.id}"
-    return job_of(job.row)
+    return started(job, response)
+
+
+_DEEDS: Final[dict[str, DeedKind]] = {
+    "pause": "pause",
+    "resume": "resume",
+    "delete": "remove",
+    "move": "edit",
+    "set": "edit",
+    "check": "check",
+}
+
+
+@bulk_routes.post(
+    "/pages/bulk", status_code=202, summary="Act on many pages", operation_id="do_to_pages", dependencies=Once
+)
+async def act_on_pages(caller: Writing, parts: Given, jobs: Work, response: Response, wanted: BulkAction) -> JobStatus:
+    """Pause, resume, delete, move, set or check these pages, or all of a list, as it is now.
+
+    The job's result is {"pages": how many}, and for `check` {"check": the id of GET /api/v1/checks/{id}}.
+    """
+    deed = read_deed(
+        _DEEDS[wanted.action],
+        settings=wanted.settings.given() if wanted.settings is not None else {},
+        unset=wanted.unset or (),
+        group=wanted.group,
+    )
+    job = await start_deed(parts, Act(jobs, caller), wanted.pages.meant(), deed)
+    return started(job, response)
 
 
 def _judged(given: PageToAdd) -> NewPage:
@@ -244,7 +377,9 @@ async def _revision(parts: Parts, page_id: int) -> int:
     return revision
 
 
-async def _paused(parts: Parts, act: Act, page_id: str, response: Response, kind: str) -> WholePage:
-    await _revision(parts, number(page_id))
-    await edit_page(parts, act, number(page_id), Deed("pause" if kind == "pause" else "resume"), if_revision=None)
-    return await _shown(parts, number(page_id), response)
+async def _set_paused(
+    parts: Parts, act: Act, page_id: int, response: Response, kind: Literal["pause", "resume"]
+) -> WholePage:
+    await _revision(parts, page_id)
+    await edit_page(parts, act, page_id, Deed(kind), if_revision=None)
+    return await _shown(parts, page_id, response)

@@ -1,21 +1,28 @@
-"""Questions about pages that could not be received, the user's word on them, and the rules that stay (T60)."""
+"""Questions about pages that could not be received, their answers, and standing answers (T60)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from fastapi import Query, Response
-from pydantic import Field
+from pydantic import ConfigDict, Field, model_validator
 
 from tocsin.errors import UsageError
 from tocsin.model import Instruction
+from tocsin.model.records.alerting import (
+    Question,
+    StandingAnswer,
+    WholeQuestion,
+    question_of,
+    standing_answer_of,
+    whole_question,
+)
+from tocsin.model.records.fields import Part
+from tocsin.model.records.service import JobStatus
 from tocsin.server.access import Reading, Writing
 from tocsin.server.actions import Act
-from tocsin.server.api.given import NumberInPath, Once, PartOf, make_router, number, problems
-from tocsin.server.api.imports import told
-from tocsin.server.api.schemas.common import Job, Part, time_of, time_or_none
-from tocsin.server.api.schemas.questions import Answer, Question, Rule, WholeQuestion
-from tocsin.server.api.shapes import attempts_of, copies_of
+from tocsin.server.api.jobs import LATER, finished
+from tocsin.server.api.operations import Input, NumberInPath, Once, PartOf, Url, make_router, problems
 from tocsin.server.decisions import answer_question, lift_rule, missing
 from tocsin.server.jobs import Work
 from tocsin.server.moments import read_moment
@@ -23,56 +30,99 @@ from tocsin.server.parts import Given
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from tocsin.model import Instant, QuestionRow
+    from tocsin.model import Instant
 
 router = make_router("questions")
 
 _MOST_URLS: Final = 1000
-_LATER: Final[dict[int | str, dict[str, Any]]] = {
-    202: {"model": Job, "description": "It takes longer; Location says where its progress is."}
-}
 
 
 class QuestionList(PartOf):
-    """Which questions."""
+    """Which questions to list."""
 
     closed: Annotated[bool, Field(description="those that were answered, or ended by themselves")] = False
 
 
+class QuestionAnswer(Input):
+    """What to do about the pages of a question (T60).
+
+    again        try again: `times` sets of requests, with `new_connections`, `at` a time, or `later`
+    never        stop trying until the standing answer is lifted
+    until-major  try silently until the page has a major change
+    drop         remove its pages from the list
+    copy         receive this copy instead, once
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"kind": "again", "times": 3}, {"kind": "never", "scope": "host"}]}
+    )
+
+    kind: Literal["again", "never", "until-major", "drop", "copy"]
+    times: Annotated[int | None, Field(ge=1, le=100, description="again: sets of requests")] = None
+    new_connections: Annotated[bool | None, Field(description="again: in a fresh session")] = None
+    at: Annotated[
+        str | None,
+        Field(
+            max_length=40,
+            description="again: when; a time with its offset, or a duration from now such as 6h; default: at once",
+            examples=["6h"],
+        ),
+    ] = None
+    later: Annotated[bool | None, Field(description="again: silent until a time is set")] = None
+    copy_url: Annotated[Url | None, Field(description="copy: its URL")] = None
+    url: Annotated[Url | None, Field(description="only for this page of the question")] = None
+    scope: Annotated[
+        Literal["page", "host-cause", "host", "cause"] | None,
+        Field(description="never, until-major: what the answer holds for"),
+    ] = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> QuestionAnswer:
+        if self.kind != "again" and any(part is not None for part in (self.times, self.at, self.later)):
+            raise ValueError(f"times, at and later belong to again, not to {self.kind}")
+        if self.kind != "again" and self.new_connections is not None:
+            raise ValueError(f"new_connections belongs to again, not to {self.kind}")
+        if self.at is not None and self.later:
+            raise ValueError("at and later exclude each other; leave one of them out")
+        if (self.kind == "copy") != (self.copy_url is not None):
+            raise ValueError("copy_url belongs to copy, which needs it")
+        if self.scope is not None and self.kind not in ("never", "until-major"):
+            raise ValueError(f"scope belongs to never and until-major, not to {self.kind}")
+        if self.url is not None and self.scope not in (None, "page"):
+            raise ValueError("url means one page, this scope more; leave one of them out")
+        return self
+
+
 @router.get("/questions", summary="List questions", operation_id="list_questions")
 async def list_questions(_: Reading, parts: Given, asked: Annotated[QuestionList, Query()]) -> Part[Question]:
-    """List open questions, those about the most pages first; or those that ended, the latest first."""
+    """List open questions, those about the most pages first; or closed questions, the latest first."""
     found = await parts.store.browse_questions(closed=asked.closed, cursor=asked.cursor, limit=asked.limit)
-    return Part[Question](items=[Question(**_shown(row)) for row in found.rows], next=found.next)
+    return Part(items=[question_of(row) for row in found.rows], next=found.next)
 
 
 @router.get(
     "/questions/{question_id}", summary="Show a question", operation_id="show_question", responses=problems(404)
 )
 async def show_question(_: Reading, parts: Given, question_id: NumberInPath) -> WholeQuestion:
-    """Show a question with its pages, its tries, and the copies that are known of its pages."""
-    row = await parts.store.question(number(question_id))
+    """Show a question with its pages, its failed attempts, and the known copies of its pages."""
+    row = await parts.store.question(int(question_id))
     if row is None:
         raise missing("question", question_id, "GET /api/v1/questions")
     urls = await parts.store.question_pages(row.id, limit=_MOST_URLS)
-    shown = _shown(row) | {"copies": copies_of(await parts.store.question_copies(row.id))}
-    return WholeQuestion(**shown, urls=urls)
+    return whole_question(row, urls, await parts.store.question_copies(row.id))
 
 
 @router.post(
     "/questions/{question_id}/answer",
     summary="Answer a question",
     operation_id="answer_question",
-    response_model=Job,
-    responses={**_LATER, **problems(404, 409)},
+    responses={**LATER, **problems(404, 409)},
     dependencies=Once,
 )
 async def answer(
-    caller: Writing, parts: Given, jobs: Work, response: Response, question_id: NumberInPath, said: Answer
-) -> Job:
-    """Carry out an instruction for all pages of a question, or for one; the job's result is {"pages": …}."""
+    caller: Writing, parts: Given, jobs: Work, response: Response, question_id: NumberInPath, said: QuestionAnswer
+) -> JobStatus:
+    """Carry out an answer for all pages of a question, or for one; the job's result is {"pages": …}."""
     instruction = Instruction(
         kind=said.kind,
         times=said.times or 1,
@@ -83,68 +133,32 @@ async def answer(
     )
     url = watch_url(said.url).url if said.url is not None else None
     act = Act(jobs, caller)
-    job = await answer_question(parts, act, number(question_id), instruction, scope=said.scope, url=url)
-    return await told(job, response)
+    job = await answer_question(parts, act, int(question_id), instruction, scope=said.scope, url=url)
+    return await finished(job, response)
 
 
-@router.get("/rules", summary="List the answers that stay", operation_id="list_rules")
-async def list_rules(_: Reading, parts: Given, asked: Annotated[PartOf, Query()]) -> Part[Rule]:
-    """List the rules in force, the latest first."""
+@router.get("/rules", summary="List standing answers", operation_id="list_rules")
+async def list_standing_answers(_: Reading, parts: Given, asked: Annotated[PartOf, Query()]) -> Part[StandingAnswer]:
+    """List the answers that are kept, the latest first."""
     found = await parts.store.browse_rules(cursor=asked.cursor, limit=asked.limit)
-    return Part[Rule](
-        items=[
-            Rule(
-                id=str(rule.id),
-                instruction="never" if rule.instruction.kind == "never" else "until-major",
-                scope=rule.scope,
-                url=rule.page_url,
-                host=rule.host,
-                cause=rule.cause,
-                since=time_of(rule.created_at),
-            )
-            for rule in found.rows
-        ],
-        next=found.next,
-    )
+    return Part(items=[standing_answer_of(rule) for rule in found.rows], next=found.next)
 
 
 @router.delete(
     "/rules/{rule_id}",
-    summary="Lift a rule",
+    summary="Lift a standing answer",
     operation_id="lift_rule",
-    response_model=Job,
-    responses={**_LATER, **problems(404)},
+    responses={**LATER, **problems(404)},
     dependencies=Once,
 )
-async def lift(caller: Writing, parts: Given, jobs: Work, response: Response, rule_id: NumberInPath) -> Job:
-    """Forget an answer that stays; its pages are checked again."""
-    return await told(await lift_rule(parts, Act(jobs, caller), number(rule_id)), response)
+async def lift(caller: Writing, parts: Given, jobs: Work, response: Response, rule_id: NumberInPath) -> JobStatus:
+    """Lift a standing answer; its pages are checked again."""
+    return await finished(await lift_rule(parts, Act(jobs, caller), int(rule_id)), response)
 
 
 def moment_of(text: str, now: Instant, *, name: str) -> Instant:
-    """Read a time to come that a body names. Raises UsageError."""
+    """Read a future time that a body names. Raises UsageError."""
     try:
         return read_moment(text, now)
     except ValueError as exc:
         raise UsageError(f"{name}: {text[:40]!r}: {exc}") from exc
-
-
-def _shown(row: QuestionRow) -> dict[str, Any]:
-    return {
-        "id": str(row.id),
-        "host": row.host,
-        "cause": row.cause,
-        "during": row.during,
-        "pages": row.pages,
-        "sample": list(row.sample),
-        "opened_at": time_of(row.opened_at),
-        "asked_at": time_or_none(row.announced_at),
-        "answered_at": time_or_none(row.answered_at),
-        "closed_at": time_or_none(row.closed_at),
-        "instruction": None if row.instruction is None else row.instruction.kind,
-        "attempts": attempts_of(row.attempts),
-        "last_received_at": time_or_none(row.last_received),
-        "next_occasion": time_or_none(row.next_occasion),
-        "pending_change": row.pending_change,
-        "copies": copies_of(row.copies),
-    }

@@ -13,10 +13,9 @@ from tocsin.model import DEMO_HOST, AlertRow
 from tocsin.server import actions
 from tocsin.server.access.origins import base_url
 from tocsin.server.access.rights import Reading, Writing
-from tocsin.server.decisions import demand_page
+from tocsin.server.decisions import demand_page, read_modes
 from tocsin.server.jobs import Work
 from tocsin.server.kept_items import why_no_items
-from tocsin.server.modes import read_modes
 from tocsin.server.parts import Given, Parts
 from tocsin.server.web.charts import draw_timeline
 from tocsin.server.web.comparing import Texts, choose, compare_kept, field_rows

@@ -12,8 +12,8 @@ from tocsin.errors import UsageError
 from tocsin.lists.formats.writing import PlainWriter, SeparatedWriter
 from tocsin.model import BoundedCount, GroupRow, PageQuery, Slice, View
 from tocsin.server.access.rights import Reading
+from tocsin.server.decisions import read_modes
 from tocsin.server.downloads import Shared
-from tocsin.server.modes import read_modes
 from tocsin.server.parts import Given, Parts
 from tocsin.server.web.formatting import weight
 from tocsin.server.web.listing import TITLES, Asked, AskedFor, Line, Tab, queries_of_tabs, to_line

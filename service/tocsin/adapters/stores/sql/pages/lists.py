@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 
 from tocsin.adapters.stores.sql.cursors import Cursors
 from tocsin.adapters.stores.sql.pages.edits import SQL as PAGES
-from tocsin.adapters.stores.sql.pages.watchlist import to_page
+from tocsin.adapters.stores.sql.pages.watchlist import to_page, to_verdict
 from tocsin.adapters.stores.sql.pages.words import WordSearch, words_asked
 from tocsin.adapters.stores.sql.role import LAST, Role, bounded, ids
 from tocsin.adapters.stores.sql.statements import queries
@@ -310,12 +310,12 @@ class BrowseRole(Role):
         return _to_state(row) if row is not None else None
 
     async def verdicts_of(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[VerdictEntry]:
-        return await self._records_of("verdicts", page_id, cursor, limit, _to_verdict)
+        return await self._records_of("verdicts", page_id, cursor, limit, to_verdict)
 
     async def verdict(self, verdict_id: int) -> VerdictEntry | None:
         place = {"verdict": bounded(verdict_id)}
         row = await self._view(lambda db: db.execute(SQL["verdict"], place).fetchone())
-        return _to_verdict(row) if row is not None else None
+        return to_verdict(row) if row is not None else None
 
     async def renderings_of(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[RenderingEntry]:
         return await self._records_of("renderings", page_id, cursor, limit, _to_rendering)
@@ -346,9 +346,3 @@ def _to_rendering(row: Sequence[Any]) -> RenderingEntry:
     return RenderingEntry(
         rendering_id, started_at, read_object(rendering), read_object(items) if items is not None else None
     )
-
-
-def _to_verdict(row: Sequence[Any]) -> VerdictEntry:
-    verdict_id, page_id, at, outcome, reason, rule, basis, data, state_id, alert_id, storm_id = row
-    said = read_object(data)
-    return VerdictEntry(verdict_id, page_id, at, outcome, reason, rule, basis, said, state_id, alert_id, storm_id)

@@ -24,7 +24,7 @@ from tocsin.adapters.stores.sql.values import (
     unpack_why,
 )
 from tocsin.errors import NotWatched
-from tocsin.model import HistoryEntry, PageFilter, PageRow
+from tocsin.model import HistoryEntry, PageFilter, PageRow, VerdictEntry
 from tocsin.ports.pages import unheard
 
 if TYPE_CHECKING:
@@ -161,13 +161,20 @@ class WatchRole(Role):
                 raise NotWatched(f"{url}: not on the watch list; `tocsin watch add` adds it")
             states = db.execute(SQL["history"], {"url": url, "limit": limit}).fetchall()
             found = db.execute(SQL["verdicts"], {"url": url, "states": ids(row[0] for row in states)}).fetchall()
-            verdicts: dict[int, list[Any]] = {row[0]: [] for row in states}
-            for state_id, *verdict, data in found:
-                verdicts[state_id].append((*verdict, read_object(data)))
+            verdicts: dict[int | None, list[VerdictEntry]] = {row[0]: [] for row in states}
+            for verdict in map(to_verdict, found):
+                verdicts[verdict.state_id].append(verdict)
             items = changes_by_state(db, url, [row[1] for row in states], are_all=len(states) < limit)
             return [
                 HistoryEntry(
-                    first, last, storings, bool(in_table), read_fields(fields), tuple(verdicts[state_id]), changes
+                    id=state_id,
+                    first_at=first,
+                    last_at=last,
+                    storings=storings,
+                    in_table=bool(in_table),
+                    fields=read_fields(fields),
+                    verdicts=tuple(verdicts[state_id]),
+                    items=changes,
                 )
                 for (state_id, first, last, storings, in_table, fields), changes in zip(states, items, strict=True)
             ]
@@ -228,3 +235,10 @@ def to_page(row: Sequence[Any]) -> PageRow:
         nofollow=flags & NOFOLLOW != 0,
         saved_bytes=saved_bytes,
     )
+
+
+def to_verdict(row: Sequence[Any]) -> VerdictEntry:
+    """Make a verdict of a row of the queries `verdicts`."""
+    verdict_id, page_id, at, outcome, reason, rule, basis, data, state_id, alert_id, storm_id = row
+    said = read_object(data)
+    return VerdictEntry(verdict_id, page_id, at, outcome, reason, rule, basis, said, state_id, alert_id, storm_id)

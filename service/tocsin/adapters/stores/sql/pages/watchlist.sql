@@ -165,6 +165,6 @@ where p.key = url_key(:url) and p.url = :url
 order by s.id desc limit :limit;
 
 -- name: verdicts
-select state_id, at, outcome, reason, rule, data from verdicts
+select id, page_id, at, outcome, reason, rule, basis, data, state_id, alert_id, storm_id from verdicts
 where page_id = (select id from pages where key = url_key(:url) and url = :url) and state_id in {ids :states}
 order by id;
