@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from tocsin.server.jobs import Job, Jobs, Progress
     from tocsin.server.parts import Parts
 
-STEP: Final = 1000
-"""Ids read from the store in one step."""
+STEP: Final = 1000  # Ids read from the store in one step.
 
 DeedKind: TypeAlias = Literal["pause", "resume", "remove", "check", "edit"]
 

@@ -6,17 +6,16 @@ import asyncio
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import Depends, FastAPI
 from fastapi.routing import iter_route_contexts
 
 import tocsin
 from tocsin.errors import StoreError
 from tocsin.server import monitoring, problems
 from tocsin.server.access import login
-from tocsin.server.access.guard import Doorkeeper, Guard, is_public
+from tocsin.server.access.guard import Doorkeeper, Guard, demand_declared_scope
 from tocsin.server.access.headers import Envelope
 from tocsin.server.access.limits import Limits
-from tocsin.server.access.rights import wanted_of
 from tocsin.server.api import router as api
 from tocsin.server.api.describing import describe
 from tocsin.server.jobs import running_jobs
@@ -41,15 +40,6 @@ class Application(FastAPI):
     def build_middleware_stack(self) -> ASGIApp:
         """Put the guard first: it reads no body, and the limits need the caller."""
         return Envelope(Guard(Limits(super().build_middleware_stack()), self.state), self.state)
-
-
-async def declared(request: Request) -> None:
-    """Reject requests to a route without a declared scope. Raises Problem."""
-    route = request.scope["route"]
-    if not is_public(request.scope["path"]) and wanted_of(route.dependant) is None:
-        raise problems.Problem(
-            403, "undeclared", "This route is closed", "the route declares no scope", mend="please report it"
-        )
 
 
 def make_app(parts: Parts) -> Application:
@@ -81,7 +71,7 @@ def build_app() -> Application:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        dependencies=[Depends(declared)],
+        dependencies=[Depends(demand_declared_scope)],
     )
     problems.install(app)
     for router in (monitoring.router, login.router, api, pages, *streams):

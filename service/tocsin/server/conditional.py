@@ -6,8 +6,8 @@ import re
 from email.utils import parsedate_to_datetime
 from typing import Final
 
+# How compressing proxies change a tag: into a weak one (nginx), or with a suffix (Apache).
 _OF_PROXIES: Final = re.compile(r'^W/|-(?:gzip|br|zstd)(?="$)')
-"""How compressing proxies change a tag: into a weak one (nginx), or with a suffix (Apache)."""
 
 
 def is_known(

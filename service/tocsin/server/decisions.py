@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from tocsin.server.jobs import Job, Progress
     from tocsin.server.parts import Parts
 
-STAYING: Final = ("never", "until-major")
-"""Instructions that are kept as standing answers."""
+STAYING: Final = ("never", "until-major")  # Instructions that are kept as standing answers.
 
 
 async def answer_question(

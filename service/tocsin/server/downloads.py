@@ -13,8 +13,7 @@ from tocsin.server.problems import Problem
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-MOST: Final = 8
-"""Fewer than the limit of requests, so that slow clients of downloads cannot block other requests."""
+MOST: Final = 8  # Fewer than the limit of requests, so that slow clients of downloads cannot block other requests.
 
 
 class Downloads:

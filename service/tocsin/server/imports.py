@@ -25,11 +25,9 @@ if TYPE_CHECKING:
     from tocsin.server.jobs import Job, Progress
     from tocsin.server.parts import Parts
 
-STEP: Final = 1000
-"""Pages parsed in one step on a thread."""
+STEP: Final = 1000  # Pages parsed in one step on a thread.
 
-MOST_TOLD: Final = 100
-"""Invalid lines reported; all are counted."""
+MOST_TOLD: Final = 100  # Invalid lines reported; all are counted.
 
 _MICROSECONDS: Final = 1_000_000
 _LONGEST_WORD: Final = 400

@@ -22,13 +22,11 @@ if TYPE_CHECKING:
 
     DoWork = Callable[["Progress"], Awaitable[JsonObject]]
 
-MOST_AT_ONCE: Final = 8
-"""All jobs write through one connection: more would wait for each other."""
+MOST_AT_ONCE: Final = 8  # All jobs write through one connection: more would wait for each other.
 
 MOST_LISTED: Final = 100
 
-PATIENCE_S: Final = 2.0
-"""A request waits this long for the end of its job before it redirects to the progress."""
+PATIENCE_S: Final = 2.0  # A request waits this long for the end of its job before it redirects to the progress.
 
 _SAVED_EVERY_S: Final = 1.0
 _CANCELLED: Final = "it was cancelled; what was done until then stays done"

@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     from tocsin.model import Instant, PageItems, PageRow
     from tocsin.spec.microdata.formats.catalogue import Format
 
-ItemNumber: TypeAlias = int | Literal["all"] | None
-"""The number of an item, from 1; None: the default of the format."""
+ItemNumber: TypeAlias = int | Literal["all"] | None  # The number of an item, from 1; None: the default of the format.
 
 MORE: Final = f"the page has more than is kept: at most {MOST_ITEMS:,} items, of {MOST_BYTES >> 10} KiB together"
+# Formats for which the items of a page are enough.
 KEPT_FORMATS: Final = tuple(name for name, each in FORMATS.items() if each.of_items)
-"""Formats for which the items of a page are enough."""
 
 _LONGEST_PROBLEM: Final = 500
 _NO_ADDRESS: Final = "about:blank"

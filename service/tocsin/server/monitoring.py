@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from tocsin.model import LiveState
 
 
-_WITHIN_S = 2.0
-"""Less than the deadline of usual probes."""
+_WITHIN_S = 2.0  # Less than the deadline of usual probes.
 
 router = APIRouter()
 

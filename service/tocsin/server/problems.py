@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 PROBLEM = "application/problem+json"
-_GONE = 499
-"""The status that logs show for a request whose client has disconnected."""
+_GONE = 499  # The status that logs show for a request whose client has disconnected.
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 _KINDS: tuple[tuple[type[TocsinError], int, str, str], ...] = (
     (NotWatched, 404, "not-watched", "/api/v1/pages lists the pages that are watched"),

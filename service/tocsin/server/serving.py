@@ -20,16 +20,15 @@ if TYPE_CHECKING:
 
     from tocsin.ports import Telemetry
 
-GRACE_S = 4
-"""Grace time of requests in progress at a stop; less than the engine's, which runs at the same time."""
+GRACE_S = 4  # Grace time of requests in progress at a stop; less than the engine's, which runs at the same time.
 TICK_S = 1.0
 _STARTING = b'{"status":"not ready","store":"is being opened","engine":"is starting"}'
+# A constant, since `problems` is not loaded yet.
 _STARTING_PROBLEM = (
     b'{"type":"urn:tocsin:problem:starting","title":"The service is starting","status":503,'
     b'"detail":"the store is being opened",'
     b'"mend":"ask again as late as Retry-After says; /readyz says what is missing"}'
 )
-"""A constant, since `problems` is not loaded yet."""
 _STARTING_PAGE = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Tocsin is starting</title>
 <meta name="viewport" content="width=device-width"><h1>Tocsin is starting</h1>
 <p>The store is being opened; this page asks again by itself."""

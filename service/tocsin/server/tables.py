@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from tocsin.ports import Store
 
 _PIECE_CHARACTERS: Final = 65_536
-LONGEST_S: Final = 1800.0
-"""Deadline: a snapshot read keeps the store's write-ahead log from being truncated."""
+LONGEST_S: Final = 1800.0  # Deadline: a snapshot read keeps the store's write-ahead log from being truncated.
 
 
 class OneTable:

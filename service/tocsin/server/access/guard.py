@@ -18,7 +18,7 @@ from tocsin.events import Happening
 from tocsin.model import Scope
 from tocsin.server.access.credentials import digest_of, new_secret
 from tocsin.server.access.origins import SENDER, Sender, is_cross_site, is_own_name, is_secure
-from tocsin.server.access.rights import CALLER, SAFE, Caller, Via, refuse_odd_charset, unknown
+from tocsin.server.access.rights import CALLER, SAFE, Caller, Via, refuse_odd_charset, unknown, wanted_of
 from tocsin.server.connections import CONNECTION, network_of
 from tocsin.server.problems import Problem, answer, wants_html
 
@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from tocsin.settings import HttpSettings
 
 
-TRIES = 10
+TRIES = 10  # Failures allowed for one address within SPAN_S seconds.
 SPAN_S = 300.0
-"""Failures allowed for one address within SPAN_S seconds."""
 TRIES_IN_ALL = 300
 SPAN_IN_ALL_S = 60.0
 MOST_ADDRESSES = 4096
@@ -109,6 +108,7 @@ COOKIE = "tocsin"
 SECURE_COOKIE = "__Host-tocsin"
 SECURE_COOKIE_BELOW = "__Secure-tocsin"
 _SECRET_PARAMETERS = frozenset({"token", "access_token", "api_key", "apikey", "password"})
+# Headers of proxies, trusted or not.
 _FORWARDING = (
     "forwarded",
     "via",
@@ -118,12 +118,17 @@ _FORWARDING = (
     "x-forwarded-proto",
     "x-real-ip",
 )
-"""Headers of proxies, trusted or not."""
 
 
 def is_public(path: str) -> bool:
     """Say whether this path needs no credential."""
     return path in PUBLIC or (path.startswith(PUBLIC_BELOW) and ".." not in path)
+
+
+async def demand_declared_scope(request: Request) -> None:
+    """Reject requests to a route without a declared scope. Raises Problem."""
+    if not is_public(request.scope["path"]) and wanted_of(request.scope["route"].dependant) is None:
+        raise Problem(403, "undeclared", "This route is closed", "the route declares no scope", mend="please report it")
 
 
 class Doorkeeper:

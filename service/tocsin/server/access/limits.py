@@ -21,29 +21,25 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 2**20
+# Larger bodies, below the paths that take lists. Parsing JSON blocks the loop, a second for 5 MiB.
 LARGER = (
     (("/api/v1/table", "/api/v1/imports"), 2 * 2**30),
     (("/pages/import",), 64 * 2**20),
     (("/api/v1/pages",), 4 * 2**20),
     (("/login",), 16 * 2**10),
 )
-"""Larger bodies, below the paths that take lists. Parsing JSON blocks the loop, a second for 5 MiB."""
-PIECE_S = 20.0
-"""Deadline for the next piece of a body."""
-SLOWEST_BYTES_S = 1024
-"""Slower bodies are given up."""
+PIECE_S = 20.0  # Deadline for the next piece of a body.
+SLOWEST_BYTES_S = 1024  # Slower bodies are given up.
+# Requests in progress of known clients, in all and per token.
 MOST_AT_ONE_TIME = 128
 MOST_OF_A_TOKEN = 64
-"""Requests in progress of known clients, in all and per token."""
+# Answers to unknown clients in preparation; a slot is freed before its answer is sent.
 MOST_UNKNOWN = 16
 MOST_UNKNOWN_OF_AN_ADDRESS = 4
-"""Answers to unknown clients in preparation; a slot is freed before its answer is sent."""
-UNKNOWN_BODY_S = 3.0
-"""Deadline for the whole body of an unknown client: a login."""
-UNKNOWN_WAIT_S = 5.0
-"""Deadline for the slot of an unknown client."""
+UNKNOWN_BODY_S = 3.0  # Deadline for the whole body of an unknown client: a login.
+UNKNOWN_WAIT_S = 5.0  # Deadline for the slot of an unknown client.
+# Streams have a limit of their own, and `/healthz` answers under any load.
 NOT_COUNTED = frozenset({"/events", "/healthz"})
-"""Streams have a limit of their own, and `/healthz` answers under any load."""
 
 
 class Limits:

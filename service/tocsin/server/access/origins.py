@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
-SENDER = "tocsin.sender"
-"""The key of the sender in a request's scope."""
+SENDER = "tocsin.sender"  # The key of the sender in a request's scope.
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -64,7 +63,7 @@ def sender_of(scope: Scope, headers: Mapping[str, str], settings: HttpSettings) 
     address = parse_address(client[0]) if client else None
     trusted = networks_of(settings.trusted_proxies)
     scheme, believed = str(scope.get("scheme", "http")), False
-    prefix = path_prefix(urlsplit(settings.public_url).path)
+    prefix = _public_prefix(settings.public_url)
     is_proxy = address is not None and _is_in(address, trusted)
     if is_proxy and not settings.public_url:
         # The configuration takes precedence: a proxy may pass on the header of its client.
@@ -82,6 +81,11 @@ def sender_of(scope: Scope, headers: Mapping[str, str], settings: HttpSettings) 
         said_scheme = headers.get("x-forwarded-proto", "").rpartition(",")[2].strip().lower()
         scheme = said_scheme if said_scheme in _PORTS else scheme
     return Sender(address, believed, parse_origin(f"{scheme}://{headers.get('host', '')}"), prefix)
+
+
+@lru_cache(maxsize=4)
+def _public_prefix(public_url: str) -> str | None:
+    return path_prefix(urlsplit(public_url).path)
 
 
 def parse_address(text: str) -> Address | None:

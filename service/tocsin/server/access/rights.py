@@ -109,14 +109,13 @@ def _is_browser(request: Request) -> bool:
     return "sec-fetch-site" in request.headers or "origin" in request.headers or "cookie" in request.headers
 
 
-CALLER = "tocsin.caller"
-"""The key of the caller in a request's scope; the guard sets it."""
+CALLER = "tocsin.caller"  # The key of the caller in a request's scope; the guard sets it.
+# For the API description only: the guard reads the credentials.
 _SCHEMES = (
     HTTPBearer(scheme_name="token", auto_error=False, description="`Authorization: Bearer tcs_…`"),
     HTTPBasic(scheme_name="basic", auto_error=False, description="Any user name, a token as the password."),
     APIKeyCookie(name="tocsin", scheme_name="session", auto_error=False, description="A browser that logged in."),
 )
-"""For the API description only: the guard reads the credentials."""
 _token, _basic, _session = _SCHEMES
 
 

@@ -67,14 +67,12 @@ class Counters:
         }
 
 
-MOST: Final = 200
-"""Open streams of all readers."""
+MOST: Final = 200  # Open streams of all readers.
 MOST_OF_A_TOKEN: Final = 50
+# Limits of one token, so that a leaked token or a faulty program leaves room for others.
 MOST_OF_AN_ADDRESS: Final = 100
-"""Limits of one token, so that a leaked token or a faulty program leaves room for others."""
 HEARTBEAT_S: Final = 15.0
-STUCK_S: Final = 120.0
-"""A reader that takes nothing for this time is disconnected, even if its connection is open."""
+STUCK_S: Final = 120.0  # A reader that takes nothing for this time is disconnected, even if its connection is open.
 _END_S: Final = 1.0
 _MEDIA_TYPE: Final = "text/event-stream"
 _LARGEST: Final = 2**63 - 1

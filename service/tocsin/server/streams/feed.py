@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from tocsin.model import AlertRow, Slice
 
 ENTRIES: Final = 30
-_VERSION: Final = "1"
-"""Increase it with each change of an entry's content."""
+_VERSION: Final = "1"  # Increase it with each change of an entry's content.
 _MOST_NOTED: Final = 1000
 _S: Final = 1_000_000
 

@@ -21,8 +21,7 @@ RETRY_MS: Final = 3000
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
 # JSON escapes the line ends of the format; these are line ends for other programs.
 _ENDS: Final = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
-HEARTBEAT: Final = b":\n\n"
-"""A comment, which keeps proxies from closing an idle stream; readers ignore it."""
+HEARTBEAT: Final = b":\n\n"  # A comment, which keeps proxies from closing an idle stream; readers ignore it.
 
 
 def opening(position: int | None) -> bytes:
@@ -53,11 +52,9 @@ def block(kind: str, data: JsonObject, position: int | None = None) -> bytes:
     return b"%sevent: %s\ndata: %s\n\n" % (head, name.encode(), body)
 
 
-MOST_BYTES: Final = 4 * 2**20
-"""Bytes of the newest alerts in memory, shared by all readers."""
+MOST_BYTES: Final = 4 * 2**20  # Bytes of the newest alerts in memory, shared by all readers.
 _TOGETHER: Final = 16
-_ALONE: Final = 4
-"""Alerts that a reader who is behind reads at once; an event has up to 256 KiB."""
+_ALONE: Final = 4  # Alerts that a reader who is behind reads at once; an event has up to 256 KiB.
 
 
 class Told(Struct, frozen=True):

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from tocsin.model import JsonObject, NewPage
 
 
-MOST_AT_ONCE: Final = 1000
-"""Longer lists are imported from a file, in a job."""
+MOST_AT_ONCE: Final = 1000  # Longer lists are imported from a file, in a job.
 MOST_NAMED: Final = 20
 
 

@@ -38,18 +38,15 @@ SHOWS: Final[tuple[tuple[Show, str, AlertQuery], ...]] = (
 )
 _APART: Final[tuple[tuple[str, Literal["major", "minor"]], ...]] = (("Major", "major"), ("Minor", "minor"))
 _PART: Final = 18
-_FIRST_PART: Final = 8
-"""Alerts per kind on the first page, so that many major ones do not hide the others."""
-_UNDONE: Final = 200
-"""Alerts that one click can mark as unseen again; more need a confirmation."""
-_LOOKED_AT: Final = 10
-"""Parts of a list to search for unseen alerts."""
+_FIRST_PART: Final = 8  # Alerts per kind on the first page, so that many major ones do not hide the others.
+_UNDONE: Final = 200  # Alerts that one click can mark as unseen again; more need a confirmation.
+_LOOKED_AT: Final = 10  # Parts of a list to search for unseen alerts.
 _MOST_OF_AN_EVENT: Final = 14_000
 _MOST_OF_A_SAMPLE: Final = 3_000
 _ROOM_FOR_GROUPS: Final = 2_500
 _ROOM_FOR_ENTRIES: Final = 41_000
+# Bytes, like the limits above: together they keep the page below 50 KB for any alerts.
 _MARKUP_OF_AN_ENTRY: Final = 1_400
-"""Bytes, like the limits above: together they keep the page below 50 KB for any alerts."""
 
 
 class Wanted(Struct, frozen=True):

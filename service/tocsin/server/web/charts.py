@@ -19,14 +19,12 @@ if TYPE_CHECKING:
 
 
 SPANS: Final = 48
-SPAN_US: Final = 30 * 60 * 1_000_000
-"""A day in half hours, which is legible on a telephone."""
+SPAN_US: Final = 30 * 60 * 1_000_000  # A day in half hours, which is legible on a telephone.
 
 WIDTH: Final = 480
 HEIGHT: Final = 100
 _GAP: Final = 1
-_LEAST: Final = 2.0
-"""The height of the smallest value, so that it stays visible."""
+_LEAST: Final = 2.0  # The height of the smallest value, so that it stays visible.
 
 AS_BEFORE: Final = ("unchanged", "too-soon")
 NOT_RECEIVED: Final = ("unreachable", "deferred", "disallowed", "suspect")
@@ -226,10 +224,8 @@ def _short(number: float) -> str:
     return f"{number:.1f}".removesuffix(".0")
 
 
-_THINNEST: Final = 0.4
-"""The least width of a version, in percent."""
-_ROOM: Final = 0.03
-"""The share of the width that is left free at the end."""
+_THINNEST: Final = 0.4  # The least width of a version, in percent.
+_ROOM: Final = 0.03  # The share of the width that is left free at the end.
 
 
 class StateRun(Struct, frozen=True):

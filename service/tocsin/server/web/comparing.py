@@ -17,19 +17,16 @@ if TYPE_CHECKING:
 
     from tocsin.model import FieldValues, StateEntry
 
-_LONGEST: Final = 20_000
-"""Letters of a value that are compared word by word; the rest is not shown."""
+_LONGEST: Final = 20_000  # Letters of a value that are compared word by word; the rest is not shown.
 _LONGEST_SHOWN: Final = 600
 _MOST_RUNS: Final = 60
 _ROOM_FOR_VALUES: Final = 12_000
 MOST_ROWS: Final = 300
 _LONGEST_LINE: Final = 1200
-_MOST_SHOWN: Final = 26_000
-"""Bytes of a difference on a page, after escaping."""
+_MOST_SHOWN: Final = 26_000  # Bytes of a difference on a page, after escaping.
 
 
-Piece: TypeAlias = tuple[str, bool]
-"""A part of a value, and whether the other version lacks it."""
+Piece: TypeAlias = tuple[str, bool]  # A part of a value, and whether the other version lacks it.
 
 
 class FieldRow(Struct, frozen=True):

@@ -25,6 +25,7 @@ _SHORT: Final = {"day": "d", "hour": "h", "minute": "min", "second": "s"}
 _YEAR_US: Final = 365 * 86_400 * 1_000_000
 _MOST_OF_A_TITLE: Final = 160
 _KIB: Final = 1024
+# Causes of unreachable pages, by kind of failure.
 CAUSES: Final = {
     "dns": "its name was not found",
     "connect": "no connection",
@@ -42,9 +43,7 @@ CAUSES: Final = {
     "settings": "its settings cannot be used",
     "shortage": "this machine was short of files, memory or ports",
 }
-"""Causes of unreachable pages, by kind of failure."""
-_FEWEST: Final = 8
-"""Letters; a text that would be shorter is left out."""
+_FEWEST: Final = 8  # Letters; a text that would be shorter is left out.
 
 
 def clean(text: str) -> str:

@@ -22,11 +22,9 @@ if TYPE_CHECKING:
 
 _ITEMS: Final = 12
 _FACTS: Final = 8
-_MOST_FACTS: Final = 150
-"""Of all items together, nested ones too."""
+_MOST_FACTS: Final = 150  # Of all items together, nested ones too.
 _DEEPEST: Final = 6
-_LONGEST: Final = 400
-"""Letters of one value; the template shows fewer, and can tell that there are more."""
+_LONGEST: Final = 400  # Letters of one value; the template shows fewer, and can tell that there are more.
 
 CALENDAR: Final = "ical"
 

@@ -31,8 +31,7 @@ TITLES: Final[Mapping[View, str]] = {
 }
 _MOST_OF_A_VALUE: Final = 30
 _MOST_OF_A_PROBLEM: Final = 110
-_MOST_OF_A_LINE: Final = 240
-"""Bytes of foreign text in one line, so that the largest 50 lines are below 50 KB."""
+_MOST_OF_A_LINE: Final = 240  # Bytes of foreign text in one line, so that the largest 50 lines are below 50 KB.
 _CHANGES: Final = (CheckOutcome.MAJOR, CheckOutcome.MINOR)
 _FAILED: Final = (CheckOutcome.UNREACHABLE, CheckOutcome.DISALLOWED, CheckOutcome.DEFERRED, CheckOutcome.SUSPECT)
 

@@ -31,8 +31,7 @@ PER_PART: Final = 50
 _STEP: Final = 500
 _ROOM_FOR_GROUPS: Final = 3000
 _MOST_EMPTY: Final = 1
-_QUIET_TABS: Final = (View.NEW, View.PAUSED, View.OFF)
-"""Tabs that are hidden while empty, unless selected."""
+_QUIET_TABS: Final = (View.NEW, View.PAUSED, View.OFF)  # Tabs that are hidden while empty, unless selected.
 
 
 class Box(Struct, frozen=True):

@@ -130,8 +130,8 @@ def _environment() -> Environment:
 
 
 _ENVIRONMENT: Final = _environment()
+# Links of our own; in texts of pages, quotation marks are escaped, so that they never match.
 _OWN_PATH: Final = re.compile(r"""(?<=\s)(href|src|action|formaction)="(?=/(?!/))""")
-"""Links of our own; in texts of pages, quotation marks are escaped, so that they never match."""
 
 
 def warm() -> None:

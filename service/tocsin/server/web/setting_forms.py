@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from tocsin.settings import Settings
 
 
-SECRET_KEYS: Final = ("auth", "proxy", "headers", "cookies")
-"""Secret settings, which forms neither show nor keep."""
+SECRET_KEYS: Final = ("auth", "proxy", "headers", "cookies")  # Secret settings, which forms neither show nor keep.
 FORM_KEYS: Final = tuple(key for key in PAGE_KEYS if key not in SECRET_KEYS)
 
+# The blocks of the form, in order.
 BLOCKS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("Alerts", ("mode", "tell", "report")),
     ("When pages are checked", ("every", "cron", "adaptive", "every_min", "every_max", "at_launch", "min_gap")),
@@ -32,7 +32,6 @@ BLOCKS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("What is compared", ("signals", "signal_rules", "look_at", "ignore", "suspects")),
     ("Unreachable pages", ("tries", "retry_refused")),
 )
-"""The blocks of the form, in order."""
 
 LABELS: Final = {
     "mode": "Mode",
@@ -195,8 +194,7 @@ def _meaning(path: Path) -> str:
 
 
 _LONGEST: Final = 4000
-_MOST_DIGITS: Final = 18
-"""Digits of a revision."""
+_MOST_DIGITS: Final = 18  # Digits of a revision.
 
 
 class Filled(Struct, frozen=True):

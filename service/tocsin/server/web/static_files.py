@@ -38,8 +38,7 @@ def _read() -> dict[str, Asset]:
     }
 
 
-ASSETS: Final[Mapping[str, Asset]] = _read()
-"""By name. Only these are served: a request never reads the disk."""
+ASSETS: Final[Mapping[str, Asset]] = _read()  # By name. Only these are served: a request never reads the disk.
 
 
 def asset_path(name: str) -> str:

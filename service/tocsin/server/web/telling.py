@@ -28,8 +28,7 @@ _LABELS: Final[dict[str, tuple[str, str]]] = {
 _OUTCOMES: Final = {"major": ("Major change", "major"), "minor": ("Minor change", "minor")}
 
 _CHANGE: Final = ("change", "within", "path", "property", "previous", "latest")
-_MOST_DIGITS: Final = 18
-"""Digits of an id of the store."""
+_MOST_DIGITS: Final = 18  # Digits of an id of the store.
 
 BASES: Final = {
     "declared": "the page, or a feed or sitemap of its site, declares the change",
@@ -37,6 +36,7 @@ BASES: Final = {
     "contradicted": "what the page declares and its content contradict each other",
 }
 
+# Kinds of alerts to filter by, with their labels.
 KIND_NAMES: Final = {
     "changed": "Changes",
     "host": "Shared changes",
@@ -48,7 +48,6 @@ KIND_NAMES: Final = {
     "unchanged": "Unchanged",
     "too-soon": "Too soon to have changed",
 }
-"""Kinds of alerts to filter by, with their labels."""
 
 
 class Differing(Struct, frozen=True):
