@@ -122,5 +122,6 @@ async def test_where_only_what_is_not_kept_may_differ_the_page_is_said_to_have_m
 
     assert "items: none of those that are kept" in text
     assert (
-        "the page has more than is kept of it, and that may differ: kept are the first 1,000 items and 256 KiB" in text
+        "the page has more items than are kept, and those may differ; kept are the first 1,000 items and 256 KiB"
+        in text
     )

@@ -137,4 +137,4 @@ def test_items_of_which_only_what_is_not_kept_may_differ_are_told() -> None:
     told = told_of(events.CHANGED, items={"added": 0, "removed": 0, "changed": 0, "cut": True, "changes": []})
 
     (said,) = told.held
-    assert said.startswith("the page has more than is kept of it, and that may differ")
+    assert said.startswith("the page has more items than are kept, and those may differ")

@@ -103,7 +103,7 @@ def test_what_xml_cannot_hold_is_replaced_and_said() -> None:
     found = convert(b"<title>a</title><meta name=author content=b><article>\x0b&#xfffe;\xef\xbf\xbf&#13;</article>")
 
     assert feed_of(found).findtext(f"{ATOM}entry/{ATOM}content") == "\ufffd\ufffd\ufffd\r"
-    assert found.problems[1:] == ("characters that XML does not know became U+FFFD",)
+    assert found.problems[1:] == ("characters that XML does not allow became U+FFFD",)
 
 
 def test_what_there_is_no_room_for_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.effort import calls_of
 from tests.spec.microdata.making import holding, item, page, text
-from tocsin.spec.microdata.changes.comparing import Changes, compare_items
+from tocsin.spec.microdata.changes.comparing import ItemChanges, compare_items
 from tocsin.spec.microdata.changes.matching import label_of
 from tocsin.spec.microdata.reading.packing import CUT, MOST_ITEMS, SHORTENED, pack, unpack
 from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata, Property, ValueKind
@@ -16,12 +16,12 @@ def copy_of(data: Microdata) -> Microdata:
     return unpack(pack(data).packed)
 
 
-def told(changes: Changes) -> list[tuple[object, ...]]:
+def told(changes: ItemChanges) -> list[tuple[object, ...]]:
     """The changes, without the items that they are of."""
     return [(one.change, one.position, one.within, one.property, one.previous, one.latest) for one in changes.changes]
 
 
-def numbers(changes: Changes) -> tuple[int, int, int]:
+def numbers(changes: ItemChanges) -> tuple[int, int, int]:
     return changes.added, changes.removed, changes.changed
 
 

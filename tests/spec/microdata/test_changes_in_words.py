@@ -177,7 +177,7 @@ def test_where_only_what_is_not_kept_may_differ_that_is_said() -> None:
 
     (said,) = tell_changes(nothing)
     assert said == (
-        "the page has more than is kept of it, and that may differ: "
+        "the page has more items than are kept, and those may differ; "
         "kept are the first 1,000 items and 256 KiB of a page, and 16,384 letters of a value"
     )
     assert count_changes(nothing) == "none of those that are kept"

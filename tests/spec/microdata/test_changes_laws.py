@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.spec.microdata.making import pages
-from tocsin.spec.microdata.changes.comparing import Change, Changes, compare_items
+from tocsin.spec.microdata.changes.comparing import ItemChange, ItemChanges, compare_items
 from tocsin.spec.microdata.reading.packing import pack, unpack
 from tocsin.spec.microdata.values import Item, Microdata, Property
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tocsin.spec.microdata.values import Value
 
 
-def numbers(changes: Changes) -> tuple[int, int, int]:
+def numbers(changes: ItemChanges) -> tuple[int, int, int]:
     return changes.added, changes.removed, changes.changed
 
 
@@ -32,12 +32,12 @@ def test_equal_items_do_not_differ(data: Microdata) -> None:
     assert not compare_items(data, copy_of(data))
 
 
-def as_told(changes: Changes) -> Counter[tuple[object, ...]]:
+def as_told(changes: ItemChanges) -> Counter[tuple[object, ...]]:
     """The changes in no order."""
     return Counter((one.change, one.within, one.property, one.previous, one.latest) for one in changes.changes)
 
 
-def as_told_backwards(changes: Changes) -> Counter[tuple[object, ...]]:
+def as_told_backwards(changes: ItemChanges) -> Counter[tuple[object, ...]]:
     """The changes in no order, with sides exchanged."""
     other = {"added": "removed", "removed": "added", "changed": "changed"}
     return Counter((other[one.change], one.within, one.property, one.latest, one.previous) for one in changes.changes)
@@ -78,7 +78,7 @@ def test_each_change_names_what_really_differs(before: Microdata, latest: Microd
         assert one.change != "changed" or _differ(one)
 
 
-def _differ(change: Change) -> bool:
+def _differ(change: ItemChange) -> bool:
     was, now = change.previous, change.latest
     return bool(was or now) and [*map(_plain, was)] != [*map(_plain, now)]
 

@@ -123,7 +123,7 @@ def test_JS04_a_document_that_is_cut_says_so(monkeypatch: pytest.MonkeyPatch) ->
 
     found = convert("microdata", PageSource(b"<p itemscope itemref='a0 b0'>" + body, "text/html", PAGE))
 
-    assert found.problems == ("a document of items has at most 16,777,216 letters: the rest is left out",)
+    assert found.problems == ("a document of items has at most 16,777,216 letters; the rest is left out",)
     assert '"cut": true' in (found.text or "")
 
 
@@ -132,7 +132,7 @@ def test_CI08_items_too_deep_within_others_are_said_to_be_that_however_small_the
 
     found = convert("microdata", PageSource(body, "text/html", PAGE))
 
-    assert found.problems == ('items are more than 128 deep within one another: "ERROR" stands for what is deeper',)
+    assert found.problems == ('items are nested more than 128 deep: "ERROR" is written for deeper ones',)
     assert '"cut": true' in (found.text or "")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.spec.microdata.making import item, page
-from tocsin.spec.microdata.changes.comparing import Change, Changes, compare_items
+from tocsin.spec.microdata.changes.comparing import ItemChange, ItemChanges, compare_items
 from tocsin.spec.microdata.changes.matching import label_of
 from tocsin.spec.microdata.reading.packing import CUT
 from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata
@@ -22,12 +22,12 @@ def events(*each: tuple[str | None, str], **more: str) -> Microdata:
     return page(*[event(*one, **more) for one in each])
 
 
-def told(changes: Changes) -> list[str]:
+def told(changes: ItemChanges) -> list[str]:
     """The changes in short, with the day of items that came or went."""
     return [_tell(one) for one in changes.changes]
 
 
-def _tell(one: Change) -> str:
+def _tell(one: ItemChange) -> str:
     if one.property is None:
         (day,) = [each.text for each in one.item.named("dtstart")]
         return f"{one.change}: {label_of(one.item)} {day}"

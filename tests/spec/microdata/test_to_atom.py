@@ -19,7 +19,7 @@ LOGS = "https://garden.example/log/"
 GENERATED = "urn:uuid:55bafed4-a9e6-5fd7-8cb4-f990f7c3b12e"
 NOW = datetime(2026, 6, 20, 8, 15, 30, 999_999, tzinfo=UTC)
 SEEN = "2026-06-20T08:15:30Z"
-INSTEAD = f"{SEEN} stands for it; write <time pubdate datetime=…> into the article"
+INSTEAD = f"{SEEN} is written instead; write <time pubdate datetime=…> into the article"
 XHTML = "application/xhtml+xml"
 XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 LOG = """<!DOCTYPE html><html lang=en><head><meta name=Author content="Ada &amp; Co"><title>June</title>

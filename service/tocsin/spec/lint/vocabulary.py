@@ -203,7 +203,7 @@ def _find_type_faults(item: Item, way: str) -> Iterator[Fault]:
             problem = f"is no type of {way}; write one of: {', '.join(TYPES[way])}; in lower case"
             yield Fault(each, "VC-04", text or "", problem)
         elif text in known:
-            yield Fault(each, "VC-04", text, "stands here twice; leave one out")
+            yield Fault(each, "VC-04", text, "is here twice; remove one")
         known.add(text or "")
 
 

@@ -1,4 +1,4 @@
-"""How a page's items differ from those before: added, removed, and property by property (MD-16, MD-19)."""
+"""How the items of a page differ from those before: added, removed, or changed by property (MD-16, MD-19)."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 _MOST_CHANGES: Final = 1_000
 _MOST_COMPARED: Final = 200_000
-"""Values, of both sides, of items that differ: what many items share is compared for each of them."""
+"""Values of both sides, of items that differ; properties that items share are compared for each of them."""
 
 _DEEPEST: Final = 32
-"""Items within items that are compared property by property; deeper ones are told whole."""
+"""Items within items that are compared by property; deeper ones are reported as a whole."""
 
 
-class Step(NamedTuple):
-    """An item that is a value of another one, on the way to what differs, as it is now.
+class PathStep(NamedTuple):
+    """An item on the path to a difference, as it is now.
 
-    position  its number among the values of the name that leads to it, from 1; None where it is the only one
+    position  its number among the values of its name, from 1; None if it is the only one
     """
 
     item: Item
@@ -36,17 +36,17 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ItemChange:
     """One difference.
 
-    item      the top-level item that was added, was removed (as it was before), or holds the difference (as it is now)
+    item      the top-level item that was added, was removed (as it was), or contains the difference (as it is now)
     position  its number among the top-level items of its type, from 1
-    within    the names that lead from it to the item whose property changed; () for its own
+    within    the names that lead from it to the item whose property changed; () for its own properties
     path      the item that each of these names leads to
-    property  the name whose values differ, or `itemtype` or `itemid`; None for an item that was added or removed
-    previous  all values of the name that it had, in order, and
-    latest    has
-    alike     so many values are the same at the beginning of both, and so many at the end
+    property  the name whose values differ, or `itemtype` or `itemid`; None if the item was added or removed
+    previous  all values of the name before, in order
+    latest    all values of the name now
+    alike     how many values are equal at the beginning of both, and at the end
     """
 
     change: Kind
@@ -57,42 +57,41 @@ class Change:
     previous: tuple[Value, ...] = ()
     latest: tuple[Value, ...] = ()
     alike: tuple[int, int] = (0, 0)
-    path: tuple[Step, ...] = ()
+    path: tuple[PathStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
-    """All that differs between the items of two readings of a page.
+class ItemChanges:
+    """All differences between the items of two readings of a page.
 
     added, removed, changed  numbers of top-level items
-    changes  in the order of the latest items, and of names; then those removed
-    is_cut   more may differ than is told here: a side has not all of the page's items, or too much differs
+    changes  in the order of the latest items and of names; then removed items
+    is_cut   there may be more differences: a side does not have all items of the page, or there are too many
     """
 
     added: int
     removed: int
     changed: int
-    changes: tuple[Change, ...]
+    changes: tuple[ItemChange, ...]
     is_cut: bool = False
 
     def __bool__(self) -> bool:
-        """Say whether anything differs."""
+        """Whether anything differs."""
         return bool(self.added or self.removed or self.changed)
 
 
-def compare_items(before: Microdata, latest: Microdata) -> Changes:
-    """Say how the latest items of a page differ from those before.
+def compare_items(before: Microdata, latest: Microdata) -> ItemChanges:
+    """Compare the latest items of a page with those before.
 
-    Which item was which, `matching` says. Neither the order of items nor that of names is a difference, nor is white
-    space; the order of the values of a name is. Where the values of a name differ only within items that stand in the
-    same place, and have the same type and no different ids, those items are compared property by property; else all
-    values of the name are told, items among them whole. Another type is told as `itemtype`, and a global id that came
-    or went as `itemid`. Where a side has not all of the page's items, what only it lacks at its end is no difference.
+    The order of items and of names is no difference, nor is white space; the order of a name's values is. Values that
+    are items in the same place, of the same type and without different ids, are compared by property; otherwise all
+    values of the name are reported. A changed type is reported as `itemtype`, a global id that appeared or disappeared
+    as `itemid`. If a side was cut, what it lacks at its end is no difference.
     """
     sameness = Sameness()
     matches = match_items(before, latest, sameness)
     comparing = _Comparing(sameness)
-    found: list[tuple[int, list[Change]]] = []
+    found: list[tuple[int, list[ItemChange]]] = []
     changed = 0
     for pair in matches.pairs:
         if sameness.number(pair.before) == sameness.number(pair.latest):
@@ -101,16 +100,16 @@ def compare_items(before: Microdata, latest: Microdata) -> Changes:
         if differences or comparing.is_exhausted:
             changed += 1
             found.append((pair.place, differences))
-    found += [(one.place, [Change("added", one.item, one.position)]) for one in matches.added]
+    found += [(one.place, [ItemChange("added", one.item, one.position)]) for one in matches.added]
     changes = [change for _, each in sorted(found, key=lambda one: one[0]) for change in each]
-    changes += [Change("removed", one.item, one.position) for one in matches.removed]
+    changes += [ItemChange("removed", one.item, one.position) for one in matches.removed]
     is_cut = before.is_cut or latest.is_cut or comparing.is_exhausted or len(changes) > _MOST_CHANGES
-    return Changes(len(matches.added), len(matches.removed), changed, tuple(changes[:_MOST_CHANGES]), is_cut)
+    return ItemChanges(len(matches.added), len(matches.removed), changed, tuple(changes[:_MOST_CHANGES]), is_cut)
 
 
 @dataclass(slots=True)
 class _Comparing:
-    """Compares pairs of items, as long as it takes no more than there is time for."""
+    """Compares pairs of items, until too many values were compared, or too many differences found."""
 
     sameness: Sameness
     compared: int = 0
@@ -121,17 +120,17 @@ class _Comparing:
     def is_exhausted(self) -> bool:
         return self.compared >= _MOST_COMPARED or self.told >= _MOST_CHANGES
 
-    def compare(self, pair: Pair) -> list[Change]:
-        """Find what differs in two top-level items, and in those that they lead to; each two once."""
-        found: list[Change] = []
-        # What two items share differs in each of them, but only once in one.
+    def compare(self, pair: Pair) -> list[ItemChange]:
+        """Find the differences of two top-level items and of the items within them; each pair once."""
+        found: list[ItemChange] = []
+        # A shared item is reported for each top-level item that has it, but once per top-level item.
         self.reached = {(pair.before, pair.latest)}
-        waiting: deque[tuple[Item, Item, tuple[str, ...], tuple[Step, ...]]]
+        waiting: deque[tuple[Item, Item, tuple[str, ...], tuple[PathStep, ...]]]
         waiting = deque([(pair.before, pair.latest, (), ())])
         while waiting and not self.is_exhausted:
             was, now, within, path = waiting.popleft()
             head = pair.latest, pair.position, within
-            found += [Change("changed", *head, *each, path=path) for each in _identities(was, now)]
+            found += [ItemChange("changed", *head, *each, path=path) for each in _identities(was, now)]
             before, latest = self.sameness.values(was), self.sameness.values(now)
             for name in sorted(before.keys() | latest.keys()):
                 previous, current = before.get(name, ()), latest.get(name, ())
@@ -143,15 +142,15 @@ class _Comparing:
                 if inner is not None:
                     for place, two in enumerate(inner, begin + 1):
                         if self._reaches(*two):
-                            step = Step(two[1], place if len(current) > 1 else None)
+                            step = PathStep(two[1], place if len(current) > 1 else None)
                             waiting.append((*two, (*within, name), (*path, step)))
                     continue
-                found.append(Change("changed", *head, name, tuple(previous), tuple(current), (begin, end), path))
+                found.append(ItemChange("changed", *head, name, tuple(previous), tuple(current), (begin, end), path))
         self.told += len(found)
         return found
 
     def _alike(self, was: Sequence[Value], now: Sequence[Value]) -> tuple[int, int]:
-        """Count the values that two lists begin with, and those of the rest that they end with."""
+        """Count the equal values at the beginning of two lists, and at the end of the rest."""
         self.compared += len(was) + len(now)
         if was == now:
             return len(was), 0
@@ -162,14 +161,14 @@ class _Comparing:
         return begin, end
 
     def _reaches(self, was: Item, now: Item) -> bool:
-        """Say whether two items are to be compared: they differ, and nothing led to both of them before."""
+        """Say whether two items are to be compared: they differ, and were not reached before."""
         if (was, now) in self.reached or self.sameness.is_same(was, now):
             return False
         self.reached.add((was, now))
         return True
 
     def _inner_pairs(self, was: Sequence[Value], now: Sequence[Value]) -> list[tuple[Item, Item]] | None:
-        """Pair the values of two lists; None where they differ in more than what is within their items."""
+        """Pair the values of two lists; None if they differ in more than the properties of items."""
         if len(was) != len(now):
             return None
         pairs: list[tuple[Item, Item]] = []
@@ -180,14 +179,14 @@ class _Comparing:
         return pairs
 
     def _may_be_one(self, was: Item, now: Item) -> bool:
-        """Say whether two items that stand in one place may be the same one."""
+        """Say whether two items in the same place may be the same item."""
         if was.id != now.id and None not in (was.id, now.id):
             return False
         return was.types == now.types or self.sameness.contents.is_same(was, now)
 
 
 def _identities(was: Item, now: Item) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-    """Give what else than properties differs in two items, by the attributes that say it."""
+    """Yield the attributes in which two items differ, with their values."""
     if was.types != now.types:
         yield "itemtype", _one_or_none(was.type), _one_or_none(now.type)
     if was.id != now.id:

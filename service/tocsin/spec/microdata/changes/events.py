@@ -1,4 +1,4 @@
-"""How an event shows what differs between items, within bounds that no page can exceed; `changes_in_words` reads it."""
+"""How an event shows the changes of items, within limits; `words` puts the result in sentences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tocsin.spec.microdata.values import Item
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.spec.microdata.changes.comparing import Change, Changes
+    from tocsin.spec.microdata.changes.comparing import ItemChange, ItemChanges
     from tocsin.spec.microdata.values import Value
 
 MOST_CHANGES: Final = 100
@@ -23,19 +23,19 @@ LONGEST: Final = 1_000
 """Letters of one text."""
 
 _MOST_LETTERS: Final = 2_000
-"""Of what was, and of what is, so that no change takes the room of all others."""
+"""Of the previous and of the latest values each, so that one change does not take the room of all others."""
 
 _MOST_VALUES: Final = 100
-"""The same, those within items too."""
+"""Likewise, values within items included."""
 
 _WHOLE: Final = 20
-"""So many values of a property are shown as they are; of more, those that are alike at both ends are left out."""
+"""Up to this number, all values of a property are shown; of more, the equal ones at both ends are left out."""
 
 _DEEPEST: Final = 4
-"""Items within items that are told."""
+"""Items within items that are shown."""
 
 _CONTEXT: Final = 100
-"""Letters that are shown before the place where two long texts differ."""
+"""Letters that are shown before the first difference of two long texts."""
 
 _OVERHEAD: Final = 200
 """Bytes around the changes, and the numbers."""
@@ -45,13 +45,13 @@ _Object: TypeAlias = dict[str, Any]
 _encode = msgspec.json.Encoder().encode
 
 
-def show_changes(changes: Changes, *, since: str) -> _Object | None:
-    """Show changes as `items` in an event does; None where nothing differs, nor may.
+def show_changes(changes: ItemChanges, *, since: str) -> _Object | None:
+    """Return `items` of an event; None if nothing differs, and nothing was cut.
 
-    since  when the items compared with were read
-    At most 100 changes, texts of at most 1,000 letters, and 32 KiB as JSON. Of a property that has more than 20 values,
-    or more of them than there is room for, those are left out that are the same at the beginning of both lists and at
-    their end. `cut` says that something is not shown.
+    since  when the previous items were read
+    At most 100 changes, texts of at most 1,000 letters, and 32 KiB as JSON. Of a property with more than 20 values, or
+    with too little room, values that are equal at the beginning and at the end of both lists are left out. `cut` says
+    that something is not shown.
     """
     if not (changes or changes.is_cut):
         return None
@@ -62,7 +62,7 @@ def show_changes(changes: Changes, *, since: str) -> _Object | None:
         is_cut = is_cut or has_more
         room -= (size := len(_encode(told)) + 1)
         if room < 0:
-            # What is smaller may have its place yet.
+            # A later, smaller change may still fit.
             room, is_cut = room + size, True
             continue
         shown.append(told)
@@ -76,8 +76,8 @@ def show_changes(changes: Changes, *, since: str) -> _Object | None:
     }
 
 
-def _tell(change: Change) -> tuple[_Object, bool]:
-    """Show one change; says also whether it shows less than there is."""
+def _tell(change: ItemChange) -> tuple[_Object, bool]:
+    """Show one change; returns also whether some of it is not shown."""
     head, way = _Telling(), _Telling()
     item = change.item
     told: _Object = {
@@ -97,8 +97,8 @@ def _tell(change: Change) -> tuple[_Object, bool]:
     return told, head.is_cut or whole.is_cut
 
 
-def _tell_values(change: Change) -> tuple[Sequence[Any], Sequence[Any], bool]:
-    """Show the values that were and that are: all of them, else what is between those that are alike at both ends."""
+def _tell_values(change: ItemChange) -> tuple[Sequence[Any], Sequence[Any], bool]:
+    """Show previous and latest values: all of them, or those between the equal ones at both ends."""
     if max(len(change.previous), len(change.latest)) <= _WHOLE:
         was, now = _Telling(), _Telling()
         shown = was.list(change.previous), now.list(change.latest)
@@ -115,7 +115,7 @@ def _tell_values(change: Change) -> tuple[Sequence[Any], Sequence[Any], bool]:
 def _from_where_they_differ(
     previous: Sequence[Value], latest: Sequence[Value]
 ) -> tuple[Sequence[Value], Sequence[Value]]:
-    """Let long texts begin shortly before the place where they differ: else what is told could be the same of both."""
+    """Let long texts begin shortly before their difference, since their beginnings may be equal."""
     pairs = [_from_where_it_differs(*two) for two in zip(previous, latest, strict=False)]
     most = len(pairs)
     return [was for was, _ in pairs] + [*previous[most:]], [now for _, now in pairs] + [*latest[most:]]
@@ -131,14 +131,14 @@ def _from_where_it_differs(was: Value, now: Value) -> tuple[Value, Value]:
 
 @dataclass(slots=True)
 class _Telling:
-    """A part of a change, as far as its letters and values reach."""
+    """Shows a part of a change, within its share of letters and values."""
 
     letters: int = _MOST_LETTERS
     values: int = _MOST_VALUES
     is_cut: bool = False
 
     def list(self, values: Sequence[Value], depth: int = _DEEPEST) -> Sequence[Any]:
-        """Show the values of a name, items among them as far as they are not too deep."""
+        """Show the values of a name, and of items within them down to a depth."""
         shown = []
         for value in values:
             if not self._take_one() or (isinstance(value, Item) and not depth):
@@ -148,7 +148,7 @@ class _Telling:
         return shown
 
     def name(self, item: Item, position: int | None) -> _Object:
-        """Say which item it is."""
+        """Identify an item."""
         return {
             "type": self.text_or_none(item.type),
             "id": self.text_or_none(item.id),
@@ -175,7 +175,7 @@ class _Telling:
         return self.values >= 0 and self.letters > 0
 
     def text_or_none(self, text: str | None) -> str | None:
-        """Show a text, where there is one."""
+        """Show a text, or None."""
         return self.text(text) if text is not None else None
 
     def text(self, text: str) -> str:

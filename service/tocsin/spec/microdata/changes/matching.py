@@ -1,4 +1,4 @@
-"""Which items of two readings are the same: by what they say, how alike they are, and which pairs follow from that."""
+"""Which items of two readings of a page are the same item: equal ones first, then those that are alike."""
 
 from __future__ import annotations
 
@@ -16,22 +16,25 @@ if TYPE_CHECKING:
     from tocsin.spec.microdata.values import Microdata, Value
 
 
-# Which items are the same: by type, global id and the values of each name, whatever the order of names (MD-16).
-
-
 if TYPE_CHECKING:
     Said: TypeAlias = Mapping[str, Hashable]
     Values: TypeAlias = Mapping[str, Sequence[Value]]
+    _Key: TypeAlias = Callable[["Placed"], Hashable | None]
+
+LABELS: Final = ("name", "summary", "fn", "title", "headline")
+"""Names of properties by which people know an item, in this order."""
+_LONGEST_LABEL: Final = 200
+_ENOUGH: Final = 0.5
+"""Two items are alike from this share of equal properties on, of the item that has more of them."""
 
 
 class Sameness:
-    """Numbers items, of several pages too, so that the same ones have the same number.
+    """Numbers the items of one or several pages, so that equal items have equal numbers (MD-16).
 
-    with_identity  their types and global ids count; else only what they say, and what those within them say
+    with_identity  types and global ids count; else only properties, and those of items within
 
-    Texts are the same if people see the same: how much white space is between words is no difference. Each item is
-    looked at once, however many lead to it. Where one leads back to one that it is a part of, that one counts there by
-    its texts alone; so two items that are the same can have two numbers, but only in such circles.
+    Runs of white space are equal. Each item is looked at once. An item that leads back to one around it counts that one
+    by its texts alone, so equal items may have two numbers, but only in such circles.
     """
 
     def __init__(self, *, with_identity: bool = True) -> None:
@@ -45,7 +48,7 @@ class Sameness:
         self._said: dict[Item, Said] = {}
 
     def values(self, item: Item) -> Values:
-        """Give the values of each name of an item, in tree order; the names in that of the alphabet."""
+        """Return the values of an item by name, in tree order; the names in alphabetical order."""
         known = self._values.get(item)
         if known is None:
             found: dict[str, list[Value]] = {}
@@ -57,38 +60,38 @@ class Sameness:
 
     @property
     def contents(self) -> Sameness:
-        """The same, of what items say alone."""
+        """Another one of these, without types and global ids."""
         if self._contents is None:
             self._contents = Sameness(with_identity=False)
         return self._contents
 
     def said(self, item: Item) -> Said:
-        """Give for each name of an item what stands for its values: the same for the same ones."""
+        """Return by name a key of an item's values; equal values have equal keys."""
         self.number(item)
         return self._said[item]
 
     def number(self, item: Item) -> int:
-        """Give an item its number."""
+        """Return the number of an item."""
         if item not in self._numbers:
             self._number_all(item)
         return self._numbers[item]
 
     def is_same(self, one: Value, other: Value) -> bool:
-        """Say whether two values are: two equal texts, or two items that are the same."""
+        """Say whether two values are equal texts, or equal items."""
         if isinstance(one, Item):
             return isinstance(other, Item) and self.number(one) == self.number(other)
         return one == other or (not isinstance(other, Item) and self._fold(one) == self._fold(other))
 
     def _fold(self, text: str) -> str:
-        # Kept: a long text that many items share is compared for each of them.
+        # Cached: a long text that many items share is compared for each of them.
         known = self._folded.get(text)
         if known is None:
             known = self._folded[text] = " ".join(text.split())
         return known
 
     def _number_all(self, start: Item) -> None:
-        """Number an item and all that it leads to, the innermost first."""
-        # No recursion: a page may nest its items as deep as it likes.
+        """Number an item and all items within it, the innermost first."""
+        # No recursion: a page may nest its items to any depth.
         open_ = {start: self._inner(start)}
         while open_:
             item = next(reversed(open_))
@@ -131,22 +134,18 @@ class Sameness:
         return (value for values in self.values(item).values() for value in values if isinstance(value, Item))
 
 
-# Which items are alike: half of what they say is the same, and some of it no other item of their page says.
-
-
-_ENOUGH: Final = 0.5
-"""Of the properties of the item that has more of them."""
-
-
 class Side(NamedTuple):
-    """All items of a reading, and those of them that have no pair yet."""
+    """All items of a reading, and those that have no pair yet."""
 
     items: Sequence[Placed]
     left: Collection[Placed]
 
 
 def find_alike(before: Side, latest: Side, sameness: Sameness) -> list[tuple[Placed, Placed]]:
-    """Pair items of one type without a global id that are alike: the most alike first, and of these the nearest."""
+    """Pair items of one type without a global id that are alike: the most alike first, and among these the nearest.
+
+    Half of their properties are equal, and at least one of those no other item of their page has.
+    """
     was, now = _said(before, sameness), _said(latest, sameness)
     left, left_now = set(before.left), set(latest.left)
     owners = _owners(was)
@@ -172,10 +171,10 @@ def _said(side: Side, sameness: Sameness) -> dict[Placed, Said]:
 
 
 def _owners(said: Mapping[Placed, Said]) -> dict[Hashable, Placed | None]:
-    """Give whose a property is; None where several items of a type have it."""
+    """Return the item that has a property; None if several items of a type have it."""
     owners: dict[Hashable, Placed | None] = {}
     for one, properties in said.items():
-        types = " ".join(one.item.types)  # once: they may be long
+        types = " ".join(one.item.types)  # Once per item, since types may be long.
         for each in properties.items():
             key = types, *each
             owners[key] = None if key in owners else one
@@ -185,15 +184,6 @@ def _owners(said: Mapping[Placed, Said]) -> dict[Hashable, Placed | None]:
 def _likeness(was: Said, now: Said) -> float:
     fewer, more = sorted((was, now), key=len)
     return sum(more.get(name) == said for name, said in fewer.items()) / len(more)
-
-
-if TYPE_CHECKING:
-    _Key: TypeAlias = Callable[["Placed"], Hashable | None]
-
-LABELS: Final = ("name", "summary", "fn", "title", "headline")
-"""Names of properties by which people know an item, in this order."""
-
-_LONGEST_LABEL: Final = 200
 
 
 class Placed(NamedTuple):
@@ -212,7 +202,7 @@ class Pair(NamedTuple):
     """A top-level item as it was, and as it is.
 
     place, position  as it is, see `Placed`
-    lacks_some_before, lacks_some_latest  that side may have only its first properties
+    lacks_some_before, lacks_some_latest  that side may have only the first of its properties
     """
 
     before: Item
@@ -224,7 +214,7 @@ class Pair(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """Which items were which, and those that are left on either side, in order."""
+    """Pairs of the same item, and the items without a pair on either side, in order."""
 
     pairs: list[Pair]
     added: list[Placed]
@@ -232,7 +222,7 @@ class Matches(NamedTuple):
 
 
 def label_of(item: Item) -> str | None:
-    """Give the text by which people know an item, in one line, at most 200 letters; None where it has none."""
+    """Return the text by which people know an item, in one line of at most 200 letters; None without one."""
     return _label_in({name: [each.value for each in item.named(name)] for name in LABELS})
 
 
@@ -248,29 +238,30 @@ def _label_in(values: Values) -> str | None:
 def match_items(before: Microdata, latest: Microdata, sameness: Sameness) -> Matches:
     """Match the top-level items of two readings.
 
-    Those that are equal come first, so that one that is put in above the others is added; then those of one global id,
-    which moves with its page where it begins with the page's address. Items without any are the same ones if their type
-    and their label is, which no other one has; else if they have distinctive properties in common, see `likeness`; else
-    by type and position: in order, between the same ones of their type, so that the last one of a list is not the one
-    that went from its top. Who got or lost a global id is known by its label, or by all that it says; who is of another
-    type now, by the latter. What is within another item on the other side alone has moved: that is the same one if it
-    is equal, or has the same type and global id. Takes as long as there are values, and no longer.
+    Takes time in proportion to the number of values.
     """
-    matching = _Matching(before, latest, sameness)
+    matching = _ItemMatching(before, latest, sameness)
     contents = sameness.contents
+    # Equal items first, so that one that is inserted above the others is added.
     matching.match(lambda one: sameness.number(one.item))
+    # Then by global id, with the label first: several items may share an id.
     matching.match(_only(with_id=True, key=matching.label_key))
     matching.match(_only(with_id=True, key=_key))
     matching.match(_only(with_id=True, key=lambda one: one.item.id))
+    # A global id that begins with the page's address moves with the page.
     matching.match(_from(before.address), _from(latest.address))
     matching.match(_only(with_id=False, key=matching.name_key))
+    # An item that got or lost its global id keeps its label, or all of its content; one of another type its content.
     for key in (lambda one: contents.number(one.item) if matching.label(one) else None, matching.name_key):
         matching.match(_only(with_id=False, key=key), key)
         matching.match(key, _only(with_id=False, key=key))
     matching.match_alike()
+    # The rest by type and position between matched neighbours: what is left over at the end of a list is not what was
+    # removed from its top.
     matching.forget_the_end()
     matching.match_neighbours()
     matching.forget_the_end()
+    # An item that is within another one on the other side only has moved.
     matching.match_moved(lambda one: sameness.number(one.item), _only(with_id=True, key=_key))
     return matching.matches()
 
@@ -280,19 +271,19 @@ def _key(one: Placed) -> Hashable:
 
 
 def _only(key: _Key, *, with_id: bool) -> _Key:
-    """Limit a key to items that have a global id, or to those that have none."""
+    """Limit a key to items with, or to items without a global id."""
     return lambda one: key(one) if (one.item.id is not None) is with_id else None
 
 
 def _from(address: str | None) -> _Key:
-    """Tell items by type and global id, seen from the page."""
+    """Return a key of the type and the global id, relative to the page's address."""
 
     def key(one: Placed) -> Hashable | None:
         id_ = one.item.id
         if not (id_ and address and id_.startswith(address)):
             return None
         rest = id_[len(address) :]
-        # /ab is no part of /a.
+        # /ab does not belong to /a.
         return (one.item.types, rest) if address.endswith("/") or rest[:1] in {"", "/", "?", "#"} else None
 
     return key
@@ -308,12 +299,15 @@ def _placed(data: Microdata) -> list[Placed]:
 
 
 def _lacks_some(data: Microdata) -> bool:
-    """Say whether the page has more items than these: then they are the first, and the last one may not be whole."""
+    """Say whether the page has more items than these; then these are the first, and the last may be partial."""
     return data.is_cut and any(said != SHORTENED for said in data.problems)
 
 
 def _next_to(placed: Iterable[Placed], known: Mapping[int, int]) -> dict[int, Hashable]:
-    """Give for each item, by its place, its type and the last one of it that is known; `known` numbers them."""
+    """Return by place the type of each item and the last matched item of that type before it.
+
+    known  the numbers of matched items, by place
+    """
     last: dict[Hashable, int] = {}
     found: dict[int, Hashable] = {}
     for one in placed:
@@ -324,7 +318,7 @@ def _next_to(placed: Iterable[Placed], known: Mapping[int, int]) -> dict[int, Ha
 
 
 def _within(side: Sequence[Placed], sameness: Sameness) -> Iterator[Placed]:
-    """Go through the items within these, each once; each has the place and the number of the outermost one."""
+    """Yield the items within these, each once, with the place and position of the outermost item."""
     seen = {outermost.item for outermost in side}
     for outermost in side:
         ahead = [outermost.item]
@@ -339,9 +333,9 @@ def _within(side: Sequence[Placed], sameness: Sameness) -> Iterator[Placed]:
 def _moved(
     left: Iterable[Placed], was: Iterable[Placed], now: Iterable[Placed], key: _Key
 ) -> list[tuple[Placed, Placed]]:
-    """Pair those that are left of one side with what is within another item on the other side alone.
+    """Pair the remaining items of one side with equal ones that are within another item on the other side only.
 
-    was, now  what is within others on their own side, and on the other one
+    was, now  the items within others on their own side, and on the other side
     """
     stays = Counter(map(key, was))
     moved: dict[Hashable, deque[Placed]] = {}
@@ -355,13 +349,13 @@ def _moved(
 
 
 def _without(placed: Iterable[Placed], pairs: Iterable[tuple[Placed, Placed]], side: int) -> list[Placed]:
-    """Leave out those that stand on one side of these pairs."""
+    """Leave out the items on one side of these pairs."""
     paired = {pair[side].item for pair in pairs}
     return [one for one in placed if one.item not in paired]
 
 
-class _Matching:
-    """The items of two readings that nobody has matched yet, and the pairs so far."""
+class _ItemMatching:
+    """The items of two readings without a pair, and the pairs so far."""
 
     def __init__(self, before: Microdata, latest: Microdata, sameness: Sameness) -> None:
         self._sameness = sameness
@@ -371,7 +365,7 @@ class _Matching:
         self._repeated: Collection[Hashable] | None = None
 
     def match(self, key: _Key, key_of_latest: _Key | None = None) -> None:
-        """Match those of the same key, in order; those without one are left."""
+        """Match items of the same key, in order; None is no key."""
         if not (self._before and self._latest):
             return
         waiting: dict[Hashable, deque[Placed]] = {}
@@ -384,20 +378,20 @@ class _Matching:
         )
 
     def match_alike(self) -> None:
-        """Match those that have distinctive properties in common."""
+        """Match items that are alike."""
         if self._before and self._latest:
             sides = Side(self._all[0], self._before), Side(self._all[1], self._latest)
             self._take(find_alike(*sides, self._sameness))
 
     def match_neighbours(self) -> None:
-        """Match those without a global id that stand behind the same one of their type, or before it, in order."""
+        """Match items without a global id that follow, or precede, the same item of their type."""
         was = {one.place: other.place for one, other in self._pairs}
         now = {other.place: other.place for _, other in self._pairs}
         for step in (1, -1):
             self._match_in_order(_next_to(self._all[0][::step], was), _next_to(self._all[1][::step], now))
 
     def _match_in_order(self, was: Mapping[int, Hashable], now: Mapping[int, Hashable]) -> None:
-        """Match those of the same place, of the same label first."""
+        """Match items between the same neighbours, those of the same label first."""
 
         def of(places: Mapping[int, Hashable], label: Callable[[Placed], str | None]) -> _Key:
             return _only(lambda one: (places[one.place], label(one)), with_id=False)
@@ -406,7 +400,7 @@ class _Matching:
             self.match(of(was, label), of(now, label))
 
     def match_moved(self, *keys: _Key) -> None:
-        """Match those of the same key, by the first one first, of which one is within another item."""
+        """Match items of the same key of which one is within another item, by one key after the other."""
         if not (self._before or self._latest):
             return
         was, now = (list(_within(side, self._sameness)) for side in self._all)
@@ -418,16 +412,16 @@ class _Matching:
             self._latest, now = _without(self._latest, out_of, 0), _without(now, into, 1)
 
     def label(self, one: Placed) -> str | None:
-        """Give the label of an item."""
+        """Return the label of an item."""
         return _label_in(self._sameness.values(one.item))
 
     def label_key(self, one: Placed) -> Hashable | None:
-        """Tell an item by type, global id and label."""
+        """Return type, global id and label as a key."""
         label = self.label(one)
         return (one.item.types, one.item.id, label) if label is not None else None
 
     def name_key(self, one: Placed) -> Hashable | None:
-        """Tell an item by type and label, where no other one has them."""
+        """Return type and label as a key, if no other item has them."""
         label = self.label(one)
         key = one.item.types, label
         return key if label is not None and key not in self._names_of_many() else None
@@ -445,7 +439,7 @@ class _Matching:
         self._latest = [other for other in self._latest if other.place not in now]
 
     def forget_the_end(self) -> None:
-        """Leave out what is behind all matches where the other side has not all of its items: it may be there still."""
+        """Leave out items after all matches if the other side was cut: they may still be there."""
         if not self._pairs:
             return
         if self._lacks[1]:
@@ -456,7 +450,7 @@ class _Matching:
             self._latest = [other for other in self._latest if other.place < last]
 
     def matches(self) -> Matches:
-        """Give what was found."""
+        """Return the pairs, and the items without one."""
         ends = [len(side) - 1 for side in self._all]
         pairs = [
             Pair(

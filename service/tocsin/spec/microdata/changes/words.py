@@ -1,4 +1,4 @@
-"""How a page's items changed, in words: read of what the event shows, which `changes_in_events` makes."""
+"""How a page's items changed, in sentences made of what the event shows (`events`)."""
 
 from __future__ import annotations
 
@@ -17,38 +17,36 @@ _MOST_VALUES: Final = 8
 _COUNTED: Final = ("added", "removed", "changed")
 _LISTS: Final = (list, tuple)
 _BEYOND: Final = (
-    "the page has more than is kept of it, and that may differ: kept are the first "
+    "the page has more items than are kept, and those may differ; kept are the first "
     f"{MOST_ITEMS:,} items and {MOST_BYTES // 2**10} KiB of a page, and {LONGEST:,} letters of a value"
 )
 _DAYS: Final = ("dtstart", "startDate")
-"""Names of properties that tell one of several events of one name from the others."""
+"""Names of properties that distinguish events of the same name."""
 
 
 def tell_changes(items: Mapping[str, Any]) -> Iterator[str]:
-    """Say how items changed, a line each: `dtstart of "Bluesday": 2009-05-05 → 2009-05-06`, `added: vevent "Jazz"`.
+    """Yield a line for each change: `dtstart of "Bluesday": 2009-05-05 → 2009-05-06`, `added: vevent "Jazz"`.
 
     items  as the event shows them
-    Of a property of many values only those are said that differ.
-    What the page says stands in the lines as it says it, but for white space, length, and what terminals obey or what
-    turns a text around. Who writes markup of them escapes them.
+    Of a property with many values only those that differ are named. Texts of the page are shortened, on one line, and
+    without control characters or changes of direction; they are not escaped for markup.
     """
     for change in items["changes"]:
         yield _tell(change)
     if items["cut"]:
-        # The page may have more than is kept of it, and so may its differences.
         known = any(items[word] for word in _COUNTED)
         yield f"not all is shown: at least {count_changes(items)}" if known else _BEYOND
 
 
 def count_changes(items: Mapping[str, Any]) -> str:
-    """Say how many items differ: `1 added, 2 changed`."""
+    """Return how many items differ: `1 added, 2 changed`."""
     counts = {word: items[word] for word in _COUNTED}
     told = ", ".join(f"{number:,} {word}" for word, number in counts.items() if number)
     return told or ("none of those that are kept" if items.get("cut") else "none")
 
 
 def short_type(type_: str | None) -> str:
-    """Give the last part of an item's first type, such as `vevent` or `Event`; `item` where it has none."""
+    """Return the last part of an item's first type, such as `vevent` or `Event`; `item` without a type."""
     first = next(iter((type_ or "").split()), "")
     return _cut(first.rstrip("/#").replace("#", "/").rpartition("/")[2] or first or "item")
 
@@ -68,12 +66,12 @@ def _tell(change: Mapping[str, Any]) -> str:
 
 
 def _place(change: Mapping[str, Any]) -> str:
-    """Say where it changed, from the property outwards: `startDate of "Jazz" (event 2 of "Season")`.
+    """Name the place of a change, from the property outwards: `startDate of "Jazz" (event 2 of "Season")`.
 
-    The innermost item that has a label is named by it, and where that is stands behind it.
+    The innermost item with a label is named by it; its own place follows in brackets.
     """
     within = change["within"] if isinstance(change["within"], list) else [change["within"]]
-    # What was kept before items within others were told has no path, nor has one that did not fit into its event.
+    # Older events have no path, nor has a change whose path did not fit into its event.
     path = change["path"] if isinstance(change.get("path"), list) else []
     steps = [*zip_longest(within, path[: len(within)])]
     said, ends = [_cut(_said(change["property"]))], ""
@@ -90,9 +88,9 @@ def _place(change: Mapping[str, Any]) -> str:
 
 
 def _what_differs(previous: Any, latest: Any) -> tuple[Any, Any, int]:
-    """Leave out of lists that are long, or of items, what both begin and end with; says also how many values that are.
+    """Leave out the equal values at both ends of lists that are long, or of items; returns also how many these are.
 
-    An item that is the same and one that is not may be known by the same words.
+    Lists of items are always shortened, since an equal item and a changed one may be shown by the same words.
     """
     if not (isinstance(previous, _LISTS) and isinstance(latest, _LISTS)) or previous == latest:
         return previous, latest, 0
@@ -107,7 +105,7 @@ def _what_differs(previous: Any, latest: Any) -> tuple[Any, Any, int]:
 
 
 def _known_as(item: Mapping[str, Any], *, with_type: bool = False) -> str:
-    """Name an item by its label; without one by its type, and its number among those of that type."""
+    """Name an item by its label; without one, by its type and its number among items of that type."""
     kind, label = short_type(_said(item["type"])), _label(_said(item["label"]))
     if not label:
         return f"{kind} {item['position']}"
@@ -124,7 +122,7 @@ def _values(values: Sequence[Any] | dict[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
-    """Show a text, or an item by its type and what people know it by."""
+    """Show a text, or an item by its type and label."""
     if not isinstance(value, dict) or "length" in value:
         return _cut(_said(value)) or '""'
     label, kind = _label(_text_of(value, LABELS)), short_type(_said(value.get("type")))
@@ -132,20 +130,20 @@ def _value(value: Any) -> str:
 
 
 def _day(item: Any) -> str:
-    """Say when an event is, behind its name."""
+    """Return the date of an event, to follow its name."""
     day = _cut(_text_of(item, _DAYS))
     return f" ({day})" if day else ""
 
 
 def _text_of(item: Any, names: Sequence[str]) -> str:
-    """Give the first text of an item, as the event shows it, that has one of these names; "" without any."""
+    """Return the first text of an item under one of these names; "" without any."""
     said = item.get("properties") if isinstance(item, dict) else None
     lists = [said[name] for name in names if isinstance(said, dict) and isinstance(said.get(name), list)]
     return next((text for texts in lists for text in texts if isinstance(text, str)), "")
 
 
 def _said(value: Any) -> str:
-    """Read a text of an event; one that was too long for it stands there as digest and length."""
+    """Return a text of an event; one that was too long is there as digest and length."""
     if isinstance(value, dict):
         length = value.get("length")
         return f"({length:,} bytes, too long to be kept here)" if isinstance(length, int) else ""
@@ -153,13 +151,13 @@ def _said(value: Any) -> str:
 
 
 def _label(text: str) -> str:
-    """Put a label on one line that stands between quotation marks, and ends with them."""
+    """Return a label on one line without double quotes, to be put between them."""
     return _cut(text).replace('"', "'")
 
 
 def _cut(text: str) -> str:
-    """Put a text on one line, harmless to a terminal, of a length that can be read."""
-    # A long text is not looked at whole to show a part.
+    """Return a text on one line, shortened, and without what terminals obey."""
+    # Cut first: folding the white space of a long text would take long.
     line = safe_line(" ".join(text[: 2 * _MOST_CHARS].split()))
     is_whole = len(text) <= 2 * _MOST_CHARS and len(line) <= _MOST_CHARS
     return line if is_whole else f"{line[: _MOST_CHARS - 1]}…"

@@ -8,4 +8,4 @@ FORMAT_NAMES: Final = ("microdata", "vcard", "ical", "turtle", "ntriples", "json
 """In the order of `FORMATS`."""
 
 ALL: Final = "all"
-"""Not one item: every one."""
+"""Every item, not one of them."""

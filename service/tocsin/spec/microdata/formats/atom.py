@@ -1,4 +1,4 @@
-"""A page with articles as an Atom feed, as text 003 makes one: written exactly, whatever the page says."""
+"""The articles of a page as an Atom feed, as text 003 converts them."""
 
 from __future__ import annotations
 
@@ -22,39 +22,6 @@ if TYPE_CHECKING:
     from tocsin.spec.infrastructure.datetimes import VagueMoment
 
 
-# How today's pages date their articles, where none has the `pubdate` of text 003. Sources: schema.org (datePublished,
-# dateModified); microformats.org: hAtom (published, updated), h-entry (dt-published, dt-updated).
-
-
-_PUBLISHED: Final = frozenset({"datePublished", "dt-published", "published"})
-_UPDATED: Final = frozenset({"dateModified", "dt-updated", "updated"})
-_ROOTS: Final = frozenset({"h-card", "h-cite", "h-entry", "h-feed", "hentry"})
-
-
-def begins_another(node: Element) -> bool:
-    """Say whether what stands in this element is said of something else, such as of a comment."""
-    return "itemscope" in node.attributes or not _ROOTS.isdisjoint(split_tokens(node.get("class") or ""))
-
-
-def says(node: Element) -> tuple[bool, bool]:
-    """Say whether an element tells when its article was published, and when it was changed."""
-    names: set[str] = set()
-    if node.tag in ("time", "meta"):
-        names.update(split_tokens(node.get("itemprop") or ""))
-    if node.tag == "time":
-        names.update(split_tokens(node.get("class") or ""))
-    return not _PUBLISHED.isdisjoint(names), not _UPDATED.isdisjoint(names)
-
-
-def moment_of(node: Element) -> VagueMoment:
-    """Read the date of a `time` or `meta` element, as far as it can be read."""
-    written = node.get("content" if node.tag == "meta" else "datetime")
-    return parse_vague(node.text(), "content") if written is None else parse_vague(written, "attribute")
-
-
-# The articles of a page, as text 003 makes the entries of an Atom feed of them: read here, written elsewhere.
-
-
 _RANKS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _HEADINGS: Final = frozenset({*_RANKS, "hgroup"})
 _BESIDE: Final = frozenset({"footer", "header", "nav"})
@@ -68,13 +35,50 @@ _SECTIONS: Final = frozenset(
 _NO_ADDRESS: Final = re.compile("(?:data|javascript|vbscript):", re.IGNORECASE)
 _LONGEST_DATE: Final = 100
 _UTC: Final = re.compile(r"((?!0000)[0-9]{4}-[^.]*?)(?:\.([0-9]{1,9})[0-9]*)?Z")
+_NAMESPACE: Final = "http://www.w3.org/2005/Atom"
+_XHTML: Final = '<div xmlns="http://www.w3.org/1999/xhtml">'
+_NO_FRAGMENT: Final = re.compile(rf"%(?![0-9A-Fa-f]{{2}})|[^%{UNRESERVED}{SUB_DELIMS}{UCSCHAR}:@/?]")
+_RUNS: Final = re.compile("(?:javascript|vbscript):", re.IGNORECASE)
+_LONGEST_ID: Final = 2000
+_MOST_LETTERS: Final = 32 * 1024 * 1024
+_FEW_LETTERS: Final = 1024 * 1024
+_TIMES: Final = 64
+"""A feed is about as long as its page; only a long URL that is repeated in each entry makes it much longer."""
+_MOST_CUT: Final = 10
+"""After this number of articles that did not fit, no further one is tried."""
+# How today's pages date their articles instead of the `pubdate` of text 003. Sources: schema.org (datePublished,
+# dateModified); microformats.org: hAtom (published, updated), h-entry (dt-published, dt-updated).
+_PUBLISHED: Final = frozenset({"datePublished", "dt-published", "published"})
+_UPDATED: Final = frozenset({"dateModified", "dt-updated", "updated"})
+_ROOTS: Final = frozenset({"h-card", "h-cite", "h-entry", "h-feed", "hentry"})
+
+
+def begins_another(node: Element) -> bool:
+    """Say whether the content of this element is about something else, such as a comment."""
+    return "itemscope" in node.attributes or not _ROOTS.isdisjoint(split_tokens(node.get("class") or ""))
+
+
+def says(node: Element) -> tuple[bool, bool]:
+    """Say whether an element dates the publication of its article, and whether it dates a change."""
+    names: set[str] = set()
+    if node.tag in ("time", "meta"):
+        names.update(split_tokens(node.get("itemprop") or ""))
+    if node.tag == "time":
+        names.update(split_tokens(node.get("class") or ""))
+    return not _PUBLISHED.isdisjoint(names), not _UPDATED.isdisjoint(names)
+
+
+def moment_of(node: Element) -> VagueMoment:
+    """Read the date of a `time` or `meta` element."""
+    written = node.get("content" if node.tag == "meta" else "datetime")
+    return parse_vague(node.text(), "content") if written is None else parse_vague(written, "attribute")
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading and what stands below it, each as the nodes that it holds.
+    """A heading and its subtitle, as lists of nodes.
 
-    element  None if there is no heading
+    element  None without a heading
     """
 
     element: Element | None
@@ -83,11 +87,11 @@ class Heading:
 
 
 class Article(NamedTuple):
-    """An article that stands in no other.
+    """An article that is in no other article.
 
-    without    what a copy of it leaves out: other articles, its own headers, footers and navigation, its heading
-    permalink  the first bookmark in it that leads anywhere, absolute
-    published  as RFC 3339 has it, in UTC; None if it does not say
+    without    elements that the entry leaves out: other articles, its own headers, footers and navigation, its heading
+    permalink  its first valid bookmark, absolute
+    published  in UTC, as RFC 3339 has it; None if the article has no date
     updated    likewise
     """
 
@@ -100,7 +104,7 @@ class Article(NamedTuple):
 
 
 def find_articles(root: Element) -> Iterator[Element]:
-    """Go through the articles that stand in no other, in tree order (AT-06)."""
+    """Yield the articles that are in no other article, in tree order (AT-06)."""
     ahead: list[Element | str] = [root]
     while ahead:
         node = ahead.pop()
@@ -113,7 +117,7 @@ def find_articles(root: Element) -> Iterator[Element]:
 
 
 def find_heading(root: Element) -> Heading:
-    """Find the heading of a page: of its body, and of no section in it (AT-05)."""
+    """Find the heading of a page: that of its body, not of a section (AT-05)."""
     body = next((each for each in root.children if not isinstance(each, str) and each.is_html("body")), None)
     ahead = [] if body is None else body.children[::-1]
     while ahead:
@@ -130,11 +134,11 @@ def find_heading(root: Element) -> Heading:
 def read_article(article: Element, bases: Bases, *, as_today: bool = False) -> Article:
     """Read one article (AT-07 to AT-11), in one walk.
 
-    as_today  dates count as today's pages write them, too, see `article_dates`; that with `pubdate` comes before them
+    as_today  read the dates of today's pages, too; a date with `pubdate` goes before them
     """
-    reading = _Reading(bases)
-    # Whether the nearest section is the article itself, the nearest article is, it is in the copy, and what is said
-    # there is said of the article.
+    reading = _ArticleReader(bases)
+    # Beside each node: its nearest section is the article itself, its nearest article is, it is in the entry, and it
+    # is about the article.
     ahead = [(node, True, True, True, as_today) for node in reversed(article.children)]
     while ahead:
         node, is_own, is_ours, is_kept, is_said = ahead.pop()
@@ -162,8 +166,8 @@ def read_article(article: Element, bases: Bases, *, as_today: bool = False) -> A
     )
 
 
-class _Reading:
-    """What is found of an article, on the way through it in tree order."""
+class _ArticleReader:
+    """Collects the parts of an article, while it is walked in tree order."""
 
     def __init__(self, bases: Bases) -> None:
         self.bases = bases
@@ -176,9 +180,9 @@ class _Reading:
         self._has_said_updated = False
 
     def keeps(self, node: Element, *, is_own: bool) -> bool:
-        """Say whether the copy keeps an element, going by that alone (AT-08).
+        """Say whether the entry keeps an element, its ancestors aside (AT-08).
 
-        is_own  the nearest section above it is the article itself
+        is_own  its nearest section is the article itself
         """
         if is_own and self.heading.element is None and node.tag in _HEADINGS:
             self.heading = _to_heading(node)
@@ -190,8 +194,8 @@ class _Reading:
     def look_at(self, node: Element, *, is_ours: bool, is_kept: bool) -> None:
         """Look for dates and for the permalink.
 
-        is_ours  the nearest article above it is this one
-        is_kept  it is in the copy
+        is_ours  its nearest article is this one
+        is_kept  it is in the entry
         """
         if node.tag in ("ins", "del"):
             moment = _to_moment(node.get("datetime") or "") if is_kept else None
@@ -204,7 +208,7 @@ class _Reading:
             self.permalink = _to_permalink(node, self.bases)
 
     def hear(self, node: Element) -> None:
-        """Take the first dates that the article tells as today's pages do."""
+        """Take the first dates in the markup of today's pages."""
         is_published, is_updated = says(node)
         if is_published and self.said_published is None:
             self.said_published = _to_published(node)
@@ -214,7 +218,7 @@ class _Reading:
 
 
 def latest(moments: Sequence[str]) -> str | None:
-    """Give the latest of some moments, None of none."""
+    """Return the latest of some moments; None without any."""
     return max(moments, default=None, key=_order)
 
 
@@ -222,25 +226,23 @@ def _to_heading(element: Element) -> Heading:
     if element.tag != "hgroup":
         return Heading(element, element.children)
     found = [each for each in element.children if not isinstance(each, str) and each.is_html(*_RANKS)]
-    found.sort(key=lambda each: each.tag)  # in tree order where they are alike
+    found.sort(key=lambda each: each.tag)  # Stable: headings of one rank stay in tree order.
     title, subtitle = (*(each.children for each in found[:2]), (), ())[:2]
     return Heading(element, title, subtitle)
 
 
 def _to_permalink(link: Element, bases: Bases) -> str | None:
-    """Resolve a bookmark; None for any other link.
-
-    Deviation: an address that runs a script, or is a document of its own, is none.
-    """
+    """Resolve a bookmark; None for any other link."""
     href = link.get("href")
     if href is None or "bookmark" not in map(lower_ascii, split_tokens(link.get("rel") or "")):
         return None
     url = bases.resolve(link, href)
+    # Deviation: the URL of a script, or of embedded data, is no permalink.
     return None if url is None or _NO_ADDRESS.match(url) else url
 
 
 def _to_published(element: Element) -> str | None:
-    """Give the moment of a time or meta element; midnight in UTC where it tells no time, or no zone."""
+    """Return the moment of a time or meta element; midnight in UTC if it has no time, or no zone."""
     found = moment_of(element)
     if found.date is None:
         return None
@@ -254,9 +256,9 @@ def _to_published(element: Element) -> str | None:
 
 
 def _to_moment(text: str) -> str | None:
-    """Write a global date and time string in UTC, as RFC 3339 has it; None for anything else, and for other years.
+    """Write a global date and time string in UTC, as RFC 3339 has it; None for other texts, and for other years.
 
-    Fractions keep nine digits: nobody reads more.
+    Fractions keep nine digits.
     """
     moment = parse_datetime(text) if len(text) <= _LONGEST_DATE and is_valid_global(text) else None
     match = None if moment is None else _UTC.fullmatch(moment.utc)
@@ -266,29 +268,16 @@ def _to_moment(text: str) -> str | None:
 
 
 def _order(moment: str) -> str:
-    return moment[:-1]  # without the Z, a whole second is before its fractions
-
-
-_NAMESPACE: Final = "http://www.w3.org/2005/Atom"
-_XHTML: Final = '<div xmlns="http://www.w3.org/1999/xhtml">'
-_NO_FRAGMENT: Final = re.compile(rf"%(?![0-9A-Fa-f]{{2}})|[^%{UNRESERVED}{SUB_DELIMS}{UCSCHAR}:@/?]")
-_RUNS: Final = re.compile("(?:javascript|vbscript):", re.IGNORECASE)
-_LONGEST_ID: Final = 2000
-_MOST_LETTERS: Final = 32 * 1024 * 1024
-_FEW_LETTERS: Final = 1024 * 1024
-_TIMES: Final = 64
-"""A feed is about as long as its page; what becomes much longer is so by a long URL that stands in each entry."""
-_MOST_CUT: Final = 10
-"""After so many articles that there is no room for, none is tried any more."""
+    return moment[:-1]  # Without the Z, a whole second sorts before its fractions.
 
 
 @dataclass(frozen=True, slots=True)
 class Atom:
     """A page's articles as a feed.
 
-    text      an Atom document, to be written as UTF-8; None where the page has no article
-    problems  in words for the page's reader: what is wrong with the page, what the feed lacks to be a valid one, and
-              what was left out, since there was too much of it
+    text      an Atom document, to be encoded as UTF-8; None if the page has no article
+    problems  sentences for the page's reader: what is wrong with the page, what the feed lacks to be valid, and what
+              was left out since it was too long
     """
 
     text: str | None
@@ -307,17 +296,17 @@ def to_atom(
     base: str | None = None,
     profile: Profile = "export",
 ) -> Atom:
-    """Make a feed of a page's articles, whatever its bytes are.
+    """Convert a page's articles to a feed.
 
     content_type   the value of the first HTTP header, None if there was none
     address        the page's own URL after redirects
-    now            aware; entries that tell no date have this one
+    now            aware; the date of entries without one
     last_modified  of the page, aware, as its server says; None if it does not
-    self_url       where the feed will be had; None if that is not known
-    nosniff        the server forbids to guess, see `is_nosniff`
-    base           what relative URLs are resolved against; None: the page's base element, else its address
-    profile        text: to the letter; export: the feed has its base, too, for the links in its title, no two entries
-                   have the same id, which readers take for one entry, and dates count as today's pages write them, too
+    self_url       where the feed will be served; None if that is not known
+    nosniff        the server forbids guessing the type, see `is_nosniff`
+    base           resolves relative URLs; None: the page's base element, else its address
+    profile        text: to the letter; export: the feed has its own base for the links in its title, entries have
+                   unique ids, since readers merge entries of one id, and dates of today's markup are read, too
     Raises TooComplex for a page that is too complex to parse.
     Source  text 003, converting HTML to Atom (AT-01 to AT-15)
     """
@@ -328,7 +317,7 @@ def to_atom(
     if tree.root is None or not articles:
         return Atom(None, tree.problems)
     most = min(_MOST_LETTERS, _FEW_LETTERS + _TIMES * len(body))
-    writer = _Writer(bases, address, profile, _to_rfc3339(now), most, is_html=tree.kind is Kind.HTML)
+    writer = _FeedWriter(bases, address, profile, _to_rfc3339(now), most, is_html=tree.kind is Kind.HTML)
     head = writer.write_head(about, find_heading(tree.root), self_url)
     entries = list(writer.write_entries(articles))
     updated = latest(writer.updated) or _to_rfc3339(last_modified or now)
@@ -336,16 +325,16 @@ def to_atom(
     return Atom("".join(parts), (*tree.problems, *writer.problems()))
 
 
-class _Writer:
-    """A feed while it is written.
+class _FeedWriter:
+    """Writes a feed.
 
     most      letters that it may have
-    left      of them
-    updated   when entries say that they were changed
-    ids       of entries so far
-    repeated  how many of them were others' already
-    undated   how many entries lack a date of their own
-    cut       how many articles there was no room for
+    left      letters that are left
+    updated   times of change of the entries
+    ids       of the entries
+    repeated  number of entries with the id of another one
+    undated   number of entries without a date of their own
+    cut       number of articles that did not fit
     """
 
     def __init__(self, bases: Bases, address: str, profile: Profile, now: str, most: int, *, is_html: bool) -> None:
@@ -359,7 +348,7 @@ class _Writer:
         self.is_xml = True
 
     def write_head(self, about: Sequence[Element], heading: Heading, self_url: str | None) -> list[str]:
-        """Write what stands before the entries, but for the time of the last change (AT-02 to AT-05).
+        """Write the head of the feed, without the time of the last change (AT-02 to AT-05).
 
         about  the page's link, meta and title elements, in tree order
         """
@@ -386,7 +375,7 @@ class _Writer:
         return parts
 
     def write_entries(self, articles: Iterable[Element]) -> Iterator[str]:
-        """Write the entries, as far as there is room (AT-06 to AT-11)."""
+        """Yield the entries that fit (AT-06 to AT-11)."""
         for number, element in enumerate(articles, 1):
             if self.cut >= _MOST_CUT:
                 self.cut += 1
@@ -404,16 +393,16 @@ class _Writer:
             yield entry
 
     def problems(self) -> Iterator[str]:
-        """Say what is not as it should be."""
+        """Yield what is wrong with the feed."""
         yield from self.lacks
         if self.undated:
             articles = "1 article has" if self.undated == 1 else f"{self.undated} articles have"
-            yield f"{articles} no date: {self.now} stands for it; write <time pubdate datetime=…> into the article"
+            yield f"{articles} no date: {self.now} is written instead; write <time pubdate datetime=…> into the article"
         if self.repeated:
             entries = "1 entry has" if self.repeated == 1 else f"{self.repeated} entries have"
             yield f"{entries} the id of another one: give each article its own id or bookmark"
         if not self.is_xml:
-            yield "characters that XML does not know became U+FFFD"
+            yield "characters that XML does not allow became U+FFFD"
         if self.cut:
             articles = "1 article is" if self.cut == 1 else f"{self.cut} articles are"
             yield f"{articles} left out: a feed of this page has at most {self.most} letters"
@@ -437,13 +426,11 @@ class _Writer:
         return self.bases_written[base]
 
     def _id(self, article: Article, number: int) -> str:
-        """Name an entry (AT-10): its permalink, else its place in the page, else a URN that is always the same.
-
-        Deviation: an empty id is none, nor is one that nobody would write.
-        """
+        """Return the id of an entry (AT-10): its permalink, else its place in the page, else a stable URN."""
         fragment = article.element.get("id")
         if article.permalink is not None:
             found = write_iri(article.permalink)
+        # Deviation: an element's id that is empty or very long is ignored.
         elif fragment and len(fragment) <= _LONGEST_ID:
             found = f"{self.address.partition('#')[0]}#{_NO_FRAGMENT.sub(percent, fragment)}"
         else:
@@ -458,7 +445,7 @@ class _Writer:
         return uuid5(NAMESPACE_URL, f"{self.address} article {number}").urn
 
     def _markup(self, name: str, nodes: Iterable[Element | str], without: Collection[Element] = ()) -> str:
-        """Write an element that holds markup; "" where there is no room for that."""
+        """Write an element with markup; "" if it does not fit."""
         if self.is_html:
             written = write_html(nodes, without, letters=self.left)
             return "" if written is None else f'<{name} type="html">{self._text(written)}</{name}>\n'
@@ -480,7 +467,7 @@ class _Writer:
         return found
 
     def _icon(self, about: Iterable[Element]) -> str | None:
-        """Find the page's icon (AT-02). Deviation: an address that runs a script is none."""
+        """Find the page's icon (AT-02)."""
         for link in about:
             href = link.get("href")
             if (
@@ -489,6 +476,7 @@ class _Writer:
                 and "icon" in map(lower_ascii, split_tokens(link.get("rel") or ""))
             ):
                 url = self.bases.resolve(link, href)
+                # Deviation: the URL of a script is no icon.
                 if url is not None and not _RUNS.match(url):
                     return write_iri(url)
         return None

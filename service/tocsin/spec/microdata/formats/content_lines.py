@@ -1,4 +1,4 @@
-"""Content lines, as vCard and iCalendar have them in common: escaping, folding, and how much of them there may be."""
+"""Content lines of vCard and iCalendar: escaping, folding, and limits."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     Fold: TypeAlias = Callable[[str], str]
 
 MOST_LETTERS: Final = 8 * 2**20
-"""So long a file may become, about; what is beyond is left out, and said to be."""
+"""The longest file, about; what is beyond is left out, and reported."""
 
-_FEW = 8
-"""So many properties are named of which something was left out."""
+_MOST_NAMED = 8
+"""Properties that a message names."""
 _LOOK = 16
-"""A property that is looked at takes the time of so many letters."""
+"""The cost of looking at a property, in letters."""
 _FIRST_LINE, _NEXT_LINE = 75, 74
 _ESCAPED = re.compile(r"\r\n|[\\,;\r\n]")
 _ESCAPED_BUT_SEMICOLONS = re.compile(r"\r\n|[\\,\r\n]")
@@ -34,15 +34,15 @@ _CONTROLS = [chr(at) for at in (*range(0x20), *range(0x7F, 0xA0)) if chr(at) not
 _CLEANED = str.maketrans({**dict.fromkeys(_CONTROLS, ""), **dict.fromkeys(_BREAKS, "\n")})
 _KEPT_BACK = re.compile("(?:blob|data|file|jar|javascript|smb|vbscript|view-source):", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# What no name is longer than in practice: a longer one would be folded, which few readers expect of names.
+# No name is longer in practice; a longer one would be folded, which few readers expect.
 _NAME = re.compile(r"[A-Za-z0-9-]{1,60}")
 
 
 class Written(NamedTuple):
-    """A file.
+    """A file of content lines.
 
-    text      None where the page has nothing of the kind
-    problems  in words for its reader: what was left out, and why
+    text      None if the page has nothing of the kind
+    problems  sentences for its reader: what was left out, and why
     """
 
     text: str | None
@@ -50,33 +50,32 @@ class Written(NamedTuple):
 
 
 class Budget:
-    """How much may still be written, in letters; a property that is looked at counts as some, written or not.
+    """The letters that may still be written; looking at a property costs some, too."""
 
-    A page whose items share their properties has many times more to write than it has bytes.
-    """
+    # A page whose items share their properties has many times more to write than it has bytes.
 
     def __init__(self, letters: int = MOST_LETTERS) -> None:
         self._left = letters
 
     def spend(self, letters: int) -> bool:
-        """Take so much of it; say whether there was as much. Once there was not, there never is."""
+        """Spend letters; returns whether there were enough. Once there were not, the budget stays spent."""
         self._left = self._left - letters if letters <= self._left else -1
         return not self.is_spent
 
     def look(self, properties: int = 1) -> bool:
-        """Take what it costs to look at so many properties."""
+        """Spend the cost of looking at properties; returns whether there was enough."""
         return self.spend(properties * _LOOK)
 
     @property
     def is_spent(self) -> bool:
-        """Whether something did not fit."""
+        """Whether something did not fit in."""
         return self._left < 0
 
 
 class Sheet:
-    """Lines as they are written; sheets of one file share its budget.
+    """Lines of a file; the sheets of one file share its budget.
 
-    fold  how long lines are broken: `fold_octets` or `fold_letters`
+    fold  breaks long lines: `fold_octets` or `fold_letters`
     """
 
     def __init__(self, budget: Budget, fold: Fold) -> None:
@@ -85,27 +84,27 @@ class Sheet:
         self._lines: list[str] = []
 
     def frame(self, name: str, value: str) -> None:
-        """Add a line that nothing is complete without, whatever the budget; the value as it stands in the file."""
+        """Add a line that the file needs, without charge; the value as the file has it."""
         self._lines.append(write_line(name, value, fold=self._fold))
 
     def add(self, name: str, value: str, parameters: Iterable[tuple[str, str]] = ()) -> None:
-        """Add a line, unless the budget is spent; the value as it stands in the file."""
+        """Add a line, unless the budget is spent; the value as the file has it."""
         if self.budget.spend(len(name) + len(value) + 3):
             self._lines.append(write_line(name, value, parameters, fold=self._fold))
 
     def demand(self, name: str, value: str, parameters: Iterable[tuple[str, str]] = ()) -> None:
-        """Add a line as `add` does, but even where the budget is spent."""
+        """Add a line and charge the budget, even if it is spent."""
         self.budget.spend(len(name) + len(value) + 3)
         self._lines.append(write_line(name, value, parameters, fold=self._fold))
 
     @property
     def text(self) -> str:
-        """All lines."""
+        """All lines, joined."""
         return "".join(self._lines)
 
 
 def each_line(item: Item, budget: Budget) -> Iterator[tuple[str, Property]]:
-    """Give each name of each property of an item: what may become a line (VC-11), while there is a budget."""
+    """Yield each name of each property of an item, for a line each (VC-11), until the budget is spent."""
     for each in item.properties:
         for name in each.names:
             if not budget.look():
@@ -114,10 +113,10 @@ def each_line(item: Item, budget: Budget) -> Iterator[tuple[str, Property]]:
 
 
 def tell_cut(budget: Budget, what: str, untold: int) -> tuple[str, ...]:
-    """Say what of a file was left out, if its budget did not last.
+    """Report what was left out of a file, if its budget is spent.
 
-    what    the file is of: contact, event
-    untold  so many of them were not begun
+    what    what the file holds: contact, event
+    untold  how many of them were not begun
     """
     if not budget.is_spent:
         return ()
@@ -126,33 +125,33 @@ def tell_cut(budget: Budget, what: str, untold: int) -> tuple[str, ...]:
 
 
 def tell_unfit(unfit: Counter[str], of: str) -> tuple[str, ...]:
-    """Say of which properties values were left out: `values that calendars do not take are left out: organizer (2)`.
+    """Report the properties of invalid values: `values that calendars do not take are left out: organizer (2)`.
 
-    unfit  their names, as lines begin with them, and how many values of each
-    of     what does not take them, such as calendars
+    unfit  how many values were left out, by the property's name
+    of     what does not accept them, such as calendars
     """
     names = sorted(name for name, count in unfit.items() if count)
     if not names:
         return ()
-    said = [f"{name.lower()} ({unfit[name]:,})" if unfit[name] > 1 else name.lower() for name in names[:_FEW]]
-    if len(names) > _FEW:
-        said.append(f"and {len(names) - _FEW:,} more")
+    said = [f"{name.lower()} ({unfit[name]:,})" if unfit[name] > 1 else name.lower() for name in names[:_MOST_NAMED]]
+    if len(names) > _MOST_NAMED:
+        said.append(f"and {len(names) - _MOST_NAMED:,} more")
     return (f"values that {of} do not take are left out: {', '.join(said)}",)
 
 
 def write_line(name: str, value: str, parameters: Iterable[tuple[str, str]] = (), *, fold: Fold) -> str:
     """Write one line, folded, with its end.
 
-    value   as it stands in the file, escaped where it must be
-    Source  text 003, adding a vCard or iCalendar line (VC-19, IC-12). Deviation: a lone surrogate, which is no text and
-            which no encoding can write, becomes a replacement character.
+    value   as the file has it, escaped
+    Source  text 003, adding a vCard or iCalendar line (VC-19, IC-12)
     """
     line = f"{name.translate(_UPPER)}{''.join(f';{each}={chosen}' for each, chosen in parameters)}:{value}"
+    # Deviation: a lone surrogate, which no encoding can write, becomes a replacement character.
     return fold(line if line.isascii() else _SURROGATE.sub("\ufffd", line))
 
 
 def fold_octets(line: str) -> str:
-    """Fold a line so that none is longer than 75 octets in UTF-8, and no letter is in two lines; with its end.
+    """Fold a line to at most 75 octets of UTF-8 without splitting a letter; with its end.
 
     Source  RFC 5545, 3.1; RFC 2426, 2.6
     """
@@ -163,7 +162,7 @@ def fold_octets(line: str) -> str:
     start, longest = 0, _FIRST_LINE
     while len(octets) - start > longest:
         end = start + longest
-        while octets[end] & 0xC0 == 0x80:  # noqa: PLR2004 - an octet that goes on with a letter of UTF-8
+        while octets[end] & 0xC0 == 0x80:  # noqa: PLR2004 - a continuation byte of UTF-8
             end -= 1
         parts.append(octets[start:end])
         start, longest = end, _NEXT_LINE
@@ -171,7 +170,7 @@ def fold_octets(line: str) -> str:
 
 
 def fold_letters(line: str) -> str:
-    """Fold a line after 75 code points, and what follows after 74, as text 003 has it (C-15); with its end."""
+    """Fold a line after 75 code points, and then after 74 each, as text 003 has it (C-15); with its end."""
     if len(line) <= _FIRST_LINE:
         return line + "\r\n"
     rest = [line[at : at + _NEXT_LINE] for at in range(_FIRST_LINE, len(line), _NEXT_LINE)]
@@ -179,30 +178,23 @@ def fold_letters(line: str) -> str:
 
 
 def escape(text: str, *, with_semicolons: bool = True) -> str:
-    r"""Write a text into a value: \, commas and semicolons with a \ before them, line ends as \n (VC-18, IC-12)."""
+    r"""Escape a text: \, commas and semicolons with a \ before them, line ends as \n (VC-18, IC-12)."""
     pattern = _ESCAPED if with_semicolons else _ESCAPED_BUT_SEMICOLONS
     return pattern.sub(_escape_one, text)
 
 
 def clean(text: str) -> str:
-    """Take away what today's readers stumble over: white space around it, control characters.
-
-    Tabs stay; what Unicode calls a line end is one.
-    """
+    """Strip white space and control characters except tabs; other line ends of Unicode become newlines."""
     return text.translate(_CLEANED).strip(SPACE)
 
 
 def is_passed_on(text: str) -> bool:
-    """Say whether the text is a URL for a file that is handed on.
-
-    Such a URL is absolute, runs or shows nothing that the page wrote itself, and leads to no file of the machine where
-    the page was read. Programs show it as a link to press.
-    """
+    """Say whether a text is an absolute URL that is safe to export: it runs no script, and leads to no local file."""
     return is_absolute_url(text) and _KEPT_BACK.match(text) is None
 
 
 def is_name(text: str) -> bool:
-    """Say whether the text may be the name of a line: letters, digits and hyphens of ASCII, and not too many."""
+    """Say whether a text can be the name of a line: ASCII letters, digits and hyphens, at most 60."""
     return _NAME.fullmatch(text) is not None
 
 

@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from tocsin.spec.microdata.values import Microdata, Property, Value
 
 MOST_LETTERS: Final = 16 * 1024 * 1024
-"""Of one result: items that share others by itemref make a tree that may be larger than any memory."""
+"""Of one document: items that share others by itemref can make a tree larger than any memory."""
 DEEPEST: Final = 128
-"""Items within items; few readers of JSON go deeper than a thousand levels, of which each item takes three."""
+"""Items within items; few JSON readers accept more than a thousand levels, of which each item takes three."""
 LOOP: Final = "ERROR"
-"""In place of an item that holds itself, at whatever distance, as HTML writes it today (JS-04)."""
+"""In place of an item within itself, as today's HTML writes it (JS-04)."""
 
-_TOO_DEEP: Final = f'items are more than {DEEPEST} deep within one another: "{LOOP}" stands for what is deeper'
-_TOO_LARGE: Final = f"a document of items has at most {MOST_LETTERS:,} letters: the rest is left out"
+_TOO_DEEP: Final = f'items are nested more than {DEEPEST} deep: "{LOOP}" is written for deeper ones'
+_TOO_LARGE: Final = f"a document of items has at most {MOST_LETTERS:,} letters; the rest is left out"
 
 _OF_A_TEXT: Final = (24, 18)
 _OF_AN_ITEM: Final = (80, 32)
-"""Letters that a value takes beside its text, and for each item that it is in: most of them stand before its lines."""
+"""Letters that a value takes beside its text, and for each item around it; most are the indent of its lines."""
 
 
 def to_json(data: Microdata, *, living: bool = False) -> str:
@@ -34,17 +34,16 @@ def to_json(data: Microdata, *, living: bool = False) -> str:
 
 
 def to_text(written: Mapping[str, Any]) -> str:
-    """Write what `to_object` gives, indented."""
+    """Write the result of `to_object`, indented."""
     return msgspec.json.format(msgspec.json.encode(written), indent=2).decode() + "\n"
 
 
 def to_object(data: Microdata, *, living: bool = False) -> dict[str, Any]:
-    """Give the top-level items of a page as JSON has them (JS-01..JS-03).
+    """Return the top-level items of a page as a JSON object (JS-01..JS-03).
 
-    living   `type` is an array of types, as HTML has it today, instead of the text as written
-    Returns  {"items": [...]}, names in the order in which they are found. With "cut": true beside it where not all is
-             in it: beyond MOST_LETTERS; and for an item within DEEPEST others stands "ERROR", as for one that holds
-             itself.
+    living   `type` is an array of types, as in today's HTML, instead of the text as written
+    Returns  {"items": [...]}, names in order of appearance, with "cut": true if items are missing: beyond MOST_LETTERS,
+             or deeper than DEEPEST. An item that is too deep, or within itself, is "ERROR".
     """
     return write_items(data, living=living).items
 
@@ -52,8 +51,8 @@ def to_object(data: Microdata, *, living: bool = False) -> dict[str, Any]:
 class WrittenItems(NamedTuple):
     """Items as JSON.
 
-    items     as `to_object` gives them
-    problems  in words for their reader: which bound of ours they met
+    items     as `to_object` returns them
+    problems  sentences for their reader: which of our limits they exceed
     """
 
     items: dict[str, Any]
@@ -61,17 +60,17 @@ class WrittenItems(NamedTuple):
 
 
 def write_items(data: Microdata, *, living: bool = False) -> WrittenItems:
-    """Give the top-level items of a page as `to_object` does, and say what was left out of them here."""
-    writer = _Writer(data, living=living)
+    """Return the top-level items of a page as `to_object` does, with what was left out of them."""
+    writer = _ItemsWriter(data, living=living)
     return WrittenItems(writer.written, tuple(writer.problems))
 
 
 class _Open(NamedTuple):
     """An item that is being written.
 
-    properties  in JSON, so far
-    rest        those that are still to come
-    times       how often it stands in the result: once for each name that each item around it is a value of
+    properties  written so far, by name
+    rest        properties that are not written yet
+    times       how often it is in the document: once for each name under which each item around it is a value
     """
 
     item: Item
@@ -80,7 +79,7 @@ class _Open(NamedTuple):
     times: int
 
 
-class _Writer:
+class _ItemsWriter:
     """Writes items without recursion."""
 
     def __init__(self, data: Microdata, *, living: bool) -> None:
@@ -134,7 +133,7 @@ class _Writer:
         return written
 
     def _take(self, value: Value, times: int, depth: int) -> bool:
-        """Take what a value needs from what is left; say whether there was enough."""
+        """Take the letters of a value from those that are left; returns whether there were enough."""
         if isinstance(value, str):
             letters, (beside, indent) = len(value), _OF_A_TEXT
         else:

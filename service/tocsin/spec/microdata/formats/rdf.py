@@ -1,4 +1,4 @@
-"""A page as RDF, as text 003 converts it: its title, links, meta data and quotations, and its items."""
+"""A page as RDF, as text 003 converts it: its title, links, metadata, quotations and items."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ if TYPE_CHECKING:
 
 TYPE: Final = Iri(f"{RDF}type")
 _OPEN: Final = 64
-"""Counted for each item of a way that is remembered, as letters; it takes as many bytes."""
+"""The cost, in letters, of each item of a remembered path, which takes as many bytes."""
 
 
-class Items:
-    """Items on their way into RDF, each of them one node.
+class _ItemStatements:
+    """States items in RDF; each of them is one node.
 
-    A context is the type, prepared, that names are relative to: an item's own, or for one without a type that of the
-    item around it, joined with the property's name; "" if there is none.
+    A context is the prepared type to which names are relative: the item's own, or without one, that of the item around
+    it, joined with the property's name; "" if there is none.
     """
 
     def __init__(self, statements: Statements, *, first: int = 0) -> None:
-        """Start with no item told.
+        """Start without items.
 
         first  the number of the first blank node
         """
@@ -67,7 +67,7 @@ class Items:
         self._types: dict[str | None, tuple[str, ...]] = {None: ()}
 
     def node(self, item: Item) -> Node:
-        """Give the node that an item is: its global identifier, or a blank one (RDF-07)."""
+        """Return the node of an item: its global identifier, or a blank node (RDF-07)."""
         node = self._nodes.get(item)
         if node is None:
             if item.id is not None and is_absolute_url(item.id):
@@ -81,25 +81,24 @@ class Items:
         return node
 
     def tell(self, item: Item) -> None:
-        """State all that a top-level item states, and those that it holds.
+        """State a top-level item and the items within it.
 
-        Shared items keep their node and get predicates for each context (RDF-14); none is gone into twice on one way
-        down (C-14), nor a second time in the same context, since that would state the same.
-        Raises Enough where it goes on for too long.
+        Shared items keep their node and get predicates for each context (RDF-14). No item is entered twice on one path
+        (C-14), nor twice in one context, where it would state the same.
+        Raises Enough if it takes too long.
         """
         self._tops.append(item)
         self._go_into(item)
 
     def tell_rest(self) -> None:
-        """State what was held back on the way on which an item was told first, but is not on another way to it.
+        """State what `tell` skipped since an item was open, but what another path to that item states.
 
-        Only where items hold each other of which some have no type: those are told in as many contexts as there are
-        ways to them. All are gone again, each item once for each set of items that are open above it.
-        To do this in time that does not double with each item is as hard as to find a way through all of them: where
-        all names are `a`, and there is such a way, it makes a predicate with as many `a` as there are items; without
-        one nothing does. So it is done as far as `Statements` has room.
-        Raises Enough where it goes on for too long.
+        This happens only where items contain each other and some have no type: those have a context for each path to
+        them. All paths are walked again, each item once for each set of open items above it.
+        Raises Enough if it takes too long.
         """
+        # No algorithm does this in polynomial time: if all names are `a`, a predicate of as many `a` as there are items
+        # exists only if a path leads through all items. So the limits of `Statements` end the search.
         if self._held_back <= self._told:
             return
         self._ways = set()
@@ -107,7 +106,7 @@ class Items:
             self._go_into(item)
 
     def _go_into(self, item: Item) -> None:
-        # A stack of our own: the depth is the page's.
+        # A stack of our own, since the page decides the depth.
         ways = [self._describe(item, self._context(item, "", ""))]
         while ways:
             inner = next(ways[-1], None)
@@ -117,7 +116,7 @@ class Items:
                 ways.append(self._describe(*inner))
 
     def _describe(self, item: Item, context: str) -> Iterator[tuple[Item, str]]:
-        """State an item in a context; yields the items to be stated before it goes on, each in its context."""
+        """State an item in a context; yields the items that are stated before it goes on, each with its context."""
         self._statements.spend(len(context))
         self._told.add((item, context))
         self._open.add(item)
@@ -143,7 +142,7 @@ class Items:
         self._open.discard(item)
 
     def _is_new(self, item: Item, context: str) -> bool:
-        """Say whether something may be stated by going into an item, from where we are, that is not stated yet."""
+        """Say whether entering an item on the current path may state something new."""
         if self._ways is None:
             return (item, context) not in self._told
         self._statements.spend(_OPEN * len(self._open))
@@ -162,7 +161,7 @@ class Items:
             return self.node(each.item)
         text = each.text or ""
         if each.kind is ValueKind.URL:
-            # C-21: an empty value names nothing.
+            # C-21: an empty value is no name.
             return to_iri(text) if is_absolute_url(text) else None
         return to_literal(text, each.language)  # RDF-12
 
@@ -191,6 +190,7 @@ _TITLE: Final = Iri("http://purl.org/dc/terms/title")
 _SOURCE: Final = Iri("http://purl.org/dc/terms/source")
 _ITEM: Final = Iri(f"{MICRODATA}item")
 
+# Deviation: the text writes these with `%3A%2F%2F`; ours are what its own algorithm makes (C-16).
 _WORK: Final = f"{MICRODATA}http://n.whatwg.org/work%23:"
 _EQUIVALENT: Final = MappingProxyType(
     {
@@ -200,11 +200,7 @@ _EQUIVALENT: Final = MappingProxyType(
         f"{_WORK}license": Iri(f"{XHV}license"),
     }
 )
-"""What the predicates of a work say in words that others know (WK-02).
-
-Deviation: the text writes them as no algorithm of its own makes them, with `%3A%2F%2F`; meant are those that it makes
-(C-16).
-"""
+"""Predicates of a work, and their equivalents in known vocabularies (WK-02)."""
 
 _LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _KEPT: Final = rf"{UNRESERVED}{SUB_DELIMS}:@/?{UCSCHAR}"
@@ -215,12 +211,12 @@ _OTHERS_BUT_ESCAPES: Final = re.compile(rf"(?!%[0-9A-Fa-f]{{2}})[^{_KEPT}]")
 def read_triples(
     body: bytes, content_type: str | None, *, address: str | None, base: str | None = None, nosniff: bool = False
 ) -> Triples:
-    """Convert a page to RDF, whatever its bytes are.
+    """Convert a page to RDF.
 
     content_type  the value of the first HTTP header, None if there was none
-    address       the page's own URL after redirects, which is what is spoken of; None: a page without a name
-    base          what relative URLs are resolved against, whatever the page says itself; None: its base, or its address
-    nosniff       the server forbids to guess, see `is_nosniff`
+    address       the page's own URL after redirects, the subject of its statements; None: a blank node
+    base          resolves relative URLs, whatever the page says; None: its base element, or its address
+    nosniff       the server forbids guessing the type, see `is_nosniff`
     Raises TooComplex for a page that is too complex to parse.
     """
     tree = read_tree(body, content_type, nosniff=nosniff)
@@ -231,10 +227,10 @@ def read_triples(
 def to_triples(
     tree: Tree, data: Microdata, *, address: str | None, base: str | None = None, statements: Statements | None = None
 ) -> Triples:
-    """Convert a page and its items to RDF: the same triples in the same order, each time.
+    """Convert a page and its items to RDF, deterministically.
 
     address, base  as in `read_triples`
-    statements     where they are gathered, with bounds of their own; None: the bounds of `Statements`
+    statements     collects the triples within its limits; None: the default limits
     Source         text 003, converting to RDF (RDF-01 to RDF-15)
     """
     bases = Bases(tree.elements("base"), address, tree.encoding) if base is None else Bases((), base, tree.encoding)
@@ -242,7 +238,7 @@ def to_triples(
     page: Node = Blank(0) if address is None else to_iri(address)
     with suppress(Statements.Enough):
         _state_page(tree, page, bases, statements)
-        items = Items(statements, first=0 if address is not None else 1)
+        items = _ItemStatements(statements, first=0 if address is not None else 1)
         for item in data.items:
             statements.add(page, _ITEM, items.node(item))
             items.tell(item)
@@ -296,7 +292,7 @@ def _state_link(element: Element, page: Node, bases: Bases, statements: Statemen
 
 
 def _relations(rel: str) -> Sequence[str]:
-    """Give the tokens of a rel as the text has them in RDF (RDF-02)."""
+    """Return the tokens of a rel as the text has them in RDF (RDF-02)."""
     counts = Counter(token if ":" in token else token.translate(_LOWER) for token in split_tokens(rel))
     if counts["up"] > 1:
         del counts["up"]
@@ -307,20 +303,20 @@ def _relations(rel: str) -> Sequence[str]:
 
 
 def _context_of(type_: str | None, outer: str, name: str) -> str:
-    """Give a type ready for a name to follow; without a type, that of the way here (RDF-08, RDF-09).
+    """Return the context of an item: its prepared type, or without one, the context of its path (RDF-08, RDF-09).
 
-    type_  the first of the item's types that is an absolute URL; None if it has none
-    outer  the context of the item that holds it; "" for a top-level item
-    name   that of the property that it is the value of; "" for a top-level item
+    type_  the item's first type that is an absolute URL; None without one
+    outer  the context of the item around it; "" for a top-level item
+    name   of the property whose value it is; "" for a top-level item
     """
     if type_ is not None:
         return _prepare(type_)
-    # A name that is too long gives no predicate; neither do the items below it.
+    # A name that is too long makes no predicate, and neither do items below it.
     return _join(_prepare(outer), name) if outer and len(outer) + len(name) <= LONGEST_IRI else ""
 
 
 def _predicates_of(context: str, name: str) -> Sequence[Iri] | None:
-    """Give the predicate of a name, and its equivalent (RDF-10, RDF-11, WK-02); None: its value is not looked at."""
+    """Return the predicate of a name, and its equivalent (RDF-10, RDF-11, WK-02); None: the value is skipped."""
     if ":" in name:
         return [to_iri(name)] if is_absolute_url(name) else [] if context else None
     if not context:
@@ -342,5 +338,5 @@ def _join(type_: str, name: str) -> str:
 
 
 def escape_fragment(text: str) -> str:
-    """Escape what cannot stand in a fragment (RDF-13)."""
+    """Escape what a fragment cannot contain (RDF-13)."""
     return escape_short(_OTHERS, text)

@@ -1,7 +1,7 @@
-"""RDF in the formats that other programs read. Only this file knows the library that writes them.
+"""Writes RDF as Turtle, N-Triples and JSON-LD with rdflib, which only this file imports.
 
-Nothing that a page says reaches the library as anything but a checked term (`rdf_terms`). Where the library is known to
-lose or to hang on what a page can state, what it does is replaced here; each place says why.
+The library gets nothing of a page but checked terms (`rdf_terms`). Where it loses data or hangs on what a page can
+state, its methods are replaced here.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ _KNOWN: Final = MappingProxyType(
 _TYPE: Final = f"{RDF}type"
 _MOST_PREFIXES: Final = 50
 _DEEPEST: Final = 12
-"""Blank nodes are written inside one another down to here; each level costs the library six calls."""
+"""Blank nodes are nested down to here; each level takes six calls on the stack."""
 
 _SPLIT: Final = re.compile(r"(.*(?:[#/]|%23[^:]*:))([A-Za-z_][A-Za-z0-9_-]*(?:%[0-9A-F]{2}[A-Za-z0-9_-]*)*)", re.DOTALL)
-"""An IRI as a vocabulary and a name in it that every format can write as it stands."""
+"""An IRI as a vocabulary and a local name that every format can write unescaped."""
 _ESCAPE: Final = re.compile("%[0-9A-Fa-f]{2}")
 _WORD: Final = re.compile("[A-Za-z][A-Za-z0-9]*")
 
 
 def write_rdf(triples: Iterable[Triple], form: str, *, blank: str = "") -> str:
-    """Write triples in a format; the same triples in the same order give the same text.
+    """Write triples in a format, deterministically.
 
     form   "turtle", "ntriples" or "jsonld"
-    blank  what the names of blank nodes begin with, letters and digits: documents that are put together must differ
+    blank  prefix of blank nodes, letters and digits; documents that are joined must differ in it
     """
     held = tuple(triples)
     prefixes = _find_prefixes(held)
@@ -85,13 +85,13 @@ def _to_node(term: Term, blank: str) -> Identifier:
         return BNode(f"{blank}{term.number}")
     literal = RdfLiteral(term.text, lang=term.language)
     if term.datatype is not None:
-        # As it is unpickled: made with its type, it would be read, written anew and, if it cannot be, complained of.
+        # Set as in unpickling: the constructor would parse and normalise the value, and warn about invalid ones.
         literal.__setstate__((None, {"language": None, "datatype": URIRef(term.datatype)}))
     return literal
 
 
 def _find_prefixes(triples: Sequence[Triple]) -> dict[str, str]:
-    """Name the vocabularies that predicates, types and data types are of: the prefix by the vocabulary."""
+    """Choose a prefix for each vocabulary of predicates, types and data types; returns prefixes by vocabulary."""
     named: dict[str, None] = {}
     schemes = set()
     for each in triples:
@@ -105,7 +105,7 @@ def _find_prefixes(triples: Sequence[Triple]) -> dict[str, str]:
         if isinstance(each.object, Iri) and each.predicate.text == _TYPE:
             named[each.object.text] = None
     found: dict[str, str] = {}
-    # A prefix that is a scheme of this page too would make another IRI of it in JSON.
+    # In JSON-LD, a prefix that is also a scheme of this page would change IRIs of that scheme.
     taken = schemes | {scheme.lower() for scheme in schemes}
     for iri in named:
         split = _SPLIT.fullmatch(iri)
@@ -145,11 +145,11 @@ def _write_turtle(graph: Graph, prefixes: Mapping[str, str]) -> str:
 
 
 def _write_jsonld(graph: Graph, prefixes: Mapping[str, str]) -> str:
-    # `@type` holds IRIs alone, but a page can give any value as a type.
+    # `@type` allows IRIs only, but a page can give any value as a type.
     is_odd = any(not isinstance(value, URIRef) for value in graph.objects(None, RDFLIB_RDF.type))
     names = _Names(prefixes)
     converter = _JsonLd(names, use_native_types=False, use_rdf_type=is_odd)
-    converter.use_native_types = False  # with a context the library would write numbers in other words
+    converter.use_native_types = False  # With a context, the library would rewrite numbers.
     context = {prefix: vocabulary for vocabulary, prefix in prefixes.items()}
     document = {"@context": context, "@graph": converter.from_graph(graph)}
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
@@ -173,11 +173,11 @@ class _Turtle(TurtleSerializer):
         self.namespaces = {prefix: URIRef(vocabulary) for vocabulary, prefix in self._prefixes.items()}
 
     def orderSubjects(self) -> list[Any]:  # noqa: N802 - the library's name
-        """Keep the page's order; what is written inside another comes last, in case that nothing holds it."""
+        """Keep the page's order; nested blank nodes come last, in case that no subject contains them."""
         return sorted(self._subjects, key=lambda node: isinstance(node, BNode) and self._references[node] == 1)
 
     def sortProperties(self, properties: Mapping[Any, list[Any]]) -> list[Any]:  # noqa: N802 - the library's name
-        """Keep the page's order, types first. Sorted by the library, values of types that cannot be compared raise."""
+        """Keep the page's order, types first; the library's sorting raises on values that cannot be compared."""
         return sorted(properties, key=lambda predicate: predicate != RDFLIB_RDF.type)
 
     def get_pname(self, uri: Node, gen_prefix: bool = True) -> str | None:  # noqa: ARG002, FBT001, FBT002 - the library's
@@ -186,7 +186,7 @@ class _Turtle(TurtleSerializer):
         return self._short[uri]
 
     def label(self, node: Node, position: int) -> str:
-        """Write a term. The library would write nil as `()`, which is no predicate, and numbers in other words."""
+        """Write a term; the library would write nil as `()`, which is no predicate, and rewrite numbers."""
         if isinstance(node, RdfLiteral):
             if node.datatype is None:
                 return node.n3()
@@ -196,16 +196,16 @@ class _Turtle(TurtleSerializer):
         return self.get_pname(node) or node.n3()
 
     def isValidList(self, l_: Node) -> bool:  # noqa: ARG002, N802 - the library's
-        """Write no list as one: the library follows a page's list for ever where it leads back to itself."""
+        """Never write the list syntax: the library would follow a cyclic list forever."""
         return False
 
     def p_squared(self, node: Node, position: int, newline: bool = False) -> bool:  # noqa: FBT001, FBT002 - the library's
-        """Write a blank node where it is used, but not so deep that Python's stack ends."""
+        """Nest a blank node, but not deeper than Python's stack allows."""
         return self.depth < _DEEPEST and super().p_squared(node, position, newline)
 
 
 class _Names(Context):
-    """Our prefixes, where the library would shorten at the first #."""
+    """Shortens IRIs by our prefixes; the library would shorten at the first #."""
 
     def __init__(self, prefixes: Mapping[str, str]) -> None:
         super().__init__({prefix: vocabulary for vocabulary, prefix in prefixes.items()})
@@ -219,21 +219,21 @@ class _Names(Context):
 
 
 class _JsonLd(Converter):
-    """JSON-LD as a list of nodes in the order of the page, none of them inside another."""
+    """JSON-LD as a flat list of nodes in the order of the page."""
 
     def from_graph(self, graph: Graph) -> list[Any]:
-        """Take every subject by itself: the library goes from node to node, as deep as the page wants."""
+        """Convert each subject by itself; the library's recursion is as deep as the page."""
         nodes: dict[Any, Any] = {}
         for subject in graph.subjects(unique=True):
             self.process_subject(graph, subject, nodes)  # type: ignore[arg-type] # no subject is a literal
         return list(nodes.values())
 
     def to_raw_value(self, graph: Graph, s: Any, o: Any, nodemap: dict[str, Any]) -> Any:
-        """Write a value. The library goes into blank nodes, and forgets an empty text when another follows it."""
+        """Write a value; the library would nest blank nodes, and lose an empty text before another value."""
         if isinstance(o, BNode):
             return {"@id": o.n3()}
         value = super().to_raw_value(graph, s, o, nodemap)
         return {"@value": ""} if value == "" else value
 
     def to_collection(self, graph: Graph, l_: Any) -> None:
-        """Write no list as one: a page's list may lack a part, or have it twice, which the library would lose."""
+        """Never write a list: the library would lose the rest of an incomplete or branching one."""

@@ -1,4 +1,4 @@
-"""What RDF states, as values: triples and what they are made of, gathered within bounds."""
+"""RDF as values: terms, triples, and a collection of them within limits."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XSD: Final = "http://www.w3.org/2001/XMLSchema#"
 
 MOST_TRIPLES: Final = 100_000
-"""Of a page of 10,000 events and their places there are 70,000. Twice as many cost 400 MB and five seconds."""
+"""A page of 10,000 events and their places has 70,000. 200,000 would cost 400 MB and five seconds."""
 MOST_LETTERS: Final = 32 * 1024 * 1024
-"""In all triples together. A text that many items share is written for each of them, whatever the page's size is."""
+"""In all triples together: a text that many items share is written for each of them."""
 LONGEST_IRI: Final = 8192
-"""A name of a page's that makes a longer one is nobody's name, and costs whoever reads it."""
+"""Longer ones are left out: no name is that long, and readers would have to bear it."""
 _LEAST_LETTERS: Final = 1024 * 1024
 _TIMES: Final = 64
-"""So many letters are made of one of a page: where its names are short, and its types long."""
+"""Letters of triples for a letter of the page: names may be short, and types long."""
 _MOST_LOOKED_AT: Final = 32 * 1024 * 1024
 _STEP: Final = 16
-"""Counted for looking at something, as letters: what states nothing, or the same once more, costs time too."""
+"""The cost of each step in letters: a step that states nothing new takes time, too."""
 
 _UNWRITABLE: Final = re.compile(r"""[\s\x00-\x1f<>"{}|^`\\\x7f-\x9f\ud800-\udfff]""")
-"""What RDF's formats forbid in an IRI; and white space of any script, at which known readers end a word."""
+"""What the formats of RDF forbid in an IRI, and white space of any script, which readers take for its end."""
 _NO_TEXT: Final = re.compile("[\x00\ud800-\udfff]")
 _LANGUAGE: Final = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*+")
 _LONGEST_LANGUAGE: Final = 100
 
 
 class Iri(NamedTuple):
-    """What is identified by a URL. Make it with `to_iri`, unless it is known to be writable."""
+    """A URL as a name. Make it with `to_iri`, unless it is known to be writable."""
 
     text: str
 
 
 UNNAMED: Final = Iri("")
-"""What a URL is that is too long: nothing is stated of it or by it."""
+"""In place of a URL that is too long; triples with it are left out."""
 
 
 class Blank(NamedTuple):
-    """What has no name: the nth of its graph, from 0."""
+    """A blank node: the nth of its graph, from 0."""
 
     number: int
 
@@ -53,8 +53,8 @@ class Blank(NamedTuple):
 class Literal(NamedTuple):
     """A text. Make it with `to_literal`, unless it is known to be writable.
 
-    language  a well-formed tag; None if none is known
-    datatype  an IRI; None for a plain text. One that has a type has no language
+    language  a well-formed tag; None if it is not known
+    datatype  an IRI, then without a language; None for a plain text
     """
 
     text: str
@@ -75,7 +75,7 @@ class Triples:
     """A page as RDF.
 
     triples   each once, in the order of the page
-    problems  in words for the page's reader: what was left out, since there was too much of it
+    problems  sentences for the page's reader: what was left out since there was too much
     """
 
     triples: tuple[Triple, ...]
@@ -83,24 +83,20 @@ class Triples:
 
 
 def to_iri(url: str) -> Iri:
-    """Make an IRI that every format can hold of an absolute URL, whatever its letters are: others are %-escaped.
-
-    UNNAMED for one that is longer than LONGEST_IRI.
-    """
+    """Convert an absolute URL to an IRI that every format can write; returns UNNAMED beyond LONGEST_IRI."""
     escaped = escape_short(_UNWRITABLE, url)
     return UNNAMED if len(escaped) > LONGEST_IRI else Iri(escaped)
 
 
 def escape_short(others: re.Pattern[str], text: str) -> str:
-    """Escape these letters of a text; one that is too long to be part of an IRI stays as it is."""
+    """Percent-encode these letters of a text; one that is too long for an IRI stays as it is."""
     return text if len(text) > LONGEST_IRI else others.sub(percent, text)
 
 
 def to_literal(text: str, language: str | None = None) -> Literal:
-    """Make a plain literal of any text.
+    """Convert any text to a plain literal.
 
-    A letter that no format can hold becomes a replacement character, a language that is none in BCP 47's form is
-    unknown.
+    Characters that no format can write become U+FFFD; a language that is invalid in BCP 47 is dropped.
     """
     if language is not None and (len(language) > _LONGEST_LANGUAGE or not _LANGUAGE.fullmatch(language)):
         language = None
@@ -108,13 +104,13 @@ def to_literal(text: str, language: str | None = None) -> Literal:
 
 
 class Statements:
-    """What is stated so far, within bounds."""
+    """A collection of triples within limits."""
 
     class Enough(Exception):
-        """There is no room for more."""
+        """There is no room for another triple."""
 
     def __init__(self, most: int = MOST_TRIPLES, letters: int = MOST_LETTERS) -> None:
-        """Start with nothing stated.
+        """Start without triples.
 
         most     triples
         letters  in all of them together
@@ -127,9 +123,9 @@ class Statements:
         self._cut: str | None = None
 
     def add(self, subject: Node, predicate: Iri, object_: Term) -> None:
-        """State something; the same twice is stated once, and what has no name that could be written is left out.
+        """Add a triple, unless it is there; one with a name that is too long is left out.
 
-        Raises Enough where there is no room for it.
+        Raises Enough if there is no room for it.
         """
         self.spend()
         triple = Triple(subject, predicate, object_)
@@ -144,14 +140,11 @@ class Statements:
             self._found[triple] = None
 
     def leave_out(self) -> None:
-        """Note that something has a name that is too long, and has to do without."""
+        """Note that a name is too long, and is left out."""
         self._is_short_of_names = True
 
     def spend(self, letters: int = 0) -> None:
-        """Count a step of work, and the letters that it looked at.
-
-        Raises Enough where that is too much.
-        """
+        """Count a step of work and the letters that it looked at; raises Enough if there were too many."""
         self._to_look_at -= letters + _STEP
         if self._to_look_at < 0:
             self._end("the page states the same too often")
@@ -161,7 +154,7 @@ class Statements:
         raise self.Enough
 
     def done(self) -> Triples:
-        """Give all that was stated, and say what was left out."""
+        """Return all triples, with what was left out."""
         problems = []
         if self._is_short_of_names:
             problems.append(f"names of more than {LONGEST_IRI:,} letters are left out, and what they name")
@@ -171,7 +164,7 @@ class Statements:
 
 
 def statements_of(body: bytes) -> Statements:
-    """Give room for what a page of so many bytes may state."""
+    """Return a collection with the limits for a page of this length."""
     return Statements(letters=min(_LEAST_LETTERS + _TIMES * len(body), MOST_LETTERS))
 
 

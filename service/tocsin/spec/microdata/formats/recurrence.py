@@ -1,4 +1,4 @@
-"""Recurrence rules, as far as one must know them to tell a rule from what is none."""
+"""Recurrence rules of iCalendar: whether a text is one, and whether it fits an event."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _ONLY_IN: Final = {
 }
 _NUMBERED_DAYS_IN: Final = frozenset({"MONTHLY", "YEARLY"})
 _ON_DAYS_OF_THE_START: Final = frozenset({"MONTHLY", "YEARLY"})
-"""Rules of these are on the start's day of the month, where they name no other."""
+"""Rules of these frequencies are on the start's day of the month if they name no other."""
 _BY_HOUR: Final = frozenset({"BYHOUR", "BYMINUTE"})
 _TOO_OFTEN: Final = frozenset({"SECONDLY", "MINUTELY"})
 _DATE_LETTERS: Final = len("20090505")
 
 
 def read_rule(text: str) -> str | None:
-    """Give a recurrence rule in capitals; None if the text is none.
+    """Return a recurrence rule in capitals; None if the text is invalid.
 
     Source  RFC 5545, 3.3.10: every part once, FREQ among them, never both UNTIL and COUNT
     """
@@ -72,14 +72,14 @@ def read_rule(text: str) -> str | None:
 
 
 def fit_rule(rule: str, start: When) -> str | None:
-    """Give a rule as it may stand beside the start of its event; None for one that no calendar is to be given.
+    """Adapt a rule to the start of its event; returns None if calendars must not get it.
 
-    rule    as `read_rule` gives it
-    Source  RFC 5545, 3.3.10: the last date is of the start's kind, days have no hours, and which part goes with which.
-    Deviation: events of every minute or second are none that people go to, and programs hang on reckoning them.
+    rule    as `read_rule` returns it
+    Source  RFC 5545, 3.3.10: the last date is of the start's kind, days have no hours, and not all parts go together
     """
     parts = dict(part.split("=") for part in rule.split(";"))
     frequency = parts["FREQ"]
+    # Deviation: programs hang on computing events of every minute or second.
     if frequency in _TOO_OFTEN or (start.is_day and frequency == "HOURLY"):
         return None
     if any(name in parts and frequency not in among for name, among in _ONLY_IN.items()):
@@ -97,9 +97,9 @@ def fit_rule(rule: str, start: When) -> str | None:
 
 
 def is_by_clock(rule: str, start: When) -> bool:
-    """Say whether a rule means other moments in UTC than by the clock that the start was written by.
+    """Say whether a rule has other occurrences in UTC than in the local time of the start.
 
-    rule  as `fit_rule` gives it
+    rule  as `fit_rule` returns it
     """
     if not start.is_moment or start.offset_minutes == 0:
         return False
@@ -108,7 +108,7 @@ def is_by_clock(rule: str, start: When) -> bool:
     if by & _BY_HOUR:
         return True
     if parts["FREQ"] == "HOURLY":
-        return bool(by)  # some hours of each day are of another one in UTC
+        return bool(by)  # Some hours of each day are on another day in UTC.
     return (bool(by) or parts["FREQ"] in _ON_DAYS_OF_THE_START) and start.is_of_another_day
 
 

@@ -19,13 +19,13 @@ _BETWEEN = f"(?:[{SPACE}]*+[Tt][{SPACE}]*+|[{SPACE}]++)"
 _WRITTEN = re.compile(f"{_DAY}(?:{_BETWEEN}{_CLOCK}[{SPACE}]*+(?P<zone>{_ZONE})?)?")
 _DATE_LETTERS: Final = len("20090505")
 _BEFORE_ALL: Final = "16010101T000000"
-"""When a zone begins that was always so: some programs know no offset before that date, and this one is before all."""
+"""The start of a zone with a constant offset: before all events, since some programs know no offset before it."""
 
 
 def normalise(text: str) -> str | None:
-    """Give a date, or a date and time: 2009-05-05, 2009-05-05T19:00:00+02:00, without an offset 2009-05-05T19:00:00.
+    """Normalise a date, or a date and time: 2009-05-05, 2009-05-05T19:00:00+02:00, 2009-05-05T19:00:00; UTC is Z.
 
-    None for what is neither, and for years of more digits than four, which no file of ours can hold. UTC is Z.
+    Returns None for other texts, and for years of more than four digits, which our files cannot hold.
     Sources  HTML, local and global dates and times: a space for the T, offsets without a colon, which strftime writes;
              RFC 3339, 5.6: t and z; RFC 5545, 3.3.4 and 3.3.5: neither hyphens nor colons
     """
@@ -43,10 +43,10 @@ def normalise(text: str) -> str | None:
 
 
 class When(NamedTuple):
-    """A day, a moment, or a time by whatever clock stands where it is read.
+    """A day, a moment, or a floating time, which is by the local clock of its reader.
 
     basic           20090505, in UTC 20090505T190000Z, or floating 20090505T190000; of four-digit years
-    offset_minutes  that a moment was written with, east positive
+    offset_minutes  with which a moment was written, east positive
     """
 
     basic: str
@@ -54,33 +54,31 @@ class When(NamedTuple):
 
     @property
     def is_day(self) -> bool:
-        """Whether it has no hour."""
+        """Whether it is a day, without a time."""
         return is_day(self.basic)
 
     @property
     def is_moment(self) -> bool:
-        """Whether it is the same everywhere on Earth."""
+        """Whether it is a moment, in UTC."""
         return self.basic.endswith("Z")
 
     @property
     def clock(self) -> str:
-        """What a clock shows then, where it was written: 20090505T190000, or the day."""
+        """The local time where it was written: 20090505T190000, or the day."""
         return to_clock(self.basic, self.offset_minutes) if self.is_moment else self.basic
 
     @property
     def is_of_another_day(self) -> bool:
-        """Whether it is a moment of another day in UTC than by the clock that it was written by."""
+        """Whether its day in UTC differs from its local day."""
         return self.is_moment and self.clock[:_DATE_LETTERS] != self.basic[:_DATE_LETTERS]
 
 
 def read_when(text: str) -> When | None:
-    """Read a date, a moment, or a time without an offset; None for what is none of them.
+    """Read a date, a moment, or a time without an offset, to the second; None for other texts.
 
-    Moments are told to the second, years have four digits: iCalendar knows no others.
-    Deviation: the text knows no time of an event without an offset, but most pages do not say where theirs is counted
-               from.
     Source  RFC 5545, 3.3.4 and 3.3.5; IC-10, C-17
     """
+    # Deviation: the text has no time of an event without an offset, but most pages write theirs so.
     written = normalise(text)
     if written is None:
         return None
@@ -96,11 +94,11 @@ def read_when(text: str) -> When | None:
 
 
 def fit_to(start: When, when: When) -> When:
-    """Give a date of an event's recurrence as it is meant beside the start: without an hour, at the start's hour.
+    """Convert a date of an event's recurrence to the kind of its start: a day is at the hour of the start.
 
-    Programs match dates of the start's kind only; a day, or a time without an offset, would leave out no event.
     Source  RFC 5545, 3.8.5.1
     """
+    # Programs match dates of the start's kind only; others would exclude no event.
     if start.is_day:
         return When(when.clock[:_DATE_LETTERS])
     clock = when.basic + start.clock[_DATE_LETTERS:].removesuffix("Z") if when.is_day else when.basic
@@ -110,18 +108,18 @@ def fit_to(start: When, when: When) -> When:
 
 
 def export_datetime(text: str) -> str | None:
-    """Write a date, or a moment, in the basic form: 20090505, or in UTC 20090505T190000Z; None for what is neither."""
+    """Write a date, or a moment in UTC, in the basic form: 20090505, 20090505T190000Z; None for other texts."""
     when = read_when(text)
     return when.basic if when is not None and (when.is_day or when.is_moment) else None
 
 
 def is_day(basic: str) -> bool:
-    """Say whether a date or time as iCalendar writes them is a day: 20090505, and not 20090505T190000Z."""
+    """Say whether a date or time in the basic form is a day: 20090505, not 20090505T190000Z."""
     return len(basic) == _DATE_LETTERS
 
 
 def to_clock(basic: str, offset_minutes: int) -> str:
-    """Tell a moment in UTC by a clock: 20090505T190000; as it is where no calendar reaches to."""
+    """Convert a moment in UTC to local time: 20090505T190000; unchanged if that is out of range."""
     try:
         there = datetime.fromisoformat(basic) + timedelta(minutes=offset_minutes)
     except OverflowError:
@@ -130,17 +128,17 @@ def to_clock(basic: str, offset_minutes: int) -> str:
 
 
 def to_utc(clock: str, offset_minutes: int) -> str:
-    """Give the moment in UTC at which a clock shows a time; as it is where no calendar reaches to."""
+    """Convert local time to a moment in UTC; unchanged if that is out of range."""
     return to_clock(f"{clock}Z", -offset_minutes).removesuffix("Z") + "Z"
 
 
 def name_zone(offset_minutes: int) -> str:
-    """Name the zone of an offset: UTC-0500. Not as +05:00: in a parameter that had to stand in quotes."""
+    """Name the zone of an offset: UTC-0500; a name with a colon would have to be quoted in parameters."""
     return f"UTC{_write_offset(offset_minutes)}"
 
 
 def write_zone(offset_minutes: int, sheet: Sheet) -> None:
-    """Write what a calendar must say of a zone that its events are told in: always so far from UTC.
+    """Write the definition of a zone with a constant offset.
 
     Source  RFC 5545, 3.6.5
     """
