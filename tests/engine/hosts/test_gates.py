@@ -1,4 +1,4 @@
-"""Turns at hosts' gates: fair, polite, and forgotten when nobody needs them."""
+"""Turns at a host: delays, holds, lines, and the politeness that its rules and robots.txt ask for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fakes import ManualClock, settle
-from tocsin.engine.hosts.gates import Gates
+from tocsin.engine.hosts.gates import LONGEST_CRAWL_DELAY_S, Gates, HostGate, Politeness, is_match, politeness_of
 from tocsin.settings import HostRule, HostSettings
 
 if TYPE_CHECKING:
@@ -311,3 +311,229 @@ def test_whoever_comes_and_goes_the_gate_stays_polite_and_serves_everybody(
     assert all(later - earlier >= delay_s for earlier, later in pairwise(crowd.starts))
     assert len(crowd.starts) + sum(task.cancelled() for task in crowd.tasks) >= len(crowd.tasks)
     assert crowd.inside == 0
+
+
+A_ORIGIN = "https://a.example"
+
+
+async def starts_of(gates: Gates, clock: ManualClock, *, seconds: float, visitors: int = 3) -> list[float]:
+    """When visitors of one host get in, in seconds from now, while this much time passes."""
+    now_s, starts = clock.monotonic(), []
+
+    async def visit() -> None:
+        gate = await gates.enter("a.example")
+        starts.append(clock.monotonic() - now_s)
+        gates.leave(gate)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(visitors):
+            group.create_task(visit())
+        await clock.advance(seconds)
+    return starts
+
+
+@pytest.mark.parametrize(
+    ("asked_s", "starts"),
+    [(5.0, [0, 5, 10]), (0.1, [0, 1, 2]), (None, [0, 1, 2]), (1e9, [0, 30, 60])],
+    ids=["longer than ours", "shorter than ours", "nothing", "without end"],
+)
+async def test_a_crawl_delay_lengthens_the_delay_within_reason(
+    clock: ManualClock, asked_s: float | None, starts: list[float]
+) -> None:
+    gates = gates_of(clock, delay_s=1.0)
+
+    gates.slow_down("a.example", A_ORIGIN, asked_s)
+
+    assert await starts_of(gates, clock, seconds=100) == starts
+
+
+async def test_the_user_s_delay_for_a_host_stands_above_its_crawl_delay(clock: ManualClock) -> None:
+    gates = gates_of(clock, delay_s=9.0, rules={"a.example": HostRule(delay=timedelta(seconds=2))})
+
+    gates.slow_down("a.example", A_ORIGIN, 20.0)
+
+    assert await starts_of(gates, clock, seconds=100) == [0, 2, 4]
+
+
+async def test_a_rule_without_a_delay_leaves_the_crawl_delay_in_force(clock: ManualClock) -> None:
+    gates = gates_of(clock, delay_s=1.0, rules={"a.example": HostRule(concurrency=1)})
+
+    gates.slow_down("a.example", A_ORIGIN, 20.0)
+
+    assert await starts_of(gates, clock, seconds=100) == [0, 20, 40]
+
+
+async def test_a_crawl_delay_that_is_taken_back_ends(clock: ManualClock) -> None:
+    gates = gates_of(clock, delay_s=1.0)
+    gates.slow_down("a.example", A_ORIGIN, 20.0)
+
+    gates.slow_down("a.example", A_ORIGIN, None)
+
+    assert await starts_of(gates, clock, seconds=100) == [0, 1, 2]
+
+
+async def test_of_what_the_origins_of_a_host_ask_for_the_longest_is_in_force(clock: ManualClock) -> None:
+    gates = gates_of(clock, delay_s=1.0)
+
+    for other, asked_s in ((A_ORIGIN, 10.0), ("http://a.example", None), (f"{A_ORIGIN}:8443", 3.0)):
+        gates.slow_down("a.example", other, asked_s)
+    assert await starts_of(gates, clock, seconds=100) == [0, 10, 20]
+
+    gates.slow_down("a.example", A_ORIGIN, None)
+    assert await starts_of(gates, clock, seconds=100) == [0, 3, 6]
+
+
+async def test_a_crawl_delay_slows_down_nobody_else(clock: ManualClock) -> None:
+    gates = gates_of(clock, delay_s=1.0)
+
+    gates.slow_down("b.example", "https://b.example", 20.0)
+
+    assert await starts_of(gates, clock, seconds=100) == [0, 1, 2]
+
+
+async def test_the_wait_is_told_by_the_crawl_delay(clock: ManualClock) -> None:
+    gates = gates_of(clock, delay_s=1.0)
+    gates.slow_down("a.example", A_ORIGIN, 10.0)
+    gates.leave(await gates.enter("a.example"))
+
+    assert gates.wait_s("a.example") == 10.0
+
+
+@pytest.mark.parametrize(
+    ("delay_s", "crawl_delay_s", "pages"),
+    [(0.0, 0.0, 64), (1.0, 0.0, 15), (1.0, 5.0, 3), (1.0, 10.0, 2), (1.0, 20.0, 1), (1.0, None, 1), (0.1, 0.0, 64)],
+)
+def test_as_many_come_at_once_as_the_delay_in_force_lets_in(
+    clock: ManualClock, delay_s: float, crawl_delay_s: float | None, pages: int
+) -> None:
+    gates = gates_of(clock, concurrency=2, delay_s=delay_s)
+
+    if crawl_delay_s is not None:
+        gates.slow_down("a.example", A_ORIGIN, crawl_delay_s)
+
+    assert gates.at_once("a.example", 15.0, 64) == pages
+
+
+@pytest.mark.parametrize(("delay_s", "pages"), [(0.0, 64), (1.0, 15), (20.0, 1)])
+def test_a_host_that_was_not_asked_yet_says_nothing_of_how_many_others_let_in(
+    clock: ManualClock, delay_s: float, pages: int
+) -> None:
+    gates = gates_of(clock, concurrency=2, delay_s=delay_s)
+
+    assert gates.most_at_once(15.0, 64) == pages
+
+
+@pytest.mark.parametrize("rule", [HostRule(delay=timedelta(seconds=1)), HostRule(robots="ignore")])
+def test_where_robots_txt_has_no_say_in_the_delay_nobody_waits_for_it(clock: ManualClock, rule: HostRule) -> None:
+    gates = gates_of(clock, delay_s=1.0, rules={"a.example": rule})
+
+    assert gates.at_once("a.example", 15.0, 64) == 15
+
+
+HOST, ORIGIN = "a.example", "https://a.example"
+
+
+def gates_replaced(clock: ManualClock, delay_s: float) -> Gates:
+    return Gates(HostSettings(delay=timedelta(seconds=delay_s)), clock, asked_s=clock.monotonic())
+
+
+async def test_a_host_is_not_asked_within_its_delay_of_the_end_of_who_was_there_before() -> None:
+    clock = ManualClock()
+    gates = gates_replaced(clock, 10)
+    await clock.advance(9)
+
+    assert gates.enter_at_once(HOST) is None
+    await clock.advance(1)
+    assert gates.enter_at_once(HOST) is not None
+
+
+async def test_a_delay_that_is_learned_only_now_counts_from_there_too() -> None:
+    clock = ManualClock()
+    gates = gates_replaced(clock, 0)
+    await clock.advance(5)
+
+    gates.slow_down(HOST, ORIGIN, 20.0)
+
+    assert gates.wait_s(HOST) == pytest.approx(15.0)
+
+
+@given(delay_s=st.floats(0, 60), crawl_delay_s=st.floats(0, 60), later_s=st.floats(0, 120))
+async def test_nobody_waits_longer_than_the_delay_for_who_was_there_before(
+    delay_s: float, crawl_delay_s: float, later_s: float
+) -> None:
+    clock = ManualClock()
+    gates = gates_replaced(clock, delay_s)
+    await clock.advance(later_s)
+    gates.slow_down(HOST, ORIGIN, crawl_delay_s)
+
+    longest = max(delay_s, min(crawl_delay_s, LONGEST_CRAWL_DELAY_S))
+    assert gates.wait_s(HOST) == pytest.approx(max(longest - later_s, 0.0), abs=1e-5)
+
+
+def gate(*, concurrency: int = 2, delay_s: float = 1.0) -> HostGate:
+    return HostGate(Politeness(concurrency, delay_s, 3600.0, "obey"))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "host", "matches"),
+    [
+        ("*.example.org", "a.example.org", True),
+        ("*.example.org", "a.b.example.org", True),
+        ("*.example.org", "example.org", False),
+        ("*.example.org", "badexample.org", False),
+        ("example.org", "example.org", True),
+        ("Example.ORG", "example.org", True),
+        ("example.org", "example.org.", True),
+        ("*", "anything.example", True),
+    ],
+)
+def test_a_pattern_covers_the_hosts_below_its_domain(pattern: str, host: str, matches: bool) -> None:  # noqa: FBT001 - a table
+    assert is_match(pattern, host) is matches
+
+
+def test_the_most_specific_rule_decides() -> None:
+    rules = {
+        "*": HostRule(concurrency=3),
+        "*.example.org": HostRule(concurrency=4),
+        "*.news.example.org": HostRule(concurrency=5),
+        "a.news.example.org": HostRule(concurrency=6),
+    }
+    settings = HostSettings(rules=rules)
+
+    found = [
+        politeness_of(settings, host).concurrency
+        for host in ("x.example", "a.example.org", "b.news.example.org", "a.news.example.org")
+    ]
+
+    assert found == [3, 4, 5, 6]
+
+
+def test_what_a_rule_leaves_out_is_inherited() -> None:
+    settings = HostSettings(delay=timedelta(seconds=7), rules={"a.example": HostRule(robots="ignore")})
+
+    assert politeness_of(settings, "a.example") == Politeness(2, 7.0, 86_400.0, "ignore")
+
+
+def test_a_full_host_waits_for_somebody_to_leave() -> None:
+    full = gate(concurrency=1, delay_s=0.0)
+    full.begin(0.0)
+
+    assert full.next_turn(100.0) is None
+
+
+def test_a_free_host_that_was_never_asked_is_open_at_once() -> None:
+    assert gate().next_turn(0.0) == 0.0
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=30), st.floats(0, 10))
+def test_two_starts_are_never_nearer_than_the_delay(arrivals: list[float], delay_s: float) -> None:
+    host = gate(concurrency=100, delay_s=delay_s)
+    starts: list[float] = []
+    for arrival in sorted(arrivals):
+        wait = host.next_turn(max(arrival, starts[-1] if starts else 0.0))
+        assert wait is not None
+        start = max(arrival, starts[-1] if starts else 0.0) + wait
+        host.begin(start)
+        starts.append(start)
+
+    assert all(later - earlier >= delay_s - 1e-9 for earlier, later in pairwise(starts))

@@ -1,4 +1,4 @@
-"""What a page says beside its twelve fields is heard, one verdict comes of it, and its basis is named."""
+"""Signals of a page: what they say, what is kept of them, and what is muted."""
 
 from __future__ import annotations
 
@@ -10,9 +10,14 @@ from hypothesis import strategies as st
 
 from tests.builders import digest_of, stored, task
 from tests.engine.watching import FIRST, NEWS, SECOND, THIRD, Watched, json_ld, page
+from tocsin.engine.judging.noise import HEARD_AT, MOST, MUTED_AT, learn, muted_keys, muted_signals, signal_place
+from tocsin.model import KeptContents, PageKnowledge, PageNoise, SignalContext
+from tocsin.spec.signals.fingerprint import Place
+from tocsin.spec.signals.texts import unpack_text
 
 if TYPE_CHECKING:
     from tocsin.model import CheckResult
+
 
 EDITED = (FIRST, SECOND, THIRD, NEWS)
 TOPPER = '<meta name="topper-minor" content="2026-01-01">'
@@ -312,3 +317,354 @@ def test_a_page_whose_markup_alone_differs_is_not_read_for_its_content() -> None
 
     assert (result.report.outcome, result.known) == ("unchanged", None)
     assert (edited.report.outcome, edited.report.signals) == ("minor", ("content",))
+
+
+def test_a_text_is_kept_when_it_is_first_read_and_when_it_has_changed() -> None:
+    watched = Watched()
+    first = watched.check(page())
+    same = watched.check(page() + b"<!-- other bytes -->")
+    changed = watched.check(page(*EDITED))
+
+    assert same.snapshot is None
+    assert first.snapshot is not None
+    assert changed.snapshot is not None
+    assert NEWS not in unpack_text(first.snapshot.packed)
+    assert NEWS in unpack_text(changed.snapshot.packed)
+    assert changed.snapshot.at == changed.checked_at
+
+
+def test_no_text_is_kept_where_none_is_wanted() -> None:
+    watched = Watched(keeps=KeptContents(texts=False))
+    first, changed = watched.check(page()), watched.check(page(*EDITED))
+
+    assert (first.snapshot, changed.snapshot) == (None, None)
+    assert changed.report.outcome == "minor"
+
+
+def test_the_same_change_on_two_pages_has_one_key() -> None:
+    keys = []
+    for place in ("north", "south"):
+        watched = Watched()
+        own = FIRST.replace("harbour", f"{place} harbour")
+        watched.check(page(own, SECOND))
+        verdict = watched.check(page(own, SECOND, NEWS)).verdict
+        assert verdict is not None
+        keys.append(verdict.storm_key)
+
+    assert keys[0] is not None
+    assert keys[0] == keys[1]
+
+
+def test_a_change_that_a_page_declares_is_its_own() -> None:
+    watched = Watched()
+    watched.check(page(head="<meta name=created content=2026>"))
+
+    verdict = watched.check(page(*EDITED, head="<meta name=created content=2027>")).verdict
+
+    assert verdict is not None
+    assert verdict.storm_key is None
+
+
+@pytest.mark.parametrize("name", ["feed", "sitemap"])
+def test_what_a_list_says_of_a_page_is_heard_though_the_page_is_not_sent_again(name: str) -> None:
+    watched = Watched()
+    watched.say(**{name: "2026-11-01T08:00:00Z"})
+    watched.check(page())
+    watched.say(**{name: "2026-11-21T08:00:00Z"})
+
+    result = watched.check(status=304)
+    again = watched.check(status=304)
+
+    # The very bytes of before: that the page changed is contradicted.
+    assert (result.report.outcome, result.report.basis, result.report.signals) == ("minor", "contradicted", (name,))
+    assert again.report.outcome == "unchanged"
+
+
+def test_a_page_that_a_list_begins_to_name_has_not_changed() -> None:
+    watched = Watched()
+    watched.check(page())
+    watched.say(feed="2026-11-21T08:00:00Z")
+
+    assert watched.check(status=304).report.outcome == "unchanged"
+
+
+def test_a_page_that_leaves_a_list_has_not_changed_and_what_it_said_is_kept() -> None:
+    watched = Watched()
+    watched.say(feed="2026-11-01T08:00:00Z")
+    watched.check(page())
+    watched.say()
+    gone = watched.check(page() + b"<!-- other bytes -->")
+    watched.say(feed="2026-11-21T08:00:00Z")
+
+    back = watched.check(status=304)
+
+    assert gone.report.outcome == "unchanged"
+    assert back.report.outcome == "minor"
+
+
+def test_lists_are_not_heard_of_a_page_that_speaks_for_itself() -> None:
+    watched = Watched()
+    watched.say(feed="2026-11-01T08:00:00Z")
+    watched.check(page(head=TOPPER))
+    watched.say(feed="2026-11-21T08:00:00Z")
+
+    assert watched.check(status=304).report.outcome == "unchanged"
+
+
+def sitemap(date: str) -> bytes:
+    url = f"<url><loc>http://site.example/a</loc><lastmod>{date}</lastmod></url>"
+    return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{url}</urlset>'.encode()
+
+
+@pytest.mark.parametrize("signals", ["auto", "none"])
+def test_what_a_watched_list_says_of_pages_is_handed_on_where_its_bytes_are_new(signals: str) -> None:
+    watched = Watched(signals=signals)
+    answer = {"content-type": "application/xml"}
+    first, same = (watched.check(sitemap("2026-11-01"), headers=answer) for _ in range(2))
+    changed = watched.check(sitemap("2026-11-21"), headers=answer)
+    not_modified = watched.check(status=304)
+
+    assert first.report.problem is not None
+    assert first.report.problem.endswith("read as a sitemap of 1 entry")
+    assert first.listing is not None
+    assert changed.listing is not None
+    assert (first.listing.name, first.listing.entries) == ("sitemap", (("http://site.example/a", "2026-11-01"),))
+    assert changed.listing.entries == (("http://site.example/a", "2026-11-21"),)
+    assert (same.listing, not_modified.listing) == (None, None)
+
+
+def test_a_list_that_is_written_anew_with_the_same_entries_has_not_changed() -> None:
+    watched = Watched()
+    answer = {"content-type": "application/xml"}
+    watched.check(sitemap("2026-11-01"), headers=answer)
+
+    result = watched.check(sitemap("2026-11-01") + b"<!-- written at 08:00 -->", headers=answer)
+
+    assert result.report.outcome == "unchanged"
+
+
+def test_a_document_that_is_no_page_is_told_of_when_its_bytes_change() -> None:
+    watched = Watched()
+    answer = {"content-type": "application/pdf"}
+    watched.check(b"%PDF-1.7 one", headers=answer)
+
+    result = watched.check(b"%PDF-1.7 two", headers=answer)
+
+    assert (result.report.outcome, result.report.basis) == ("minor", "inferred")
+
+
+OTHER = (FIRST, NEWS, THIRD)
+
+
+def outcomes(results: list[CheckResult]) -> list[str]:
+    return [str(result.report.outcome) for result in results]
+
+
+def test_a_declaration_that_changes_at_every_check_is_muted_and_says_so() -> None:
+    watched = Watched(report=("unchanged",))
+    results = [watched.check(page(head=json_ld(dateModified=f"2026-11-{day:02}"))) for day in range(1, 8)]
+
+    told = outcomes(results)
+
+    assert told[:3] == ["first", "minor", "minor"]
+    assert told[-1] == "unchanged"
+    (alert,) = results[-1].alerts
+    assert alert.event["data"]["trace"][-1]["rule"] == "S6"
+
+
+def test_a_declaration_that_changes_along_with_the_content_is_never_muted() -> None:
+    watched = Watched()
+    texts = [f"{NEWS} It was the boat number {day} of this week, and {day} more are to come." for day in range(1, 9)]
+    results = [
+        watched.check(page(FIRST, SECOND, text, head=json_ld(dateModified=f"2026-11-{day:02}")))
+        for day, text in enumerate(texts, 1)
+    ]
+
+    assert {result.report.basis for result in results[1:] if result.report.outcome == "minor"} == {"declared"}
+    assert outcomes(results)[-1] == "minor"
+
+
+def test_what_goes_back_and_forth_is_told_once_each_way() -> None:
+    watched = Watched()
+    versions = [page(), page(*OTHER)]
+    results = [watched.check(versions[number % 2]) for number in range(7)]
+
+    assert outcomes(results) == ["first", "minor", "minor", *["unchanged"] * 4]
+    back = results[2].verdict
+    assert back is not None
+    assert "back to an earlier version" in back.data["trace"][-1]["why"]
+
+
+def test_how_often_it_went_back_is_counted() -> None:
+    watched = Watched(report=("unchanged",))
+    versions = [page(), page(*OTHER)]
+    results = [watched.check(versions[number % 2]) for number in range(6)]
+
+    assert results[-1].known is not None
+    assert results[-1].known.flaps == 4
+    (alert,) = results[-1].alerts
+    assert alert.event["data"]["trace"][-1] == {
+        "rule": "S8",
+        "says": "nothing",
+        "why": "content went back to an earlier version 4 times in a row, which was told once",
+    }
+
+
+def test_a_new_version_is_told_however_often_the_content_went_back_and_forth() -> None:
+    watched = Watched()
+    versions = [page(), page(*OTHER)]
+    for number in range(6):
+        watched.check(versions[number % 2])
+
+    result = watched.check(page(FIRST, SECOND, THIRD, NEWS))
+
+    assert result.report.outcome == "minor"
+    assert result.known is not None
+    assert result.known.flaps == 0
+
+
+def test_a_declaration_is_heard_while_the_content_goes_back_and_forth() -> None:
+    watched = Watched()
+    for number in range(6):
+        watched.check(page(*((), OTHER)[number % 2], head=json_ld(dateModified="2026-11-01")))
+
+    result = watched.check(page(head=json_ld(dateModified="2026-11-21")))
+
+    assert (result.report.outcome, result.report.rule) == ("minor", "S1")
+    assert result.report.signals == ("json-ld.modified", "content")
+
+
+def test_what_goes_back_and_forth_with_its_own_date_is_told_once_each_way() -> None:
+    watched = Watched()
+    versions = [
+        page(head=json_ld(dateModified="2026-11-01")),
+        page(*OTHER, head=json_ld(dateModified="2026-11-02")),
+    ]
+    results = [watched.check(versions[number % 2]) for number in range(6)]
+
+    assert outcomes(results) == ["first", "minor", "minor", *["unchanged"] * 3]
+
+
+def test_an_earlier_text_with_a_new_date_is_a_new_version() -> None:
+    watched = Watched()
+    for day, text in enumerate(((), OTHER, (), OTHER), 1):
+        watched.check(page(*text, head=json_ld(dateModified=f"2026-11-0{day}")))
+
+    result = watched.check(page(head=json_ld(dateModified="2026-11-05")))
+
+    assert (result.report.outcome, result.report.basis) == ("minor", "declared")
+
+
+def test_a_line_that_names_the_request_is_quiet_after_three_checks() -> None:
+    watched = Watched()
+    names = ("7a4e8c1d4e0ad6bf", "0f91c2d3aa04b5e6", "9e8d7c6b5a4f3e21", "4b3c2d1e0f9a8b7c", "1a2b3c4d5e6f7089")
+
+    results = [watched.check(page(FIRST, SECOND, THIRD, f"Request {name}")) for name in names]
+
+    assert set(outcomes(results[3:])) == {"unchanged"}
+    assert not any(result.alerts for result in results[3:])
+
+
+def test_a_short_row_with_a_name_of_the_request_is_learnt_though_rows_are_facts() -> None:
+    watched = Watched()
+    row = "<table><tr><td>Served by<td>web-{}</table>"
+
+    results = [watched.check(page(FIRST, SECOND, THIRD, row.format(name))) for name in ("a1", "b7", "c2", "d9", "e4")]
+
+    assert outcomes(results)[-1] == "unchanged"
+
+
+HOUR, DAY, WEEK = 3_600_000_000, 86_400_000_000, 604_800_000_000
+COUNTER = Place(7, "p.counter: 12 visitors")
+TEASER = Place(8, "aside: read also")
+
+
+def taught(*readings: tuple[Place, ...]) -> tuple[PageNoise, ...]:
+    noise: tuple[PageNoise, ...] = ()
+    for at, differing in enumerate(readings, 1):
+        noise = learn(noise, differing, at)
+    return noise
+
+
+def muted(noise: tuple[PageNoise, ...]) -> list[int]:
+    return [each.key for each in noise if each.since is not None]
+
+
+def test_what_differs_in_three_readings_in_a_row_is_muted_from_then_on() -> None:
+    readings = [(COUNTER,)] * MUTED_AT
+
+    assert muted(taught(*readings[:-1])) == []
+    assert taught(*readings) == (PageNoise(7, COUNTER.what, MUTED_AT, 0, since=MUTED_AT, at=MUTED_AT),)
+
+
+def test_what_differs_now_and_then_is_never_muted() -> None:
+    assert muted(taught((TEASER,), (TEASER,), (), (TEASER,), (TEASER,), ())) == []
+
+
+def test_a_muted_place_stays_muted_while_it_rests_a_little() -> None:
+    noise = taught(*[(COUNTER,)] * MUTED_AT, *[()] * (HEARD_AT - 1))
+
+    assert muted(noise) == [7]
+
+
+def test_a_muted_place_that_has_become_quiet_is_heard_again() -> None:
+    assert taught(*[(COUNTER,)] * MUTED_AT, *[()] * HEARD_AT) == ()
+
+
+def test_each_place_is_learnt_by_itself() -> None:
+    noise = taught((COUNTER, TEASER), (COUNTER,), (COUNTER, TEASER))
+
+    assert [(each.key, each.changes) for each in noise] == [(7, 3), (8, 1)]
+
+
+def test_what_the_user_wants_to_hear_is_not_muted_whoever_muted_it() -> None:
+    known = PageKnowledge("1", {}, noise=(PageNoise(7, "", 3, 0, 1), PageNoise(8, "", 2)))
+
+    assert muted_keys(SignalContext(known, host_muted=(9, 10))) == {7, 9, 10}
+    assert muted_keys(SignalContext(known, heard=(7, 9), host_muted=(9, 10))) == {10}
+    assert muted_keys(None) == frozenset()
+
+
+def test_a_signal_is_muted_by_its_own_key() -> None:
+    keys = {signal_place("json-ld.modified").key}
+
+    assert muted_signals(("json-ld.modified", "json-ld.version"), keys) == {"json-ld.modified"}
+
+
+def test_a_change_after_checks_that_found_the_same_bytes_is_not_in_a_row() -> None:
+    noise: tuple[PageNoise, ...] = ()
+    for week in range(1, 9):
+        # Each hour the page was checked, and its bytes were the same; once a week its price changes.
+        noise = learn(noise, (COUNTER,), week * WEEK, checked_before=week * WEEK - HOUR)
+
+    assert noise == (PageNoise(7, COUNTER.what, 1, at=8 * WEEK),)
+
+
+def test_a_place_that_differs_at_each_check_is_in_a_row() -> None:
+    noise: tuple[PageNoise, ...] = ()
+    for hour in range(1, MUTED_AT + 1):
+        noise = learn(noise, (COUNTER,), hour * HOUR + 5, checked_before=(hour - 1) * HOUR)
+
+    assert muted(noise) == [7]
+
+
+def test_what_was_muted_and_has_not_changed_for_a_month_is_heard_again_at_once() -> None:
+    beside = SignalContext(PageKnowledge("1", {}, noise=(PageNoise(7, "", 3, 0, since=0, at=0),)))
+
+    assert muted_keys(beside, 29 * DAY) == {7}
+    assert muted_keys(beside, 31 * DAY) == set()
+    assert muted(learn(beside.known.noise if beside.known else (), (COUNTER,), 31 * DAY, 30 * DAY)) == []
+
+
+@given(st.lists(st.lists(st.integers(0, 200).map(lambda key: Place(key, "")), max_size=150), max_size=8))
+def test_what_is_remembered_of_a_page_is_bounded(readings: list[list[Place]]) -> None:
+    noise = taught(*map(tuple, readings))
+
+    assert len(noise) <= MOST
+    assert len({each.key for each in noise}) == len(noise)
+
+
+def test_a_place_whose_text_is_gone_keeps_the_words_that_stood_there() -> None:
+    gone = Place(COUNTER.key, "text, gone")
+
+    assert [each.what for each in taught((COUNTER,), (gone,))] == [COUNTER.what]

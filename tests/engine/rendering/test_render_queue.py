@@ -1,10 +1,29 @@
+"""The render queue: who is rendered when, and what is told."""
+
 from __future__ import annotations
 
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.awareness import NEW, NEWER, SECOND, Bench
+from tests.fakes import ManualClock, cut_off, settle
+from tocsin.adapters.stores import open_store
 from tocsin.engine.rendering.render_queue import RenderGate, RenderOrder
-from tocsin.model import WaitingPage
+from tocsin.errors import FetchFailed, FetchRefused, StoreError
+from tocsin.model import FailureKind, WaitingPage
+from tocsin.settings import RenderSettings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from tocsin.adapters.stores.sqlite.store import SqliteStore
+    from tocsin.model import Claim, Instant, RenderCommit, RenderJob
 
 
 class Queue:
@@ -119,3 +138,351 @@ def test_T55_each_batch_takes_the_oldest_page_and_else_major_ones_first(pages: l
     assert oldest in batch
     assert len(batch) == min(seats, len(pages))
     assert all(page.major or not any(other.major for other in left) for page in others)
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
+    opened = await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=True)
+    try:
+        yield opened
+    finally:
+        await opened.close()
+
+
+@pytest.fixture
+def bench(store: SqliteStore) -> Bench:
+    return Bench(store)
+
+
+def url_of(name: str) -> str:
+    return f"https://example.org/{name}"
+
+
+def failure(name: str, *, retry_after: timedelta | None = None) -> FetchFailed:
+    return FetchFailed(url_of(name), FailureKind.CONNECT, "connection refused", retry_after=retry_after)
+
+
+def data_of(event: dict[str, Any]) -> dict[str, Any]:
+    data: dict[str, Any] = event["data"]
+    return data
+
+
+async def test_T57_a_change_is_rendered_and_told_in_one_alert(bench: Bench) -> None:
+    await bench.add("a")
+    await bench.check("a", NEW)
+
+    await bench.drain()
+
+    (event,) = await bench.events()
+    assert (event["type"], event["subject"]) == ("tocsin.page.changed.v1", url_of("a"))
+    assert data_of(event)["rendering"]["title"] == "A page"
+    assert data_of(event)["rendering"]["same_state"] is True
+    assert bench.committed == 1
+
+
+async def test_T55_no_more_pages_are_rendered_at_once_than_the_limit(store: SqliteStore) -> None:
+    bench = Bench(store, limit=3)
+    under_way, most = 0, 0
+    are_three = asyncio.Event()
+
+    async def count(_job: RenderJob) -> None:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        if under_way == 3:
+            are_three.set()
+        await are_three.wait()
+        await settle()
+        under_way -= 1
+
+    bench.renderer.before = count
+    await bench.add(*"abcdefgh")
+    for name in "abcdefgh":
+        await bench.check(name, NEW)
+
+    await bench.drain()
+
+    assert most == 3
+    assert sorted(bench.renderer.pages) == list("abcdefgh")
+
+
+async def test_T55_deferred_pages_go_major_ones_first_but_none_waits_for_ever(store: SqliteStore) -> None:
+    bench = Bench(store, limit=1)
+    await bench.add(*"abcde")
+    for name in "abc":
+        bench.clock.set_wall(bench.clock.now() + SECOND)
+        await bench.check(name, NEW, major=False)
+    for name in "de":
+        bench.clock.set_wall(bench.clock.now() + SECOND)
+        await bench.check(name, NEW)
+
+    await bench.drain()
+
+    assert bench.renderer.pages == ["d", "a", "e", "b", "c"]
+
+
+async def test_T58_a_failed_rendering_is_tried_again_and_the_tries_outlive_a_restart(bench: Bench) -> None:
+    await bench.add("a")
+    await bench.check("a", NEW)
+    bench.renderer.on(url_of("a"), failure("a"), failure("a"), NEW)
+
+    await bench.drain()
+
+    assert [len(job.task.attempts) for job in bench.renderer.asked] == [0, 1, 2]
+    (event,) = await bench.events()
+    assert data_of(event)["rendering"]["error"] is None
+
+
+async def test_T55_a_slot_is_given_up_during_the_pause_between_tries(store: SqliteStore) -> None:
+    bench = Bench(store, ManualClock(), limit=1)
+    await bench.add("a", "b")
+    await bench.check("a", NEW)
+    bench.clock.set_wall(bench.clock.now() + SECOND)
+    await bench.check("b", NEW)
+    bench.renderer.on(url_of("a"), failure("a"), NEW)
+    second = asyncio.Event()
+
+    async def tell(job: RenderJob) -> None:
+        if job.task.url == url_of("b"):
+            second.set()
+
+    bench.renderer.before = tell
+    async with asyncio.TaskGroup() as group:
+        group.create_task(bench.drain(), name="drain")
+        await second.wait()
+        await bench.clock.advance(2)
+
+    assert bench.renderer.pages == ["a", "b", "a"]
+
+
+@pytest.mark.parametrize("kind", [FailureKind.STATUS, FailureKind.TOO_LARGE, FailureKind.BLOCKED_ADDRESS])
+async def test_T58_in_awareness_every_failure_is_tried_again(bench: Bench, kind: FailureKind) -> None:
+    await bench.add("a")
+    await bench.check("a", NEW)
+    bench.renderer.on(url_of("a"), FetchRefused(url_of("a"), kind, "no", status=404), NEW)
+
+    await bench.drain()
+
+    assert len(bench.renderer.asked) == 2
+
+
+async def test_our_own_outage_costs_no_try_and_asks_nobody(bench: Bench) -> None:
+    await bench.add("a")
+    await bench.check("a", NEW)
+
+    async def lose_the_connection(_job: RenderJob) -> None:
+        cut_off(bench.outage)
+
+    bench.renderer.before = lose_the_connection
+    bench.renderer.on(url_of("a"), failure("a"), NEW)
+    await bench.drain()
+    during = await bench.events()
+    bench.outage.note("a.example", ok=True)
+    bench.renderer.before = None
+    bench.clock.set_wall(bench.clock.now() + 61 * SECOND)
+
+    await bench.drain()
+
+    assert during == []
+    assert len(await bench.events()) == 1
+    assert [len(job.task.attempts) for job in bench.renderer.asked] == [0, 0]
+
+
+async def test_T72_a_rendering_that_was_cut_off_is_made_again_after_a_restart(store: SqliteStore) -> None:
+    bench = Bench(store, ManualClock())
+    await bench.add("a")
+    await bench.check("a", NEW)
+    begun = asyncio.Event()
+
+    async def hang(_job: RenderJob) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    bench.renderer.before = hang
+    async with asyncio.TaskGroup() as group:
+        cut = group.create_task(bench.drain(), name="cut off")
+        await begun.wait()
+        cut.cancel()
+    bench.renderer.before = None
+
+    await bench.drain()
+
+    assert len(await bench.events()) == 1
+    assert len(bench.renderer.asked) == 2
+
+
+async def test_T72_what_a_lost_claim_rendered_is_not_written(bench: Bench) -> None:
+    await bench.add("a")
+    await bench.check("a", NEW)
+
+    async def lose_the_claim(_job: RenderJob) -> None:
+        bench.renderer.before = None
+        await bench.store.claim(range(4096), bench.clock.now(), bench.lease._length, "test")
+
+    bench.renderer.before = lose_the_claim
+    bench.queue = bench.fresh_queue()
+    await bench.lease.take()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(bench.queue.run(group), name="renders")
+        await bench.telemetry.heard("render.lost")
+        bench.queue.stop()
+
+    assert await bench.events() == []
+
+
+async def test_a_page_whose_claim_was_lost_is_not_rendered_twice_at_once(store: SqliteStore) -> None:
+    bench = Bench(store, ManualClock())
+    await bench.add("a", "b")
+    await bench.check("a", NEW)
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold(job: RenderJob) -> None:
+        begun.set()
+        if job.task.url == url_of("a"):
+            await go_on.wait()
+
+    bench.renderer.before = hold
+    async with asyncio.TaskGroup() as group:
+        group.create_task(bench.drain(), name="drain")
+        await begun.wait()
+        await bench.check("b", NEW)
+        begun.clear()
+        bench.queue.wake()
+        await begun.wait()
+        go_on.set()
+
+    assert sorted(bench.renderer.pages) == ["a", "a", "b"]
+    assert bench.renderer.pages[1] == "b"
+    assert len(await bench.events()) == 2
+
+
+async def test_T55_a_queue_with_nothing_to_do_goes_on_when_pages_come(store: SqliteStore) -> None:
+    bench = Bench(store, ManualClock())
+    await bench.add("a")
+    bench.queue = bench.fresh_queue()
+    await bench.lease.take()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(bench.queue.run(group), name="renders")
+        await settle()
+        await bench.check("a", NEW)
+        bench.queue.wake()
+        await bench.telemetry.heard("page.rendered")
+        bench.queue.stop()
+
+    assert bench.renderer.pages == ["a"]
+
+
+async def test_a_page_that_a_check_has_in_hand_waits_for_what_it_finds(store: SqliteStore) -> None:
+    bench = Bench(store, ManualClock())
+    await bench.add("a", "b")
+    await bench.check("a", NEW)
+    await bench.check("b", NEW)
+    bench.visited.add(bench.page_id("a"))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(bench.drain(), name="drain")
+        await bench.telemetry.heard("page.rendered")
+        alone = list(bench.renderer.pages)
+        bench.visited.clear()
+        bench.queue.wake()
+
+    assert (alone, bench.renderer.pages) == (["b"], ["b", "a"])
+
+
+async def test_a_page_that_only_a_check_keeps_from_its_rendering_is_next_whatever_its_interval(
+    store: SqliteStore,
+) -> None:
+    bench = Bench(store, ManualClock())
+    await bench.add("a", "b")
+    await bench.check("a", NEW)
+    await bench.check("b", NEW)
+    bench.visited.add(bench.page_id("a"))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(bench.drain(), name="drain")
+        await bench.telemetry.heard("page.rendered")
+        kept_for_it = bench.queue.has_in_hand(bench.page_id("a"), bench.clock.monotonic())
+        bench.visited.clear()
+        bench.queue.on_checked()
+
+    assert kept_for_it
+    assert bench.renderer.pages == ["b", "a"]
+
+
+async def test_a_check_that_read_its_page_before_a_rendering_ended_leaves_it_alone(bench: Bench) -> None:
+    await bench.add("a")
+    await bench.check("a", NEW)
+    read_s = bench.clock.monotonic()
+    await bench.drain()
+
+    assert bench.queue.has_in_hand(bench.page_id("a"), read_s)
+    assert not bench.queue.has_in_hand(bench.page_id("a"), bench.clock.monotonic() + 1)
+
+
+async def test_a_drain_leaves_a_try_that_is_far_off_to_the_next_run(store: SqliteStore) -> None:
+    # On an eager clock an hour could pass while the store is at work.
+    bench = Bench(store, ManualClock())
+    await bench.add("a")
+    await bench.check("a", NEW)
+    bench.renderer.on(url_of("a"), failure("a", retry_after=timedelta(hours=1)), NEW)
+
+    await bench.drain()
+    early = list(bench.renderer.pages)
+    bench.clock.set_wall(bench.clock.now() + 3601 * SECOND)
+    await bench.drain()
+
+    assert (early, bench.renderer.pages) == (["a"], ["a", "a"])
+
+
+async def test_T55_the_limit_can_be_set_anew(store: SqliteStore) -> None:
+    bench = Bench(store, ManualClock(), limit=1)
+    await bench.add("a", "b")
+    for name in "ab":
+        await bench.check(name, NEW)
+    both = asyncio.Barrier(2)
+
+    async def meet(_job: RenderJob) -> None:
+        bench.queue.configure(RenderSettings(limit=2))
+        await both.wait()
+
+    bench.renderer.before = meet
+    await bench.drain()
+
+    assert sorted(bench.renderer.pages) == ["a", "b"]
+
+
+async def test_T72_what_was_rendered_waits_for_a_store_that_cannot_be_written(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await bench.add("a")
+    await bench.check("a", NEW)
+    commit, faults = bench.store.commit_rendering, [StoreError("the disk is full")]
+
+    async def sometimes(claim: Claim, result: RenderCommit) -> Instant | None:
+        if faults:
+            raise faults.pop()
+        return await commit(claim, result)
+
+    monkeypatch.setattr(bench.store, "commit_rendering", sometimes)
+
+    await bench.drain()
+
+    assert len(await bench.events()) == 1
+    assert len(bench.renderer.asked) == 1
+    assert "store.failed" in bench.telemetry.names()
+
+
+async def test_a_verdict_that_comes_while_its_page_is_rendered_gets_a_rendering_of_its_own(bench: Bench) -> None:
+    await bench.add("a")
+    await bench.check("a", NEW)
+
+    async def change_again(_job: RenderJob) -> None:
+        bench.renderer.before = None
+        bench.clock.set_wall(bench.clock.now() + SECOND)
+        await bench.check("a", NEWER)
+
+    bench.renderer.before = change_again
+    bench.renderer.on(url_of("a"), NEW, NEWER)
+
+    await bench.drain()
+
+    assert len(bench.renderer.asked) == 2
+    assert len(await bench.events()) == 2

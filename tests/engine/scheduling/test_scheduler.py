@@ -1,3 +1,5 @@
+"""Due pages are found and started by host; faults and edits delay them, and lose none."""
+
 from __future__ import annotations
 
 import asyncio
@@ -8,17 +10,21 @@ import msgspec
 import pytest
 
 from tests.builders import URL, html
-from tests.engine.visiting.checking import LEASE, engine_on, many, watch
+from tests.engine.visiting.checking import LEASE, Meddled, engine_on, many, run_until_asked, watch
 from tests.fakes import cut_off
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemClock
+from tocsin.engine.scheduling.scheduler import HOSTS_A_LOOK
 from tocsin.errors import FetchFailed, StoreError
 from tocsin.model import PageFilter
-from tocsin.settings import HostSettings
+from tocsin.settings import HostRule, HostSettings, PageSettings
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from tocsin.engine.scheduling.scheduler import Scheduler
+    from tocsin.model import Instant
     from tocsin.ports import Store
 
 
@@ -294,3 +300,254 @@ async def test_results_under_a_claim_that_was_lost_are_not_written(tmp_path: Pat
         assert "claim.lost" in engine.telemetry.names()
         (page,) = await engine.store.pages(PageFilter())
         assert page.last_report is None
+
+
+OTHER = "http://added.example/later"
+
+
+async def fail() -> None:
+    message = "tocsin.db: disk I/O error"
+    raise StoreError(message)
+
+
+async def test_a_read_that_fails_once_loses_no_host(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        engine.scheduler._store = Meddled(engine.store, "due_pages", 1, fail)
+
+        await run_until_asked(engine)
+
+        assert "scheduler.failed" in engine.telemetry.names()
+
+
+async def test_a_probe_whose_read_fails_loses_no_host(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        engine.outage.resume(SystemClock().now())
+
+        async def fail_and_probe_again() -> None:
+            engine.outage.resume(SystemClock().now())
+            await fail()
+
+        engine.scheduler._probing._store = Meddled(engine.store, "due_pages", 1, fail_and_probe_again)
+
+        await run_until_asked(engine)
+
+        assert "scheduler.failed" in engine.telemetry.names()
+
+
+async def test_an_edit_is_taken_up_though_the_store_fails_when_it_is_noticed(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        engine.web.page(URL, html(created="1"))
+        meddled = engine.scheduler._store = Meddled(engine.store, "overrides", 0, fail)
+        stopping = asyncio.Event()
+
+        async def add_or_stop(request: Any) -> None:
+            if request.url == OTHER:
+                stopping.set()
+                return
+            # Before the edit: it may be noticed as soon as it is made.
+            meddled.call = meddled.calls + 1
+            async with await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=False) as beside:
+                await watch(beside, [OTHER])
+
+        engine.web.page(OTHER, html(created="1"))
+        engine.web.before = add_or_stop
+        async with asyncio.timeout(60):
+            await engine.run(stopping)
+
+        assert "scheduler.failed" in engine.telemetry.names()
+        assert engine.web.asked(OTHER) == 1
+
+
+async def test_an_agenda_that_could_not_be_read_is_read_again(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        engine.scheduler._store = Meddled(engine.store, "host_agenda", 1, fail)
+
+        await run_until_asked(engine)
+
+        assert "scheduler.failed" in engine.telemetry.names()
+
+
+async def test_a_one_shot_check_of_a_page_that_is_rendered_looks_again_only_after_a_while(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL]) as engine:
+        engine.web.page(URL, html(created="1"))
+        (page,) = await engine.store.pages(PageFilter())
+        engine.rendered.add(page.id)
+        began_s = SystemClock().monotonic()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(engine.run())
+            await engine.rendered.asked.wait()
+            ((next_look_s, _),) = engine.scheduler._in_rendering.values()
+            engine.rendered.clear()
+
+        assert next_look_s > began_s
+
+
+async def test_of_a_host_with_a_delay_of_its_own_no_more_pages_are_begun_than_its_line_may_hold(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, many(1, 40)) as engine:
+        # A hold of 30 s, two pages a second: thirty are begun in its first half.
+        rules = {"host0.example": HostRule(delay=timedelta(seconds=0.5))}
+        engine.gates.configure(HostSettings(delay=timedelta(0), concurrency=1, rules=rules))
+        begun: list[int] = []
+
+        async def look(_request: Any) -> None:
+            begun.append(len(engine.scheduler._visited))
+            engine.gates.configure(HostSettings(delay=timedelta(0)))
+
+        engine.web.before = look
+        results = await engine.run()
+
+        assert begun[0] == 30
+        assert len(results) == 40
+
+
+async def test_once_a_site_was_asked_what_it_wants_its_pages_come_as_many_as_the_delay_lets_in(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, many(1, 20)) as engine:
+        engine.gates.configure(HostSettings(delay=timedelta(seconds=1)))
+        begun: list[int] = []
+
+        async def look(_request: Any) -> None:
+            begun.append(len(engine.scheduler._visited))
+            engine.gates.slow_down("host0.example", "https://host0.example", None)
+            if len(begun) == 2:
+                engine.gates.configure(HostSettings(delay=timedelta(0)))
+
+        engine.web.before = look
+        await engine.run()
+
+        assert begun[:2] == [1, 15]
+
+
+@pytest.mark.parametrize("reason", ["held", "outage"])
+async def test_whoever_asks_a_service_for_a_check_that_has_to_wait_is_told_at_once(tmp_path: Path, reason: str) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        request = await engine.store.request_check(None, SystemClock().now())
+        if reason == "held":
+            engine.gates.hold("site.example", SystemClock().monotonic() + 3600)
+        else:
+            cut_off(engine.outage)
+        stopping = asyncio.Event()
+
+        async def stop() -> None:
+            stopping.set()
+
+        engine.writer._store = Meddled(engine.store, "commit", 1, stop)
+        async with asyncio.timeout(60):
+            await engine.run(stopping)
+
+        ((_, report),) = await engine.store.request_reports(request, after=0)
+        assert report.outcome == "deferred"
+        assert engine.web.requests == []
+
+
+async def test_T54_what_is_turned_on_while_a_check_finds_it_off_is_checked(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        await engine.store.edit_group("main", SystemClock().now(), settings={"mode": "off"}, unset=[])
+
+        async def turn_on() -> None:
+            async with await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=False) as beside:
+                await beside.edit_group("main", SystemClock().now(), settings={"mode": "on"}, unset=[])
+
+        engine.writer._store = Meddled(engine.store, "commit", 1, turn_on)
+
+        await run_until_asked(engine)
+
+        assert engine.web.asked(URL) == 1
+
+
+async def test_T54_what_was_off_by_the_configuration_is_checked_once_that_was_changed(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False, mode="off") as engine:
+
+        async def turn_on() -> None:
+            engine.policies.configure(PageSettings(min_gap=timedelta(0)))
+            engine.scheduler.reconfigure()
+
+        engine.writer._store = Meddled(engine.store, "commit", 1, turn_on)
+
+        await run_until_asked(engine)
+
+        assert engine.web.asked(URL) == 1
+
+
+async def test_T54_what_was_off_by_the_configuration_is_checked_after_a_restart_with_another(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False, mode="off") as engine:
+        stopping = asyncio.Event()
+
+        async def stop() -> None:
+            stopping.set()
+
+        engine.writer._store = Meddled(engine.store, "commit", 1, stop)
+        await engine.run(stopping)
+        assert engine.web.requests == []
+    async with engine_on(tmp_path, [], requested=False) as engine:
+        await run_until_asked(engine)
+
+        assert engine.web.asked(URL) == 1
+
+
+async def test_T54_pages_are_checked_while_those_are_looked_for_that_are_off_no_longer(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        is_asked, stopping = asyncio.Event(), asyncio.Event()
+
+        async def look() -> None:
+            await is_asked.wait()
+
+        engine.scheduler._store = Meddled(engine.store, "wake_off", 1, look)
+
+        async def asked(_request: Any) -> None:
+            is_asked.set()
+            stopping.set()
+
+        engine.web.page(URL, html(created="1"))
+        engine.web.before = asked
+        async with asyncio.timeout(60):
+            await engine.run(stopping)
+
+        assert engine.web.asked(URL) == 1
+
+
+MUCH_LATER = 2**60
+
+
+class EndlessAgenda:
+    """A store whose agenda begins with the hosts that it has, and goes on until somebody has seen enough."""
+
+    def __init__(self, store: Store, enough: asyncio.Event) -> None:
+        self._store, self._enough = store, enough
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def host_agenda(self, *given: Any, **named: Any) -> AsyncIterator[tuple[int, Instant]]:
+        """The hosts of the store, then others that nothing is due of."""
+        of_store = [entry async for entry in await self._store.host_agenda(*given, **named)]
+
+        async def entries() -> AsyncIterator[tuple[int, Instant]]:
+            for entry in of_store:
+                yield entry
+            for host_id in range(1000, 1000 + HOSTS_A_LOOK):
+                yield host_id, MUCH_LATER
+            await self._enough.wait()
+
+        return entries()
+
+
+def read_from(scheduler: Scheduler, store: Any) -> None:
+    """Let a scheduler read its agenda from another store."""
+    scheduler._store = store
+
+
+async def test_a_page_is_checked_before_the_last_host_is_read(tmp_path: Path) -> None:
+    urls = many(3, 2)
+    async with engine_on(tmp_path, urls, requested=False) as engine, asyncio.timeout(60), asyncio.TaskGroup() as group:
+        enough, stopping = asyncio.Event(), asyncio.Event()
+        read_from(engine.scheduler, EndlessAgenda(engine.store, enough))
+        for url in urls:
+            engine.web.page(url, html(created="1"))
+        group.create_task(engine.run(stopping))
+        while not any(engine.web.asked(url) for url in urls):  # noqa: ASYNC110 - the web tells nobody
+            await asyncio.sleep(0)
+
+        assert not enough.is_set()
+
+        enough.set()
+        stopping.set()
