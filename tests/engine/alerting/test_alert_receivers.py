@@ -61,7 +61,7 @@ def test_the_signature_is_checked_as_shown(secret: str) -> None:
 
 
 def test_the_steps_of_a_failed_delivery_are_those_that_are_told() -> None:
-    told = re.search(r"tried again after (.*?), then every (.*?)\.", DOCUMENT, re.DOTALL)
+    told = re.search(r"sent again after (.*?), then every (.*?);", DOCUMENT, re.DOTALL)
     units = {"s": 1, "min": 60, "h": 3600}
 
     assert told is not None
