@@ -11,7 +11,7 @@ from msgspec import structs
 from tests.contract.desk import DAY, HOUR, NOW, A, B, fields
 from tocsin.adapters.stores import open_store
 from tocsin.errors import StaleClaim, UsageError
-from tocsin.model import NO_ITEMS, ItemChanges, NewState, PageItems, VerdictRow
+from tocsin.model import NO_ITEMS, ItemChangeEntry, NewState, PageItems, VerdictRow
 from tocsin.spec.microdata.reading.packing import pack, unpack
 from tocsin.spec.microdata.values import Microdata
 
@@ -172,8 +172,8 @@ async def test_how_items_changed_is_listed_with_its_rendering_the_newest_first(d
 
     renderings = {row.started_at: row.id for row in (await desk.store.renderings_of(page_id)).rows}
     assert rows == (
-        ItemChanges(second, differs("two", "six"), renderings[second]),
-        ItemChanges(first, differs("one", "two"), renderings[first]),
+        ItemChangeEntry(second, differs("two", "six"), renderings[second]),
+        ItemChangeEntry(first, differs("one", "two"), renderings[first]),
     )
 
 

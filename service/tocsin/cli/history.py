@@ -20,7 +20,7 @@ from tocsin.spec.topper.state import FIELDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.model import HistoryEntry, ItemChanges, KnownCopy, PageRow, VerdictEntry
+    from tocsin.model import HistoryEntry, ItemChangeEntry, KnownCopy, PageRow, VerdictEntry
     from tocsin.ports import Store
 
 _MOST_LINES = 12
@@ -108,7 +108,7 @@ def _found(verdict: VerdictEntry) -> Iterator[str]:
         yield f"  {step.get('rule')} {step.get('says')}: {output.clean(why + differ)}"
 
 
-def _changed(change: ItemChanges) -> Iterator[str]:
+def _changed(change: ItemChangeEntry) -> Iterator[str]:
     """Say how items changed, and when."""
     yield f"{show_time(change.at)} items: {count_changes(change.changes)}"
     lines = [output.clean(line) for line in tell_changes(change.changes)]

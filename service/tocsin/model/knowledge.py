@@ -192,7 +192,7 @@ class PageItems(Struct, frozen=True, gc=False):
 NO_ITEMS: Final = PageItems(0, b"", b"", 0)
 
 
-class ItemChanges(Struct, frozen=True, gc=False):
+class ItemChangeEntry(Struct, frozen=True, gc=False):
     """How a page's items changed between two readings.
 
     at            when the later ones were read

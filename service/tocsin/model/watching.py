@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from tocsin.model.browsing import StateEntry, VerdictEntry
 from tocsin.model.common import FieldValues, Instant, JsonObject
-from tocsin.model.knowledge import ItemChanges
+from tocsin.model.knowledge import ItemChangeEntry
 
 
 class NewPage(Struct, frozen=True):
@@ -81,7 +81,7 @@ class HistoryEntry(StateEntry, frozen=True):
     """
 
     verdicts: tuple[VerdictEntry, ...] = ()
-    items: tuple[ItemChanges, ...] = ()
+    items: tuple[ItemChangeEntry, ...] = ()
 
 
 class TableRow(Struct, frozen=True):

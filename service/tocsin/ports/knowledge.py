@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import timedelta
 
-    from tocsin.model import HostNoise, Instant, ItemChanges, PageItems, SignalContext, Slice, SnapshotRow
+    from tocsin.model import HostNoise, Instant, ItemChangeEntry, PageItems, SignalContext, Slice, SnapshotRow
 
 
 class SignalStore(Protocol):
@@ -71,5 +71,5 @@ class ItemStore(Protocol):
     async def latest_items(self, page_id: int) -> PageItems | None:
         """Return the latest kept items of a page; None if there are none."""
 
-    async def item_changes(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[ItemChanges]:
+    async def item_changes(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[ItemChangeEntry]:
         """Return changes of a page's items, newest first."""

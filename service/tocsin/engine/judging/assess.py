@@ -23,7 +23,7 @@ from tocsin.spec.topper.state import EMPTY, SIGNS, PageState, read_state
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from tocsin.engine.judging.reading import PageReading, ReadingContext
+    from tocsin.engine.judging.reading import AnswerReading, ReadingContext
     from tocsin.model import Instant, StoredState
     from tocsin.settings import PageSettings
 
@@ -154,7 +154,7 @@ def assess(
     )
 
 
-def _assess_other(seen: PageReading, problems: tuple[str, ...], said: _AnswerHeaders, digest: str) -> Assessment:
+def _assess_other(seen: AnswerReading, problems: tuple[str, ...], said: _AnswerHeaders, digest: str) -> Assessment:
     """Assess an answer that is not HTML: it declares no fields, but its content can be compared."""
     return Assessment(
         EMPTY,
@@ -168,7 +168,7 @@ def _assess_other(seen: PageReading, problems: tuple[str, ...], said: _AnswerHea
     )
 
 
-def _in_words(problems: tuple[str, ...], seen: PageReading, said: _AnswerHeaders | None = None) -> str | None:
+def _in_words(problems: tuple[str, ...], seen: AnswerReading, said: _AnswerHeaders | None = None) -> str | None:
     if said is not None and said.types > 1:
         problems = (*problems, f"{said.types} Content-Type headers; the first one counts; send one")
     if seen.problem is not None:

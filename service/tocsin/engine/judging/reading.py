@@ -154,7 +154,7 @@ class ReadingContext(Struct, frozen=True, gc=False):
     own_ignore: bool = False
 
 
-class PageReading(NamedTuple):
+class AnswerReading(NamedTuple):
     """What was read of an answer.
 
     readings   of its signals; None if they were not read
@@ -171,7 +171,7 @@ class PageReading(NamedTuple):
     problem: str | None = None
 
 
-UNREAD: Final = PageReading()
+UNREAD: Final = AnswerReading()
 
 
 def read_page_wholly(
@@ -184,7 +184,7 @@ def read_page_wholly(
     wanted: ReadingContext,
     before: FieldValues | None,
     latest: PageState,
-) -> PageReading:
+) -> AnswerReading:
     """Read a page's signals and content, if they are wanted or needed to recognise a suspect.
 
     found   result of `find_kind`
@@ -200,7 +200,7 @@ def read_page_wholly(
     except TooComplex as exc:
         # Readings under a name of their own say that the page was tried, so that it is not parsed at every check.
         readings = Readings(_UNREADABLE, {}) if is_read and is_never_read(wanted.beside) else None
-        return PageReading(readings, problem=f"too complex to be read whole: {exc}")
+        return AnswerReading(readings, problem=f"too complex to be read whole: {exc}")
     if whole is None:
         return UNREAD
     readings = change = None
@@ -213,22 +213,22 @@ def read_page_wholly(
     is_doubtful = before is None or is_unlike or wanted.status == ACCEPTED
     suspicion = _suspicion(whole, body, wanted, headers, final_url) if is_doubtful else None
     problem = "; ".join(readings.problems) if readings is not None else ""
-    return PageReading(readings, change, suspicion, problem=problem or None)
+    return AnswerReading(readings, change, suspicion, problem=problem or None)
 
 
 def read_other_kind(
     body: bytes, content_type: str | None, headers: Headers, final_url: str, *, wanted: ReadingContext
-) -> PageReading:
+) -> AnswerReading:
     """Read an answer that is not HTML: its bytes or entries are its content, and it may list other pages."""
     lists = read_lists(body, content_type, wanted.url, final_url)
     listing, problem = (None, None) if lists is None else (lists.listing, _of_lists(lists))
     if not wants_signals(wanted.policy):
-        return PageReading(listing=listing, problem=problem)
+        return AnswerReading(listing=listing, problem=problem)
     readings = _as_asked(wanted, read_other(body, headers, _listed(wanted), asked_of(wanted.policy)))
     if lists is not None:
         # Lists are regenerated all the time, with a new date in their bytes: only their entries are content.
         readings = msgspec.structs.replace(readings, content=content_of_entries(lists.texts))
-    return PageReading(readings, _compare(wanted, readings), listing=listing, problem=problem)
+    return AnswerReading(readings, _compare(wanted, readings), listing=listing, problem=problem)
 
 
 def _of_lists(lists: Lists) -> str:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from tocsin.configuration import resolve_page
 from tocsin.engine.judging.assess import decide
 from tocsin.engine.judging.judge import was_html
-from tocsin.engine.judging.reading import PageReading, ReadingContext, read_other_kind, read_page_wholly
+from tocsin.engine.judging.reading import AnswerReading, ReadingContext, read_other_kind, read_page_wholly
 from tocsin.engine.judging.signals import combine_verdict, is_read_for_signals, trace_data, weigh_signals
 from tocsin.engine.policies import asked_as
 from tocsin.model import HostNoise, PageRow, PageTask, SignalContext, StoredState
@@ -52,7 +52,7 @@ class DryRun(Struct, frozen=True):
     is_new   there is nothing to compare with, or it was read in another way
     """
 
-    beheld: PageReading
+    beheld: AnswerReading
     latest: PageState
     is_html: bool
     problems: tuple[str, ...]

@@ -15,7 +15,7 @@ from tocsin.spec.microdata.changes.words import tell_changes
 
 if TYPE_CHECKING:
     from tocsin.model.browsing import RenderingEntry, StateEntry, VerdictEntry
-    from tocsin.model.knowledge import HostNoise, ItemChanges, SignalContext, SnapshotRow
+    from tocsin.model.knowledge import HostNoise, ItemChangeEntry, SignalContext, SnapshotRow
     from tocsin.model.watching import HistoryEntry
 
 
@@ -177,7 +177,7 @@ class ItemChange(Record, frozen=True):
     told: Annotated[list[str], Meta(description="the same in words, a line each")]
 
 
-def item_change_of(entry: ItemChanges) -> ItemChange:
+def item_change_of(entry: ItemChangeEntry) -> ItemChange:
     """Show how items changed."""
     told = list(tell_changes(entry.changes))
     return ItemChange(

@@ -8,7 +8,7 @@ from tocsin.adapters.stores.sql.cursors import Cursors
 from tocsin.adapters.stores.sql.role import LAST, Role, bounded
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import BARE, pack_digest, read_object, to_json, unpack_digest
-from tocsin.model import ItemChanges, PageItems, Slice
+from tocsin.model import ItemChangeEntry, PageItems, Slice
 from tocsin.spec.microdata.reading.packing import NOTHING
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def keep_changes(db: Session, page_id: int, rendering_id: int, at: Instant, chan
 
 def changes_by_state(
     db: Session, url: str, begins: Sequence[Instant], *, are_all: bool
-) -> list[tuple[ItemChanges, ...]]:
+) -> list[tuple[ItemChangeEntry, ...]]:
     """Sort the latest changes of a page's items by the state that was the latest then, each from the oldest on.
 
     begins   when the states were stored first, the newest first
@@ -70,7 +70,7 @@ def changes_by_state(
     """
     if not begins:
         return []
-    found: list[list[ItemChanges]] = [[] for _ in begins]
+    found: list[list[ItemChangeEntry]] = [[] for _ in begins]
     since = -LAST if are_all else begins[-1]
     rows = db.execute(SQL["history"], {"url": url, "since": since, "limit": MOST_CHANGES}).fetchall()
     for change in map(to_changes, reversed(rows)):
@@ -99,7 +99,7 @@ class ItemRole(Role):
 
         return await self._read(read)
 
-    async def item_changes(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[ItemChanges]:
+    async def item_changes(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[ItemChangeEntry]:
         cursors = Cursors(1, "items", bounded(page_id))
         (before,) = cursors.read(cursor) or (LAST,)
         place = {"page": bounded(page_id), "before": before, "limit": limit + 1}
@@ -108,10 +108,10 @@ class ItemRole(Role):
         return Slice(tuple(to_changes(row) for row in rows[:limit]), goes_on)
 
 
-def to_changes(row: Sequence[Any]) -> ItemChanges:
+def to_changes(row: Sequence[Any]) -> ItemChangeEntry:
     """Make of a row (id of the rendering, when, what) how items changed."""
     rendering_id, at, changes = row
-    return ItemChanges(at, read_object(changes), rendering_id)
+    return ItemChangeEntry(at, read_object(changes), rendering_id)
 
 
 def _to_items(row: Sequence[Any]) -> PageItems:
