@@ -4,10 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.spec.links.reading import PAGE, XHTML, bases_of, tree_of
 from tocsin.spec.conformance.urls import resolve as resolve_as_drafted
-from tocsin.spec.infrastructure.urls import document_base, is_absolute_url, is_valid_url, resolve, write_iri
+from tocsin.spec.html.tree import read_tree
+from tocsin.spec.infrastructure.urls import Bases, document_base, is_absolute_url, is_valid_url, resolve, write_iri
 
-PAGE = "https://a.example/dir/page?q#f"
+DOCUMENT = "https://a.example/dir/page?q#f"
 
 
 @pytest.mark.parametrize(
@@ -24,7 +26,7 @@ PAGE = "https://a.example/dir/page?q#f"
     ],
 )
 def test_URL19_a_reference_leads_where_browsers_go(reference: str, url: str | None) -> None:
-    assert resolve(reference, PAGE) == url
+    assert resolve(reference, DOCUMENT) == url
 
 
 @pytest.mark.parametrize(("reference", "url"), [("http://B.example", "http://b.example/"), ("b", None), ("//b", None)])
@@ -47,7 +49,7 @@ def test_without_a_base_only_an_absolute_reference_leads_anywhere(reference: str
 def test_URL08_and_URL11_the_query_is_written_in_the_documents_encoding(encoding: str, query: str) -> None:
     path = "https://a.example/%C3%A9"
 
-    assert resolve("/\u00e9?\u00e9\u263a\u3042#\u00e9?\u00e9", PAGE, encoding) == f"{path}?{query}#%C3%A9?%C3%A9"
+    assert resolve("/\u00e9?\u00e9\u263a\u3042#\u00e9?\u00e9", DOCUMENT, encoding) == f"{path}?{query}#%C3%A9?%C3%A9"
 
 
 @pytest.mark.parametrize(
@@ -80,24 +82,24 @@ def test_URL08_letters_are_written_as_the_encoding_standard_reads_them(encoding:
     ],
 )
 def test_URL08_only_the_query_of_what_pages_fetch_is(reference: str, url: str) -> None:
-    assert resolve(reference, PAGE, "windows-1252") == url
+    assert resolve(reference, DOCUMENT, "windows-1252") == url
 
 
 @pytest.mark.parametrize(
     ("hrefs", "base"),
     [
-        ([], PAGE),
+        ([], DOCUMENT),
         ([None, "/b/", "/c/"], "https://a.example/b/"),
         ([""], "https://a.example/dir/page?q"),
-        (["http://["], PAGE),
-        (["http://[", "/c/"], PAGE),
-        (["data:,x"], PAGE),
-        (["javascript:1"], PAGE),
+        (["http://["], DOCUMENT),
+        (["http://[", "/c/"], DOCUMENT),
+        (["data:,x"], DOCUMENT),
+        (["javascript:1"], DOCUMENT),
         (["?\u00e9"], "https://a.example/dir/page?%E9"),
     ],
 )
 def test_URL07_the_first_base_with_an_href_sets_the_base(hrefs: list[str | None], base: str) -> None:
-    assert document_base(PAGE, hrefs, "windows-1252") == base
+    assert document_base(DOCUMENT, hrefs, "windows-1252") == base
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_URL01_letters_beyond_ascii_in_a_query_need_unicode(encoding: str, query
 texts = st.text(st.sampled_from("htp:/?#[]@%2\\. \t\n\u00e9\u263a\ud800\ufffe") | st.characters(exclude_categories=()))
 
 
-@given(texts, st.none() | st.just(PAGE) | texts, st.sampled_from(["utf-8", "latin1", "iso-2022-jp", "big5", "x"]))
+@given(texts, st.none() | st.just(DOCUMENT) | texts, st.sampled_from(["utf-8", "latin1", "iso-2022-jp", "big5", "x"]))
 def test_no_text_raises_and_what_is_resolved_stays(text: str, base: str | None, encoding: str) -> None:
     url = resolve(text, base, encoding)
 
@@ -209,7 +211,7 @@ def test_a_text_of_any_length_takes_time_in_proportion(start: str, piece: str) -
     text = start + piece * 20_000
 
     assert not is_valid_url(text + " ")
-    resolve(text, PAGE, "shift_jis")
+    resolve(text, DOCUMENT, "shift_jis")
     resolve_as_drafted(text, "http://a.example/", "shift_jis")
 
 
@@ -223,3 +225,86 @@ def test_a_text_of_any_length_takes_time_in_proportion(start: str, piece: str) -
 )
 def test_an_iri_escapes_what_no_iri_can_hold_as_utf_8(url: str, iri: str) -> None:
     assert write_iri(url) == iri
+
+
+def base_of(markup: str, address: str | None = PAGE) -> str | None:
+    return bases_of(tree_of(markup), address).document
+
+
+def test_LM11_without_a_base_element_it_is_the_pages_url() -> None:
+    assert base_of("<p>x") == PAGE
+
+
+def test_LM10_the_base_element_gives_it() -> None:
+    assert base_of("<base href=http://www.example.com/intro.html>") == "http://www.example.com/intro.html"
+
+
+def test_URL07_the_first_with_an_href_counts_and_is_resolved() -> None:
+    assert base_of("<base target=x><base href='/c/'><base href='/d/'>") == "http://e.org/c/"
+
+
+@pytest.mark.parametrize("href", ["http://a%zz/", "data:x", "javascript:x", ""])
+def test_URL07_one_that_leads_nowhere_leaves_the_pages_url(href: str) -> None:
+    assert base_of(f"<base href='{href}'><base href=/d/>") == PAGE
+
+
+@pytest.mark.parametrize("markup", ["<body><base href=/c/>", "<head></head><body><p><base href=/c/>"])
+def test_URL07_a_base_outside_the_head_does_not_count(markup: str) -> None:
+    assert base_of(markup) == PAGE
+
+
+def test_a_page_of_unknown_url_has_the_base_that_it_names() -> None:
+    assert base_of("<base href=http://a.example/x/>", None) == "http://a.example/x/"
+    assert base_of("<base href=/x/>", None) is None
+    assert base_of("<p>x", None) is None
+
+
+def test_without_a_base_only_what_is_absolute_leads_anywhere() -> None:
+    tree = tree_of("<p>")
+    bases = bases_of(tree, None)
+    assert tree.root is not None
+
+    assert bases.resolve(tree.root, "a") is None
+    assert bases.resolve(tree.root, "http://a.example") == "http://a.example/"
+
+
+def test_URL06_xml_base_counts_from_the_outside_in() -> None:
+    tree = tree_of(
+        "<head><base href='/top/'/></head><body xml:base='b/'><p xml:base='c/'><a href='x'/></p>"
+        "<q xml:base='http://[/'><b xml:base='d/'/></q></body>",
+        XHTML,
+    )
+    bases = bases_of(tree)
+
+    assert {each.tag: bases.of(each) for each in tree.elements("head", "body", "p", "a", "q", "b")} == {
+        "head": "http://e.org/top/",
+        "body": "http://e.org/top/b/",
+        "p": "http://e.org/top/b/c/",
+        "a": "http://e.org/top/b/c/",
+        "q": "http://e.org/top/b/",
+        "b": "http://e.org/top/b/d/",
+    }
+
+
+def test_URL08_a_query_is_written_in_the_pages_encoding() -> None:
+    page = "<!DOCTYPE html><meta charset=iso-8859-2><a href='/?\u0161'>".encode("iso-8859-2")
+    tree = read_tree(page, None)
+    bases = Bases(tree.elements(), PAGE, tree.encoding)
+    (link,) = tree.elements("a")
+
+    assert bases.resolve(link, link.attributes["href"]) == "http://e.org/?%B9"
+
+
+def test_a_base_that_is_too_long_for_a_url_is_none() -> None:
+    assert base_of(f"<base href='/{'x' * 9000}/'>") == PAGE
+    tree = tree_of(f"<p xml:base='/{'x' * 9000}/'/>", XHTML)
+    (element,) = tree.elements("p")
+
+    assert bases_of(tree).of(element) == PAGE
+
+
+def test_a_reference_that_nobody_could_follow_is_not_resolved() -> None:
+    tree = tree_of("<p>")
+    assert tree.root is not None
+
+    assert bases_of(tree).resolve(tree.root, "x" * 70_000) is None

@@ -1,8 +1,26 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.spec.links.reading import PAGE, links_of
+from tests.spec.links.reading import PAGE, bases_of, links_of, tree_of
+from tocsin.spec.links.links import (
+    ANY,
+    Alternate,
+    Anchors,
+    Icon,
+    Size,
+    default_feed,
+    rank_icons,
+    read_alternates,
+    read_depths,
+    read_links,
+    read_permalinks,
+    read_sizes,
+    read_tags,
+    read_translations,
+)
 from tocsin.spec.links.relations import TEXT, Effect
 
 
@@ -143,3 +161,196 @@ def test_nested_links_of_a_large_page_take_linear_time() -> None:
     markup = "<a href=x><object>" * 200 + "<b></b>" * 50_000
 
     assert len(links_of(markup)) == 200
+
+
+def found(markup: str, fragment: str) -> str | None:
+    element = Anchors(tree_of(markup)).find(fragment)
+    return None if element is None else element.get("class")
+
+
+@pytest.mark.parametrize(
+    ("markup", "fragment"), [("<a name=s3.2 class=x>", "s3.2"), ("<h2 id=sec3.2 class=x>", "sec3.2")]
+)
+def test_LM02_a_fragment_leads_to_an_id_or_the_name_of_an_a(markup: str, fragment: str) -> None:
+    assert found(markup, fragment) == "x"
+
+
+def test_LM02_only_an_a_has_a_name() -> None:
+    assert found("<p name=s class=x>", "s") is None
+
+
+def test_LM02_an_a_may_be_both_ends() -> None:
+    assert found("<a name=j93 href=http://e.example/ class=x>", "j93") == "x"
+
+
+def test_LM03_the_case_counts_only_where_it_must() -> None:
+    markup = "<b id=sec class=lower></b><b id=SEC class=upper></b>"
+
+    assert [found(markup, each) for each in ("sec", "SEC", "Sec")] == ["lower", "upper", "lower"]
+
+
+def test_LM03_letters_are_not_normalised() -> None:
+    assert found("<b id=\u00e9 class=x>", "e\u0301") is None
+    assert found("<b id=\u00c9 class=x>", "\u00e9") == "x"
+
+
+def test_LM04_of_duplicates_the_first_counts() -> None:
+    assert found("<b id=s class=1></b><b id=s class=2></b><a name=s class=3></a>", "s") == "1"
+
+
+def test_an_id_stands_above_a_name() -> None:
+    assert found("<a name=s class=1></a><b id=s class=2></b>", "s") == "2"
+
+
+def test_a_fragment_may_be_escaped() -> None:
+    assert found("<b id='\u00e9 x' class=y>", "%C3%A9%20x") == "y"
+    assert found("<b id=%41 class=y>", "%41") == "y"
+
+
+def test_an_empty_fragment_leads_to_nothing() -> None:
+    assert found("<b id='' class=x>", "") is None
+
+
+def ranked(*icons: Icon, wanted: int = 32) -> str:
+    return "".join(icon.url for icon in rank_icons(icons, wanted))
+
+
+def test_LK25_sizes_are_read_in_order() -> None:
+    assert read_sizes("64x32\tany 1X2") == [Size(64, 32), ANY, Size(1, 2)]
+
+
+@pytest.mark.parametrize("bad", ["064x64", "64x064", "64x", "x64", "64", "1x2x3", "0x0", "-1x1", "\u0661x1", "big"])
+def test_LK25_what_represents_nothing_is_left_out(bad: str) -> None:
+    assert read_sizes(f"16x16 {bad} any") == [Size(16, 16), ANY]
+
+
+def test_a_number_of_any_length_is_harmless() -> None:
+    assert read_sizes("9" * 10_000 + "x1") == []
+
+
+@given(st.text())
+def test_no_sizes_raise(sizes: str) -> None:
+    read_sizes(sizes)
+
+
+def test_LK24_of_equal_icons_the_last_comes_first() -> None:
+    assert ranked(Icon("a"), Icon("b"), Icon("c")) == "cba"
+
+
+def test_LK24_the_nearest_size_that_need_not_grow_comes_first() -> None:
+    icons = (
+        Icon("a", sizes="16x16 24x24"),
+        Icon("b", sizes="512x512"),
+        Icon("c", sizes="48x48"),
+        Icon("d", sizes="any"),
+    )
+
+    assert ranked(*icons) == "cbda"
+    assert ranked(*icons, wanted=16) == "acbd"
+
+
+def test_LK24_an_unknown_size_comes_after_a_fitting_one_and_before_a_small_one() -> None:
+    assert ranked(Icon("a"), Icon("b", sizes="16x16"), Icon("c", sizes="any"), Icon("d", sizes="?")) == "cabd"
+
+
+def test_LK24_an_icon_for_another_medium_or_of_no_image_comes_late() -> None:
+    icons = (Icon("a", media_type="text/plain", sizes="32x32"), Icon("b", media="print", sizes="32x32"), Icon("c"))
+
+    assert ranked(*icons, Icon("d", media_type="image/png", media="Screen")) == "dcba"
+
+
+def alternates_of(markup: str) -> list[Alternate]:
+    tree = tree_of(markup)
+    return read_alternates(tree, list(read_links(tree, bases_of(tree))))
+
+
+def test_LK16_the_default_feed_is_the_first_in_tree_order() -> None:
+    markup = """<a rel=alternate type=text/html href=no></a>
+        <a rel="tag alternate" type=application/rss+xml href=yes></a>
+        <link rel=alternate type=application/atom+xml href=late>"""
+
+    assert default_feed(links_of(markup)) == "http://e.org/dir/yes"
+
+
+def test_LK16_a_page_may_have_no_feed() -> None:
+    assert default_feed(links_of("<link rel=feed type=application/rss+xml href=x>")) is None
+
+
+def test_LK39_each_paragraph_tells_its_own_depth() -> None:
+    markup = "<p><a rel='index up up up' href=/></a><a rel='up' href=a></a><p><b><a rel='index up' href=/></a></b>"
+
+    assert read_depths(links_of(markup)) == [3, 1]
+
+
+def test_LK39_outside_of_paragraphs_it_is_the_documents() -> None:
+    markup = "<link rel='up index' href=/><p><a rel='index up up' href=/></a></p><div><a rel='toc up up up' href=/></a>"
+
+    assert read_depths(links_of(markup)) == [3, 2]
+
+
+def test_LK39_of_two_that_contradict_each_other_the_larger_counts() -> None:
+    assert read_depths(links_of("<p><a rel='index up up' href=/></a><a rel='index up' href=/></a>")) == [2]
+
+
+def test_LK38_up_or_index_alone_tells_no_depth() -> None:
+    assert read_depths(links_of("<p><a rel='up up' href=/></a><a rel=index href=/></a>")) == []
+
+
+def test_LK21_a_permalink_is_its_nearest_articles() -> None:
+    markup = """<a rel=bookmark href=1></a><article id=x><p><a rel=bookmark href=2></a>
+        <article id=y><b><a rel=bookmark href=3></a></b></article><a rel=bookmark href=4></a></article>"""
+
+    permalinks = read_permalinks(links_of(markup))
+
+    assert [(each.url, each.article.get("id") if each.article else None) for each in permalinks] == [
+        ("http://e.org/dir/1", None),
+        ("http://e.org/dir/2", "x"),
+        ("http://e.org/dir/3", "y"),
+        ("http://e.org/dir/4", "x"),
+    ]
+
+
+def test_LK21_a_link_element_has_no_permalink() -> None:
+    assert read_permalinks(links_of("<link rel=bookmark href=x>")) == []
+
+
+def test_LK17_language_type_and_medium_tell_how_a_version_differs() -> None:
+    (found,) = alternates_of(
+        "<html lang=en><link rel=alternate hreflang=fr type=application/pdf media=print title=T href=f>"
+    )
+
+    assert found == Alternate("http://e.org/dir/f", "T", "fr", "application/pdf", "print")
+
+
+def test_LK17_the_language_of_the_page_is_no_translation() -> None:
+    (found,) = alternates_of("<html lang=en-GB><link rel=alternate hreflang=EN-gb href=f>")
+
+    assert found.translation is None
+
+
+def test_LK17_feeds_and_style_sheets_are_no_other_versions() -> None:
+    assert not alternates_of(
+        "<link rel=alternate type=application/atom+xml href=f><link rel='alternate stylesheet' href=s>"
+        "<link rel=alternate href='http://a b/'>"
+    )
+
+
+def test_LM28_translations_are_found_by_language() -> None:
+    markup = "<html lang=en><link rel=alternate lang=fr href=1><link rel=alternate lang=DE href=2>"
+    markup += "<link rel=alternate hreflang=FR href=3><link rel=alternate href=4 type=text/plain>"
+
+    assert read_translations(alternates_of(markup)) == {"fr": "http://e.org/dir/1", "de": "http://e.org/dir/2"}
+
+
+def test_LK36_the_tags_of_a_page_are_gathered() -> None:
+    markup = (
+        "<a rel=tag href=/t/b></a><link rel='TAG' href=/t/a><a rel=tag href=/t/b></a><a rel=tag href='http://a b/'>"
+    )
+
+    assert read_tags(links_of(markup)) == ["http://e.org/t/b", "http://e.org/t/a"]
+
+
+def test_deep_pages_with_many_links_take_linear_time() -> None:
+    markup = "<div>" * 500 + "<a rel=bookmark href=x></a>" * 20_000
+
+    assert len(read_permalinks(links_of(markup))) == 20_000

@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.spec.lint.broken import ERRORS, WARNINGS, places
+from tests.spec.lint.broken import ERRORS, WARNINGS, judge, places
 from tocsin.errors import TooComplex
 from tocsin.spec.html.positions import Finding, Level
 from tocsin.spec.lint.check import MOST_FINDINGS, lint
+from tocsin.spec.lint.elements import is_language_tag
+from tocsin.spec.lint.links import is_media_query_list
 from tocsin.spec.lint.page import MOST_TOKENS
 from tocsin.spec.lint.rules import RULES
 
@@ -160,3 +162,279 @@ def test_the_kind_of_line_ends_moves_nothing(pieces: list[str], line_end: str) -
     first, other = (lint(end.join(pieces).encode(), "text/html; charset=utf-8") for end in ("\n", line_end))
 
     assert [(at.line, at.column, at.rule) for at in first] == [(at.line, at.column, at.rule) for at in other]
+
+
+DECLARED = b"<meta charset=utf-8>"
+
+
+def judged(body: bytes, content_type: str | None = None) -> list[tuple[str, str]]:
+    return [(finding.rule, finding.message) for finding in lint(body, content_type)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        DECLARED,
+        b"<meta http-equiv=content-type content='text/html; charset=utf-8'>",
+        b"<meta charset=UTF8><meta http-equiv=content-type content=text/html>",
+        b"<meta charset=utf-16>",  # which could not have been read
+        b"<meta name=x content='charset=\"a'>",
+        "\ufeff<meta charset=utf-8>".encode(),
+        b"<p>x",
+    ],
+)
+def test_a_declaration_that_tells_the_truth_is_passed_over(body: bytes) -> None:
+    declared_utf16 = b"utf-16" in body
+
+    assert judged(body, "text/html; charset=utf-8" if declared_utf16 else None) == []
+
+
+def test_CT03_of_several_declarations_each_but_the_first_is_told() -> None:
+    body = DECLARED + b"<meta http-equiv=content-type content='text/html; charset=utf-8'>" + DECLARED
+
+    assert [rule for rule, _ in judged(body)] == ["CT-03", "CT-03"]
+
+
+def test_CT03_a_declaration_behind_the_first_1024_bytes_is_late() -> None:
+    (found,) = judged(b"<!--" + b"x" * 1020 + b"-->" + DECLARED)
+
+    assert found[0] == "CT-03"
+    assert "behind the first 1024 bytes" in found[1]
+
+
+def test_CT04_a_quotation_that_is_not_closed_declares_nothing() -> None:
+    body = b"<meta http-equiv=content-type content='text/html; charset=\"utf-8'>"
+
+    assert [rule for rule, _ in judged(body, "text/html; charset=utf-8")] == ["CT-04"]
+
+
+def test_CT05_an_encoding_that_does_not_exist_is_told() -> None:
+    (found,) = judged(b"<meta charset=utf-9>")
+
+    assert found[0] == "CT-05"
+    assert found[1].startswith('"utf-9" is the name of no encoding')
+
+
+@pytest.mark.parametrize(
+    ("before", "content_type", "who"),
+    [
+        (b"", "text/html; charset=windows-1252", "its server"),
+        (b"\xfe\xff", None, "its byte order mark"),
+        (b"", "text/html", "an earlier declaration"),
+    ],
+)
+def test_CT05_a_declaration_that_something_above_it_gives_the_lie_is_told(
+    before: bytes, content_type: str | None, who: str
+) -> None:
+    markup = DECLARED if content_type != "text/html" else b"<template><meta charset=latin1></template>" + DECLARED
+    body = before + ("<meta charset=latin1>".encode("utf-16-be") if before else markup)
+
+    (found,) = judged(body, content_type)
+
+    assert found[0] == "CT-05"
+    assert f"as {who} says" in found[1]
+
+
+def test_what_is_read_as_xml_has_its_encoding_from_elsewhere() -> None:
+    page = b"<html xmlns='http://www.w3.org/1999/xhtml'><head><meta charset='latin1'/></head></html>"
+
+    assert judged(page, "application/xhtml+xml") == []
+
+
+def test_CT03_letters_beyond_ascii_in_an_encoding_that_nothing_declares_are_told_where_the_first_stands() -> None:
+    (found,) = lint("<p>x\n<p>Jürgen Müller".encode(), None)
+
+    assert (found.rule, found.line, found.column) == ("CT-03", 2, 5)
+    assert found.message.startswith("no encoding is declared, so this is read as windows-1252; ")
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b"<p>J&uuml;rgen", None),
+        ("\ufeff<p>Jürgen".encode(), None),
+        ("<p>Jürgen".encode(), "text/html; charset=utf-8"),
+        ("<html xmlns='http://www.w3.org/1999/xhtml'><p>Jürgen</p></html>".encode(), "application/xhtml+xml"),
+    ],
+)
+def test_CT03_who_needs_no_declaration_or_has_it_elsewhere_is_left_alone(body: bytes, content_type: str | None) -> None:
+    assert judged(body, content_type) == []
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "en",
+        "EN-gb",
+        "zh-Hans-CN",
+        "es-419",
+        "sl-rozaj-biske",
+        "de-1996",
+        "zh-yue",
+        "en-u-ca-gregory",
+        "x-default",
+        "i-klingon",
+        "en-GB-oed",
+        "sgn-BE-FR",
+        "zh-min-nan",
+        "de-x-a",
+    ],
+)
+def test_a_language_tag_has_one_of_these_shapes(tag: str) -> None:
+    assert is_language_tag(tag)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "e", "en_US", "english1", "en-", "-en", "en--GB", "en-x", "en-u", "en GB", "\u212an", "a" * 101]
+)
+def test_what_has_another_shape_is_none(text: str) -> None:
+    assert not is_language_tag(text)
+
+
+def test_LM26_the_mend_of_an_underscore_is_shown() -> None:
+    assert judge("<p lang=pt_BR>")[0].message == '"pt_BR" is no language tag; write such as "pt-BR"'
+
+
+VALID = (
+    "",
+    " ",
+    "all",
+    "SCREEN, print",
+    "not screen",
+    "only screen and (max-width: 600px)",
+    "screen and (min-width:0\\0)",
+    "(width >= 600px)",
+    "(400px <= width <= 700px)",
+    "not (color)",
+    "(a) and (b) and (c)",
+    "(a) or (b)",
+    "((a) or (b)) and (not (c))",
+    "(min-width: calc(1px + (2px)))",
+    "print and (orientation: landscape), (aspect-ratio: 16/9)",
+    "screen /* large */ and (color)",
+)
+INVALID = (
+    "screen and (",
+    "screen;",
+    "screen and",
+    "and",
+    "screen print",
+    "screen or (color)",
+    "screen and (a) or (b)",
+    "(a) and (b) or (c)",
+    "min-width: 3px",
+    "(min-width:)",
+    "(:3px)",
+    "()",
+    ")(",
+    "not(color)",
+    "screen and(color)",
+    ",screen",
+    "(a",
+)
+
+
+@pytest.mark.parametrize("text", VALID)
+def test_CI11_what_media_queries_may_be_is_passed_over(text: str) -> None:
+    assert is_media_query_list(text)
+
+
+@pytest.mark.parametrize("text", INVALID)
+def test_CI11_what_no_media_query_is_is_noticed(text: str) -> None:
+    assert not is_media_query_list(text)
+
+
+@given(st.sampled_from(VALID), st.sampled_from(VALID[2:]))
+def test_a_list_of_valid_queries_is_valid(first: str, second: str) -> None:
+    assert is_media_query_list(f"{first}, {second}") is bool(first.strip())
+
+
+@given(st.text(alphabet="(a):,<= notandor", max_size=60))
+def test_no_text_raises(text: str) -> None:
+    is_media_query_list(text)
+
+
+def test_brackets_that_nobody_writes_so_deep_are_not_looked_into() -> None:
+    assert is_media_query_list("(" * 40 + "()" + ")" * 40)
+    assert is_media_query_list("x y" * 4000)
+
+
+def judged_of_xml(body: str) -> list[tuple[int, int, str]]:
+    page = f'<html xmlns="http://www.w3.org/1999/xhtml">\n{body}</html>'
+    return [finding[:3] for finding in lint(page.encode(), XHTML)]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        '<head><title/><script src="x"/></head>\n<body id="b"><p id="b"/></body>',
+        '<!-- <p id="b"/> --><body id="b"/>\n<body><p  id="b"/></body>',
+        '<body id="b"/><![CDATA[ <p id="b"> ]]>\n<body><p  id="b"/></body>',
+        '<body id="b"/><?x <p id="b"> ?>\n<body><p  id="b"/></body>',
+        '<body id="b" title="&lt;p>"/>\n<body><p  id="b"/></body>',
+    ],
+)
+def test_an_element_is_found_whatever_stands_before_it(page: str) -> None:
+    assert [(line, rule) for line, _, rule in judged_of_xml(page)] == [(3, "LM-04")]
+
+
+def test_a_document_type_may_hold_what_looks_like_tags() -> None:
+    doctype = """<!DOCTYPE html PUBLIC "a" 'b>c' [ <!ENTITY e "<p id='x'>"> <!-- ' ]> --> <?x ]> ?> ]>"""
+    page = f'{doctype}<html xmlns="http://www.w3.org/1999/xhtml" id="x"><p id="x"/></html>'
+
+    assert [(finding.column, finding.rule) for finding in lint(page.encode(), XHTML)] == [
+        (page.rindex('x"') + 1, "LM-04")
+    ]
+
+
+def test_attributes_have_their_places_and_values() -> None:
+    body = "<p><a\n title = '>' rel='toc'\n href=\"a b\"/></p>"
+
+    assert judged_of_xml(body) == [(3, 19, "LK-14"), (4, 9, "LK-04")]
+
+
+def test_topper_elements_of_xhtml_are_judged_in_their_places() -> None:
+    assert judged_of_xml('<head><meta name="topper" content="soon"/></head>') == [(2, 36, "T01")]
+
+
+def test_template_content_is_not_the_page() -> None:
+    assert judged_of_xml('<body><template><a href="a b"/></template><p id="x"/></body>') == []
+
+
+def test_elements_of_other_namespaces_are_no_links_but_their_ids_count() -> None:
+    body = '<svg:svg xmlns:svg="http://www.w3.org/2000/svg"><svg:a id="x" href="a b"/></svg:svg><p id="x"/>'
+
+    assert [rule for *_, rule in judged_of_xml(body)] == ["LM-04"]
+
+
+def test_CI09_the_first_error_of_well_formedness_is_told_and_ends_the_page() -> None:
+    page = b'<html xmlns="http://www.w3.org/1999/xhtml"><p id="a"/><p id="a"/>\n<b></i><p id="a"/></html>'
+
+    first, second = lint(page, XHTML)
+
+    assert (first.rule, first.line) == ("LM-04", 1)
+    assert (second.rule, second.line, second.level) == ("CI-09", 2, Level.ERROR)
+    assert "what follows is not looked at" in second.message
+
+
+def test_CI09_a_page_without_the_namespace_of_html_is_none() -> None:
+    assert lint(b"<html><body/></html>", XHTML) == (
+        Finding(
+            1,
+            1,
+            "CI-09",
+            Level.ERROR,
+            'the page has no html element of HTML; write <html xmlns="http://www.w3.org/1999/xhtml">',
+        ),
+    )
+
+
+def test_CI09_the_same_page_as_html_need_not_be_well_formed() -> None:
+    assert lint(b"<html><p id=a><b></i></html>") == ()
+
+
+@pytest.mark.parametrize(
+    "rest", ["<!-- ", "<![CDATA[ ", "<? ", "<!DOCTYPE [ <!-- ", "<!DOCTYPE [ ' ", "</p", "<p", "<"]
+)
+def test_what_never_ends_ends_the_page(rest: str) -> None:
+    assert {rule for *_, rule in judged_of_xml(f'<p id="a"/>{rest}')} == {"CI-09"}

@@ -6,8 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.effort import calls_of
 from tests.spec.pages import state_of, states
-from tocsin.spec.topper.compare import Comparison, Outcome, Reason, Thresholds, compare, count_minor_changes
+from tocsin.spec.topper.compare import (
+    Comparison,
+    Mode,
+    Outcome,
+    Reason,
+    Tell,
+    Thresholds,
+    compare,
+    count_minor_changes,
+    is_awareness_due,
+    is_stored,
+)
 from tocsin.spec.topper.state import EMPTY, Dates, PageState
 
 DAY = timedelta(days=1)
@@ -263,3 +275,54 @@ def test_T42_a_state_never_differs_from_itself(state: PageState, elapsed: timede
 @given(states(), states())
 def test_what_changed_is_the_same_both_ways(one: PageState, other: PageState) -> None:
     assert compare(one, other, DAY).changed == compare(other, one, DAY).changed
+
+
+def test_states_of_many_dates_are_compared_with_little_work() -> None:
+    dates = [f"2014-01-01T00:00:{second:02}.{number}Z" for second in range(60) for number in range(1, 400)]
+    before, latest = (state_of(major=" ".join(sorted(some))) for some in (dates[:-1], dates[1:]))
+    found: list[Comparison] = []
+
+    calls = calls_of(lambda: found.append(compare(before, latest, timedelta(days=1))))
+
+    assert len(found[0].new_dates.major) == 1
+    assert calls < 200 * len(dates)  # comparing each with each would make millions more
+
+
+@pytest.mark.parametrize("answer", [True, False])
+@pytest.mark.parametrize("latest", [True, False])
+def test_T50_a_page_that_is_on_is_stored_whatever_it_says(*, answer: bool, latest: bool) -> None:
+    assert is_stored(Mode.ON, answer_subject=answer, latest_subject=latest)
+
+
+@pytest.mark.parametrize("answer", [True, False])
+@pytest.mark.parametrize("latest", [True, False])
+def test_T51_a_page_that_is_off_is_never_stored(*, answer: bool, latest: bool) -> None:
+    assert not is_stored(Mode.OFF, answer_subject=answer, latest_subject=latest)
+
+
+@pytest.mark.parametrize(
+    ("answer", "latest", "stored"),
+    [(True, True, True), (True, False, True), (False, True, True), (False, False, False)],
+)
+def test_T51_a_page_on_auto_is_stored_while_it_asks_and_once_after(*, answer: bool, latest: bool, stored: bool) -> None:
+    assert is_stored(Mode.AUTO, answer_subject=answer, latest_subject=latest) is stored
+
+
+@pytest.mark.parametrize(
+    ("outcome", "of_any", "of_major"),
+    [
+        (Outcome.FIRST, False, False),
+        (Outcome.UNCHANGED, False, False),
+        (Outcome.TOO_SOON, False, False),
+        (Outcome.MINOR, True, False),
+        (Outcome.MAJOR, True, True),
+    ],
+)
+def test_T54_awareness_is_of_any_change_or_of_major_ones(*, outcome: Outcome, of_any: bool, of_major: bool) -> None:
+    assert is_awareness_due(outcome, Tell.ANY) is of_any
+    assert is_awareness_due(outcome, Tell.MAJOR) is of_major
+
+
+def test_modes_and_policies_are_named_as_in_the_configuration() -> None:
+    assert [mode.value for mode in Mode] == ["on", "auto", "off"]
+    assert [tell.value for tell in Tell] == ["any", "major"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.robots.rules import TOO_COSTLY, parse_robots
+from tocsin.spec.robots.rules import TOO_COSTLY, Policy, canonical, parse_pattern, parse_robots, policy_of, robots_url
 
 SITE = "https://a.example"
 ROBOTS = b"""\
@@ -406,3 +406,69 @@ def test_LM41_stars_match_as_the_plainest_matcher_says(pattern: str, path: str) 
         return bool(path) and path[0] == pattern[0] and covers(pattern[1:], path[1:])
 
     assert forbids(f"/{pattern}", f"/{path}") is covers(pattern, path)
+
+
+@pytest.mark.parametrize(
+    ("value", "octets"),
+    [("/", 1), ("/a?b", 4), ("/a*b$", 5), ("/ö", 7), ("/%C3%B6", 7), ("/%61%62", 3), ("/%2a", 4), ("/%", 2)],
+)
+def test_a_rule_is_as_long_as_it_is_once_encoded(value: str, octets: int) -> None:
+    assert parse_pattern(value).octets == octets
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "matches"),
+    [("/a", "/ab", True), ("/a$", "/a", True), ("/a$", "/ab", False), ("/a", "/", False), ("*a", "a", True)],
+)
+def test_a_pattern_covers_what_begins_as_it_says(value: str, path: str, matches: bool) -> None:  # noqa: FBT001 - a table
+    assert parse_pattern(value).is_match(path) is matches
+
+
+@given(st.text())
+def test_what_is_canonical_stays_so(text: str) -> None:
+    assert canonical(canonical(text)) == canonical(text)
+
+
+@given(st.binary(max_size=20))
+def test_octets_are_equal_however_they_are_escaped(octets: bytes) -> None:
+    bare = octets.decode("latin-1").encode().decode()
+    escaped = "".join(f"%{octet:02x}" for octet in bare.encode() if octet != ord("/"))
+
+    assert canonical(bare.replace("/", "").replace("%", "%25")) == canonical(escaped)
+
+
+@pytest.mark.parametrize(
+    ("status", "policy"),
+    [
+        (200, Policy.PARSE),
+        (204, Policy.PARSE),
+        (400, Policy.ALLOW_ALL),
+        (401, Policy.ALLOW_ALL),
+        (403, Policy.ALLOW_ALL),
+        (404, Policy.ALLOW_ALL),
+        (410, Policy.ALLOW_ALL),
+        (429, Policy.DISALLOW_ALL),
+        (500, Policy.DISALLOW_ALL),
+        (503, Policy.DISALLOW_ALL),
+        (599, Policy.DISALLOW_ALL),
+        (304, None),
+        (101, None),
+    ],
+)
+def test_LM42_a_status_says_whether_there_are_rules(status: int, policy: Policy | None) -> None:
+    assert policy_of(status) == policy
+
+
+@pytest.mark.parametrize(
+    ("url", "robots"),
+    [
+        ("http://www.a.example/x/y?z#q", "http://www.a.example/robots.txt"),
+        ("http://www.a.example:80/", "http://www.a.example/robots.txt"),
+        ("HTTPS://A.Example:8443", "https://a.example:8443/robots.txt"),
+        ("https://user:word@a.example/", "https://a.example/robots.txt"),
+        ("ftp://a.example/", None),
+        ("no url", None),
+    ],
+)
+def test_LM32_robots_txt_stands_at_the_root_of_scheme_host_and_port(url: str, robots: str | None) -> None:
+    assert robots_url(url) == robots
