@@ -48,7 +48,7 @@ RULES: Final[dict[str, Rule]] = {
         "Write 2026, 2026-11, 2026-11-21 or 2026-11-21T08:20Z, down to fractions of a second.",
         _AWARENESS,
     ),
-    "T06": _error("A date stands once in a value.", "Twice counts as once; remove one.", _AWARENESS),
+    "T06": _error("A value has each date once.", "Twice counts as once; remove one.", _AWARENESS),
     "T07": _error(
         "A page does not say topper false beside topper true or dates.",
         "Either its author wants readers to be told of changes, or not.",
@@ -65,8 +65,8 @@ RULES: Final[dict[str, Rule]] = {
         _AWARENESS,
     ),
     "T11": _warning(
-        "A date with a major change stands in topper-major alone.",
-        "Whoever looks for minor changes would take it for one.",
+        "The date of a major change is in topper-major alone.",
+        "A reader who looks for minor changes would take it for one.",
         _AWARENESS,
     ),
     "T12": _error(
@@ -124,11 +124,11 @@ RULES: Final[dict[str, Rule]] = {
     ),
     "LK-04": _error(
         "The href of a link is a valid URL, perhaps with white space around it.",
-        "Percent-encode what may not stand in a URL: readers repair it in different ways.",
+        "Percent-encode characters that a URL must not contain: readers repair them in different ways.",
         _LINKS,
     ),
     "LK-09": _warning("What a link pings is a valid URL.", "Others are skipped.", _LINKS),
-    "LK-13": _error("A link type stands once in a rel, but for up.", "Remove the others.", _LINKS),
+    "LK-13": _error("A rel has each link type once, except for up.", "Remove the others.", _LINKS),
     "LK-14": _error(
         "A link type is called by its own name.",
         "Readers know the synonyms, but a page must not use them.",
@@ -146,7 +146,7 @@ RULES: Final[dict[str, Rule]] = {
     ),
     "LK-33": _error("An alternate stylesheet has a title.", "It is chosen by that.", _LINKS),
     "LK-40": _error(
-        "A link type is known, and stands on an element that it is meant for.",
+        "A link type is known, and is on an element that it is meant for.",
         "An unknown one is only unwise: register it at microformats.org/wiki/existing-rel-values, or use a URL.",
         _LINKS,
     ),
@@ -157,18 +157,18 @@ RULES: Final[dict[str, Rule]] = {
         "HTML, link types",
     ),
     "MS-01": _error(
-        "mset stands on a elements with href alone.",
+        "mset is on a elements with an href alone.",
         "It says when a link was made, and where copies of its target are.",
         _MSET,
     ),
     "MS-02": _error(
-        "The candidates of an mset value stand between commas.",
+        "Commas separate the candidates of an mset value.",
         "Write %2C for a comma within a URL.",
         _MSET,
     ),
     "MS-03": _error(
         "A candidate is a date of reference or a copy, never both.",
-        "The date of a copy stands behind its URL.",
+        "The date of a copy follows its URL.",
         _MSET,
     ),
     "MS-04": _warning(
@@ -180,8 +180,8 @@ RULES: Final[dict[str, Rule]] = {
     "MS-07": _error("The URL of a copy is valid, and leads somewhere.", "Write it whole.", _MSET),
     "MS-08": _warning("The link type of a copy is known.", "Write memento for a copy in an archive.", _MSET),
     "MS-16": _warning("mset is left out where nothing is known.", "An empty one says nothing.", _MSET),
-    "MD-01": _error("itemscope is written bare.", "It is true by standing there, whatever its value is.", _MICRODATA),
-    "MD-02": _error("itemtype stands beside itemscope.", "Alone it says nothing.", _MICRODATA),
+    "MD-01": _error("itemscope is written bare.", "It is true with any value.", _MICRODATA),
+    "MD-02": _error("itemtype is on an element with itemscope.", "Alone it says nothing.", _MICRODATA),
     "MD-03": _error(
         "A type is an absolute URL, with nothing around it.",
         "It is compared, letter by letter, never fetched.",
@@ -191,13 +191,13 @@ RULES: Final[dict[str, Rule]] = {
         "itemid is a valid URL.", "It says what the item is everywhere, not only on this page.", _MICRODATA
     ),
     "MD-06": _error(
-        "itemid stands beside itemscope and an itemtype whose items have identifiers.",
+        "itemid is on an element with itemscope and an itemtype whose items have identifiers.",
         "Without a type it says nothing; works have none.",
         _MICRODATA,
     ),
     "MD-07": _error(
-        "itemref stands beside itemscope, and names elements of the page.",
-        "It gives the item what stands elsewhere in the page.",
+        "itemref is on an element with itemscope, and names elements of the page.",
+        "It adds properties that are elsewhere in the page.",
         _MICRODATA,
     ),
     "MD-08": _error(
@@ -206,7 +206,7 @@ RULES: Final[dict[str, Rule]] = {
         _MICRODATA,
     ),
     "MD-11": _warning(
-        "URLs stand in elements with URLs, dates in time elements.",
+        "URLs are in elements with URLs, dates in time elements.",
         "Elsewhere, readers take them for text.",
         _MICRODATA,
     ),
@@ -217,7 +217,7 @@ RULES: Final[dict[str, Rule]] = {
     ),
     "MD-13": _error(
         "An item reaches each of its properties once, and never itself.",
-        "Let itemref name only what stands elsewhere.",
+        "Let itemref name only elements outside of the item.",
         _MICRODATA,
     ),
     "MD-15": _error(
@@ -274,8 +274,8 @@ RULES: Final[dict[str, Rule]] = {
     ),
     "VC-15": _error("An agent is text, a URL or a contact.", "Another item reaches no vCard.", _MICRODATA),
     "VC-22": _warning(
-        "The names of properties can stand in a vCard or a calendar.",
-        "They hold no URLs as names; what is exported is without such properties.",
+        "The names of properties are allowed in a vCard or a calendar.",
+        "URLs cannot be names there; exports leave such properties out.",
         _MICRODATA,
     ),
     "IC-01": _error(
@@ -307,7 +307,7 @@ RULES: Final[dict[str, Rule]] = {
     "CT-04": _warning("The encoding's name is quoted whole, or not at all.", "Close the quotation.", _COMMON),
     "CT-05": _warning(
         "The declared encoding exists, and is the one that the page is in.",
-        "The byte order mark and the server's header stand above the page's own word.",
+        "The byte order mark and the server's header override the page's own declaration.",
         _COMMON,
     ),
     "CI-09": _error(
@@ -340,13 +340,13 @@ RULES: Final[dict[str, Rule]] = {
         "Others are ignored.",
         _COMMON,
     ),
-    "NUM-03": _error("An attribute that is true by standing there has no other value.", "Write it bare.", _COMMON),
+    "NUM-03": _error("A boolean attribute has no value but its own name.", "Write it bare.", _COMMON),
     "REF-02": _error(
         "usemap is # and the name of a map of the page, letter by letter.",
         "Only some readers ignore case.",
         _COMMON,
     ),
-    "TOK-02": _error("A token stands once in a value where order means nothing.", "Remove the others.", _COMMON),
+    "TOK-02": _error("A value in which order means nothing has each token once.", "Remove the others.", _COMMON),
     "URL-01": _error("The href of link and base elements is a valid URL.", "See LK-04.", _COMMON),
     "URL-07": _warning(
         "A page has one base element, in its head, before all URLs.",
