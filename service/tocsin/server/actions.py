@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from tocsin.configuration import all_unset, check_page_keys, mask, parse_page_settings
+from tocsin.configuration import all_unset, check_page_keys, parse_page_settings
+from tocsin.configuration.secrets import mask_settings
 from tocsin.errors import UsageError
 from tocsin.lists.pages import check_group, check_words
 from tocsin.model import PageQuery
@@ -116,11 +117,6 @@ def read_deed(
         clear_text=text == "",
         paused=paused,
     )
-
-
-def shown(settings: Mapping[str, Any]) -> JsonObject:
-    """Return page settings with secrets masked."""
-    return {key: mask(("pages", key), value) for key, value in settings.items()}
 
 
 # One page, or some ------------------------------------------------------------------------------------------------
@@ -247,7 +243,7 @@ async def _edit(parts: Parts, ids: Sequence[int], deed: Deed, *, of: int, progre
 def _told(deed: Deed) -> JsonObject:
     """Describe an action for the audit log, without secrets."""
     told = {
-        "set": shown(deed.settings),
+        "set": mask_settings(deed.settings),
         "unset": list(deed.unset),
         "group": deed.group,
         "text": deed.text,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tocsin.errors import DeliveryError, UsageError
-from tocsin.model.records.pages import Modes
 from tocsin.server.access.auditing import audit
 from tocsin.server.problems import Problem
 
@@ -203,8 +202,3 @@ def _demand_channel(parts: Parts, channel: str | None) -> None:
     if channel is not None and channel not in channels:
         known = ", ".join(sorted(channels)) or "none is configured"
         raise UsageError(f"channel {channel[:80]}: there is no such channel ({known})")
-
-
-async def read_modes(parts: Parts) -> Modes:
-    """Read which mode is in force for each page."""
-    return Modes(parts.service.settings().pages.mode, *await parts.store.overrides())

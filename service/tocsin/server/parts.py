@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from msgspec import Struct, field
 
+from tocsin.model.records.pages import Modes
 from tocsin.ports import Chance, Clock, Service, Store, Telemetry
 
 
@@ -23,6 +24,10 @@ class Parts(Struct, frozen=True):
     chance: Chance
     telemetry: Telemetry
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def modes(self) -> Modes:
+        """Read which mode is in force for each page."""
+        return Modes(self.service.settings().pages.mode, *await self.store.overrides())
 
 
 async def parts(request: Request) -> Parts:

@@ -170,6 +170,7 @@ def whole_page(row: PageRow, modes: Modes, items: PageItems | None) -> WholePage
 def _values_of(row: PageRow, modes: Modes) -> dict[str, Any]:
     mode, mode_from = modes.of(row)
     check = check_of(row.last_report) if row.last_report else None
+    fields = fields_of(row.fields) if row.fields is not None else None
     return {
         "id": str(row.id),
         "url": row.url,
@@ -183,8 +184,8 @@ def _values_of(row: PageRow, modes: Modes) -> dict[str, Any]:
         "paused": row.paused,
         "settings": mask_settings(row.settings),
         "credentials": row.has_secrets,
-        "fields": fields_of(row.fields) if row.fields is not None else None,
-        "declares": list(PageState(row.fields).declares) if row.fields is not None else [],
+        "fields": fields,
+        "declares": [name for name, value in (fields or {}).items() if value is not None],
         "outcome": check.outcome if check is not None else None,
         "basis": check.basis if check is not None else None,
         "last_check": check,

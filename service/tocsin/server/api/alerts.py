@@ -29,7 +29,6 @@ from tocsin.server.api.operations import (
     GroupName,
     Input,
     NumberInPath,
-    Once,
     PartOf,
     UlidInBody,
     UlidInPath,
@@ -122,7 +121,7 @@ async def list_alerts(_: Reading, parts: Given, asked: Annotated[AlertList, Quer
     return Part(items=[alert_of(row) for row in found.rows], next=found.next)
 
 
-@router.get("/alerts/{alert_id}", summary="Show an alert", operation_id="show_alert", responses=problems(404))
+@router.get("/alerts/{alert_id}", summary="Show an alert", operation_id="show_alert")
 async def show_alert(_: Reading, parts: Given, alert_id: UlidInPath) -> Alert:
     """Show an alert: its event as channels receive it, and its deliveries."""
     row = await parts.store.alert(alert_id)
@@ -131,13 +130,7 @@ async def show_alert(_: Reading, parts: Given, alert_id: UlidInPath) -> Alert:
     return alert_of(row)
 
 
-@router.post(
-    "/alerts/{alert_id}/redeliver",
-    summary="Deliver an alert again",
-    operation_id="redeliver",
-    responses=problems(404),
-    dependencies=Once,
-)
+@router.post("/alerts/{alert_id}/redeliver", summary="Deliver an alert again", operation_id="redeliver")
 async def redeliver_one(
     caller: Writing, parts: Given, jobs: Work, alert_id: UlidInPath, wanted: Redelivery
 ) -> DueDeliveries:
@@ -145,18 +138,14 @@ async def redeliver_one(
     return DueDeliveries(deliveries=await redeliver(parts, Act(jobs, caller), alert_id, channel=wanted.channel))
 
 
-@router.post("/alerts/seen", summary="Mark alerts as seen", operation_id="mark_seen", dependencies=Once)
+@router.post("/alerts/seen", summary="Mark alerts as seen", operation_id="mark_seen")
 async def seen(caller: Writing, parts: Given, jobs: Work, wanted: SeenAlerts) -> MarkedAlerts:
     """Mark these alerts as seen or unseen."""
     return MarkedAlerts(alerts=await mark_seen(parts, Act(jobs, caller), wanted.ids, seen=wanted.seen))
 
 
 @router.post(
-    "/alerts/all-seen",
-    summary="Mark all alerts of a list as seen",
-    operation_id="mark_all_seen",
-    responses=LATER,
-    dependencies=Once,
+    "/alerts/all-seen", summary="Mark all alerts of a list as seen", operation_id="mark_all_seen", responses=LATER
 )
 async def all_seen(caller: Writing, parts: Given, jobs: Work, response: Response, wanted: SeenList) -> JobStatus:
     """Mark all alerts up to a position as seen; later ones stay as they are."""
@@ -167,11 +156,7 @@ async def all_seen(caller: Writing, parts: Given, jobs: Work, response: Response
 
 
 @router.post(
-    "/alerts/redeliver-dead",
-    summary="Deliver dead letters again",
-    operation_id="redeliver_dead",
-    responses=LATER,
-    dependencies=Once,
+    "/alerts/redeliver-dead", summary="Deliver dead letters again", operation_id="redeliver_dead", responses=LATER
 )
 async def redeliver_all(caller: Writing, parts: Given, jobs: Work, response: Response, wanted: Redelivery) -> JobStatus:
     """Deliver all dead letters again, of one channel or of all."""
@@ -190,7 +175,7 @@ async def list_storms(_: Reading, parts: Given, asked: Annotated[PartOf, Query()
     return Part(items=[storm_of(row) for row in found], next=following)
 
 
-@storms.get("/storms/{storm_id}", summary="Show a storm", operation_id="show_storm", responses=problems(404))
+@storms.get("/storms/{storm_id}", summary="Show a storm", operation_id="show_storm")
 async def show_storm(_: Reading, parts: Given, storm_id: NumberInPath) -> Storm:
     """Show a storm."""
     row = await parts.store.storm(int(storm_id))
@@ -199,9 +184,7 @@ async def show_storm(_: Reading, parts: Given, storm_id: NumberInPath) -> Storm:
     return storm_of(row)
 
 
-@storms.get(
-    "/storms/{storm_id}/pages", summary="List the pages of a storm", operation_id="list_storm", responses=problems(404)
-)
+@storms.get("/storms/{storm_id}/pages", summary="List the pages of a storm", operation_id="list_storm")
 async def list_storm(
     _: Reading, parts: Given, storm_id: NumberInPath, asked: Annotated[PartOf, Query()]
 ) -> Part[StormPage]:
@@ -216,11 +199,7 @@ async def list_storm(
 
 
 @storms.post(
-    "/storms/{storm_id}/release",
-    summary="Alert of each page of a storm",
-    operation_id="release_storm",
-    responses={**LATER, **problems(404)},
-    dependencies=Once,
+    "/storms/{storm_id}/release", summary="Alert of each page of a storm", operation_id="release_storm", responses=LATER
 )
 async def release(caller: Writing, parts: Given, jobs: Work, response: Response, storm_id: NumberInPath) -> JobStatus:
     """Give each page of a storm an alert of its own after all."""
@@ -252,8 +231,7 @@ async def list_channels(_: Reading, parts: Given) -> Part[ConfiguredChannel]:
     status_code=204,
     summary="Test a channel",
     operation_id="test_channel",
-    responses=problems(404, 502),
-    dependencies=Once,
+    responses=problems(502),
 )
 async def test_channel(
     caller: Writing, parts: Given, name: Annotated[str, Path(min_length=1, max_length=63, examples=["ops"])]

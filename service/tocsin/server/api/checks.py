@@ -12,7 +12,7 @@ from tocsin.model.records.fields import Part, time_or_none
 from tocsin.model.records.pages import CheckRequest, FinishedCheck, check_of
 from tocsin.server.access import Reading, Writing
 from tocsin.server.actions import Act, check_pages
-from tocsin.server.api.operations import IdInBody, Input, NumberInPath, Once, make_router, numbers, problems
+from tocsin.server.api.operations import IdInBody, Input, NumberInPath, make_router, numbers
 from tocsin.server.decisions import demand_page
 from tocsin.server.jobs import Work
 from tocsin.server.parts import Given
@@ -40,14 +40,7 @@ class ReportsAfter(Input):
     after: Annotated[int, Field(ge=0, le=2**53, description="position of the last report that is known")] = 0
 
 
-@router.post(
-    "/pages/{page_id}/check",
-    status_code=202,
-    summary="Check a page now",
-    operation_id="check_page",
-    responses=problems(404),
-    dependencies=Once,
-)
+@router.post("/pages/{page_id}/check", status_code=202, summary="Check a page now", operation_id="check_page")
 async def check_page(
     caller: Writing, parts: Given, jobs: Work, response: Response, page_id: NumberInPath
 ) -> CheckRequest:
@@ -60,7 +53,7 @@ async def check_page(
     return await _asked(parts, await check_pages(parts, Act(jobs, caller), [page.id]), response)
 
 
-@router.post("/checks", status_code=202, summary="Check pages now", operation_id="check_pages", dependencies=Once)
+@router.post("/checks", status_code=202, summary="Check pages now", operation_id="check_pages")
 async def check_many(
     caller: Writing, parts: Given, jobs: Work, response: Response, wanted: PagesToCheck
 ) -> CheckRequest:

@@ -9,6 +9,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import iter_route_contexts
 
 from tocsin.model.records.service import ProblemDetails
+from tocsin.server.api.idempotency import WRITES
 from tocsin.server.api.operations import SCHEMAS, Operation
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "/api/v1"
 PROBLEM: Final = "application/problem+json"
-_WRITES: Final = frozenset({"post", "put", "patch", "delete"})
+_WRITES: Final = frozenset(map(str.lower, WRITES))
 _OPERATIONS: Final = _WRITES | {"get"}
 
 TAGS: Final = (

@@ -17,14 +17,7 @@ from tocsin.server.access import Reading
 from tocsin.server.api.operations import Input, NumberInPath, make_router, problems
 from tocsin.server.conditional import is_known
 from tocsin.server.decisions import demand_page
-from tocsin.server.kept_items import (
-    KEPT_FORMATS,
-    choose_format,
-    tell_items,
-    why_no_items,
-    why_stale,
-    write_document,
-)
+from tocsin.server.kept_items import KEPT_FORMATS, choose_format, tell_items, why_no_items, why_stale, write_document
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
 from tocsin.spec.microdata.formats.catalogue import FORMATS
@@ -115,7 +108,7 @@ _HEADERS: Final = {
     responses={
         200: {"description": "A document of the format.", "content": _CONTENTS, "headers": _HEADERS},
         304: {"description": "The reader's copy is up to date.", "headers": _HEADERS},
-        **problems(404, 409),
+        **problems(409),
     },
 )
 async def extract_document(
@@ -166,12 +159,7 @@ async def extract_document(
     return Response(document.body, headers=headers, media_type=asked.format.media_type)
 
 
-@router.get(
-    "/pages/{page_id}/items",
-    summary="List the items of a page",
-    operation_id="list_items",
-    responses=problems(404),
-)
+@router.get("/pages/{page_id}/items", summary="List the items of a page", operation_id="list_items")
 async def list_items(_: Reading, parts: Given, page_id: NumberInPath) -> KeptItems:
     """List a page's microdata as it was when the page was read whole last; no request is made for it.
 

@@ -32,7 +32,7 @@ from tocsin.model.records.history import (
     verdict_of,
 )
 from tocsin.server.access import Reading, Writing, audit
-from tocsin.server.api.operations import Input, NumberInPath, Once, PartOf, make_router, problems
+from tocsin.server.api.operations import Input, NumberInPath, PartOf, make_router, problems
 from tocsin.server.decisions import demand_page, missing
 from tocsin.server.kept_items import why_no_changes
 from tocsin.server.parts import Given
@@ -97,9 +97,7 @@ Host = Annotated[str, Path(min_length=1, max_length=253, examples=["example.org"
 # States, verdicts, renderings -------------------------------------------------------------------------------------
 
 
-@router.get(
-    "/pages/{page_id}/states", summary="List the states of a page", operation_id="list_states", responses=problems(404)
-)
+@router.get("/pages/{page_id}/states", summary="List the states of a page", operation_id="list_states")
 async def list_states(
     _: Reading, parts: Given, page_id: NumberInPath, asked: Annotated[PartOf, Query()]
 ) -> Part[State]:
@@ -110,10 +108,7 @@ async def list_states(
 
 
 @router.get(
-    "/pages/{page_id}/states/difference",
-    summary="Compare two states field by field",
-    operation_id="compare_states",
-    responses=problems(404),
+    "/pages/{page_id}/states/difference", summary="Compare two states field by field", operation_id="compare_states"
 )
 async def compare_two_states(
     _: Reading, parts: Given, page_id: NumberInPath, asked: Annotated[ComparedStates, Query()]
@@ -125,12 +120,7 @@ async def compare_two_states(
     return compare_states(state_of(older), state_of(newer))
 
 
-@router.get(
-    "/pages/{page_id}/verdicts",
-    summary="List the verdicts on a page",
-    operation_id="list_verdicts",
-    responses=problems(404),
-)
+@router.get("/pages/{page_id}/verdicts", summary="List the verdicts on a page", operation_id="list_verdicts")
 async def list_verdicts(
     _: Reading, parts: Given, page_id: NumberInPath, asked: Annotated[PartOf, Query()]
 ) -> Part[Verdict]:
@@ -140,7 +130,7 @@ async def list_verdicts(
     return Part(items=[verdict_of(entry) for entry in found.rows], next=found.next)
 
 
-@router.get("/verdicts/{verdict_id}", summary="Show a verdict", operation_id="show_verdict", responses=problems(404))
+@router.get("/verdicts/{verdict_id}", summary="Show a verdict", operation_id="show_verdict")
 async def show_verdict(_: Reading, parts: Given, verdict_id: NumberInPath) -> Verdict:
     """Show a verdict, and how it was decided."""
     entry = await parts.store.verdict(int(verdict_id))
@@ -149,12 +139,7 @@ async def show_verdict(_: Reading, parts: Given, verdict_id: NumberInPath) -> Ve
     return verdict_of(entry)
 
 
-@router.get(
-    "/pages/{page_id}/renderings",
-    summary="List the renderings of a page",
-    operation_id="list_renderings",
-    responses=problems(404),
-)
+@router.get("/pages/{page_id}/renderings", summary="List the renderings of a page", operation_id="list_renderings")
 async def list_renderings(
     _: Reading, parts: Given, page_id: NumberInPath, asked: Annotated[PartOf, Query()]
 ) -> Part[Rendering]:
@@ -165,10 +150,7 @@ async def list_renderings(
 
 
 @router.get(
-    "/pages/{page_id}/items/changes",
-    summary="List how a page's items changed",
-    operation_id="list_item_changes",
-    responses=problems(404),
+    "/pages/{page_id}/items/changes", summary="List how a page's items changed", operation_id="list_item_changes"
 )
 async def list_item_changes(
     _: Reading, parts: Given, page_id: NumberInPath, asked: Annotated[PartOf, Query()]
@@ -200,12 +182,7 @@ async def _state(parts: Parts, page_id: int, wanted: str | None, *, before: Stat
 # Texts ------------------------------------------------------------------------------------------------------------
 
 
-@router.get(
-    "/pages/{page_id}/texts",
-    summary="List the texts that are kept of a page",
-    operation_id="list_texts",
-    responses=problems(404),
-)
+@router.get("/pages/{page_id}/texts", summary="List the texts that are kept of a page", operation_id="list_texts")
 async def list_texts(_: Reading, parts: Given, page_id: NumberInPath) -> Part[Text]:
     """List the texts that are kept of a page, newest first; none of a page that asks not to be archived."""
     page = await demand_page(parts, int(page_id))
@@ -218,7 +195,7 @@ async def list_texts(_: Reading, parts: Given, page_id: NumberInPath) -> Part[Te
     summary="Get a text",
     operation_id="get_text",
     response_class=PlainTextResponse,
-    responses={200: {"description": "The main text, a block a line."}, **problems(404)},
+    responses={200: {"description": "The main text, a block a line."}},
 )
 async def get_text(_: Reading, parts: Given, page_id: NumberInPath, text_id: NumberInPath) -> Response:
     """Get the main text of a page as it was."""
@@ -233,7 +210,7 @@ async def get_text(_: Reading, parts: Given, page_id: NumberInPath, text_id: Num
     "/pages/{page_id}/difference",
     summary="Compare two texts of a page",
     operation_id="compare_texts",
-    responses=problems(404, 409),
+    responses=problems(409),
 )
 async def compare_two_texts(
     _: Reading, parts: Given, page_id: NumberInPath, asked: Annotated[ComparedTexts, Query()]
@@ -279,9 +256,7 @@ def _whole(text: str) -> str:
 # Signals and noise ------------------------------------------------------------------------------------------------
 
 
-@router.get(
-    "/pages/{page_id}/signals", summary="Show a page's signals", operation_id="show_signals", responses=problems(404)
-)
+@router.get("/pages/{page_id}/signals", summary="Show a page's signals", operation_id="show_signals")
 async def show_signals(_: Reading, parts: Given, page_id: NumberInPath) -> Signals:
     """Show what was read of a page beside its twelve fields, and which places are muted as noise."""
     page = await demand_page(parts, int(page_id))
@@ -294,8 +269,6 @@ async def show_signals(_: Reading, parts: Given, page_id: NumberInPath) -> Signa
     status_code=204,
     summary="Hear of noisy places of a page, or mute them",
     operation_id="hear_page",
-    responses=problems(404),
-    dependencies=Once,
 )
 async def hear_page(caller: Writing, parts: Given, page_id: NumberInPath, wanted: Hearing) -> None:
     """Report changes of these places of a page, muted or not; or let them be muted again as they are learnt."""
@@ -315,7 +288,6 @@ async def list_noise(_: Reading, parts: Given, host: Host) -> Part[NoisyHostPlac
     status_code=204,
     summary="Hear of noisy places of a host, or mute them",
     operation_id="hear_host",
-    dependencies=Once,
 )
 async def hear_host(caller: Writing, parts: Given, host: Host, wanted: Hearing) -> None:
     """Report changes of these places on all pages of a host, or let them be muted again. Unknown keys are ignored."""

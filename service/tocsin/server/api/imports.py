@@ -13,7 +13,7 @@ from tocsin.model.records.service import JobStatus
 from tocsin.server.access import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.api.jobs import LATER, finished, started
-from tocsin.server.api.operations import GroupName, Input, Once, make_router, problems
+from tocsin.server.api.operations import GroupName, Input, make_router
 from tocsin.server.imports import ListToTake, start_import, start_table
 from tocsin.server.jobs import Work
 from tocsin.server.parts import Given
@@ -65,12 +65,7 @@ class TableOptions(Input):
 
 
 @router.post(
-    "/imports",
-    status_code=202,
-    summary="Import a list of pages",
-    operation_id="import_pages",
-    openapi_extra=_LIST,
-    dependencies=Once,
+    "/imports", status_code=202, summary="Import a list of pages", operation_id="import_pages", openapi_extra=_LIST
 )
 async def import_pages(
     caller: Writing,
@@ -107,12 +102,7 @@ async def export_table(_: Reading, table: Table) -> StreamingResponse:
 
 
 @table_routes.put(
-    "/table",
-    summary="Import a table",
-    operation_id="import_table",
-    openapi_extra=_TABLE,
-    responses={**LATER, **problems(409)},
-    dependencies=Once,
+    "/table", summary="Import a table", operation_id="import_table", openapi_extra=_TABLE, responses=LATER
 )
 async def import_table(
     caller: Writing,

@@ -11,7 +11,7 @@ from tocsin.model.records.fields import Part
 from tocsin.model.records.service import JobStatus, job_of
 from tocsin.server.access import Reading, Writing
 from tocsin.server.actions import Act
-from tocsin.server.api.operations import Input, Once, UlidInPath, make_router, problems
+from tocsin.server.api.operations import Input, UlidInPath, make_router
 from tocsin.server.decisions import cancel_job, missing
 from tocsin.server.jobs import MOST_LISTED, PATIENCE_S, Work
 from tocsin.server.parts import Given
@@ -54,7 +54,7 @@ async def list_jobs(_: Reading, jobs: Work, asked: Annotated[LatestJobs, Query()
     return Part(items=[job_of(row) for row in await jobs.latest(asked.limit)], next=None)
 
 
-@router.get("/jobs/{job_id}", summary="Show a job", operation_id="show_job", responses=problems(404))
+@router.get("/jobs/{job_id}", summary="Show a job", operation_id="show_job")
 async def show_job(_: Reading, jobs: Work, job_id: UlidInPath) -> JobStatus:
     """Show the progress of a job, and its result."""
     row = await jobs.find(job_id)
@@ -63,13 +63,7 @@ async def show_job(_: Reading, jobs: Work, job_id: UlidInPath) -> JobStatus:
     return job_of(row)
 
 
-@router.post(
-    "/jobs/{job_id}/cancel",
-    summary="Cancel a job",
-    operation_id="cancel_job",
-    responses=problems(404),
-    dependencies=Once,
-)
+@router.post("/jobs/{job_id}/cancel", summary="Cancel a job", operation_id="cancel_job")
 async def cancel(caller: Writing, parts: Given, jobs: Work, job_id: UlidInPath) -> JobStatus:
     """Stop a job; the steps that are done stay done. A job that has ended stays as it is."""
     return job_of(await cancel_job(parts, Act(jobs, caller), job_id))

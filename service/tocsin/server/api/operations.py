@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse
 
 from tocsin.model.records.fields import Record, to_json
-from tocsin.server.api.once import OnceRoute
+from tocsin.server.api.idempotency import WRITES, IdempotentRoute
 from tocsin.server.problems import Problem
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ IfMatch = Annotated[
     Header(alias="If-Match", max_length=200, description="the ETag of the version that is edited", examples=['"r3"']),
 ]
 Cursor = Annotated[
-    str | None,
-    Field(max_length=512, pattern=r"^[\x21-\x7e]+$", description="`next` of the previous page of the list"),
+    str | None, Field(max_length=512, pattern=r"^[\x21-\x7e]+$", description="`next` of the previous page of the list")
 ]
 Limit = Annotated[int, Field(ge=1, le=MOST_ROWS, description="rows at most")]
 
@@ -64,6 +63,22 @@ class PartOf(Input):
 # Routes -----------------------------------------------------------------------------------------------------------
 
 
+def _allows_key(
+    idempotency_key: Annotated[
+        str | None,
+        Header(
+            alias="Idempotency-Key",
+            min_length=1,
+            max_length=255,
+            pattern=r"^[\x21-\x7e]+$",
+            description="a fresh UUID; a repeated request with the same key is done once and answered alike for a day",
+            examples=["8e03978e-40d5-43dd-bc93-6894a57f9324"],
+        ),
+    ] = None,
+) -> None:
+    """Describe the key, which the route reads before anything else."""
+
+
 class RecordResponse(JSONResponse):
     """A record that was written already."""
 
@@ -72,13 +87,15 @@ class RecordResponse(JSONResponse):
         return content.encode()
 
 
-class Operation(OnceRoute):
-    """A route that answers with records, which it writes and describes.
+class Operation(IdempotentRoute):
+    """A route that answers with records, which it writes and describes; writes accept an idempotency key.
 
     records  all that it may answer with, for the description of the API
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Awaitable[Any]], **options: Any) -> None:
+        if WRITES & set(options["methods"]):
+            options["dependencies"] = [*(options.get("dependencies") or ()), Depends(_allows_key)]
         responses = {status: dict(answer) for status, answer in (options.get("responses") or {}).items()}
         answers = {status: answer.pop("record") for status, answer in responses.items() if "record" in answer}
         returned = get_type_hints(endpoint, include_extras=True).get("return")
@@ -121,37 +138,15 @@ def make_router(tag: str) -> APIRouter:
     return APIRouter(tags=[tag], route_class=Operation)
 
 
-def _allows_key(
-    idempotency_key: Annotated[
-        str | None,
-        Header(
-            alias="Idempotency-Key",
-            min_length=1,
-            max_length=255,
-            pattern=r"^[\x21-\x7e]+$",
-            description="a fresh UUID; a repeated request with the same key is done once and answered alike for a day",
-            examples=["8e03978e-40d5-43dd-bc93-6894a57f9324"],
-        ),
-    ] = None,
-) -> None:
-    """Describe the key; `OnceRoute` reads it before anything else."""
-
-
-Once: Final = [Depends(_allows_key)]
-"""Dependencies of a route that writes."""
-
-
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Declare which errors a route may answer with, besides those that all have (see `describing`)."""
+    """Declare errors that a route may answer with, besides those that `describing` adds to all of its kind."""
     return {status: {"description": _PROBLEMS[status]} for status in statuses}
 
 
 _PROBLEMS: Final = {
-    404: "Not found.",
     409: "Conflicts with the current state.",
     412: "Edited since the version that If-Match names.",
     428: "If-Match is missing.",
-    429: "Too many requests; Retry-After says when to try again.",
     502: "Another server failed.",
 }
 

@@ -10,16 +10,7 @@ from pydantic import ConfigDict, Field, model_validator
 from tocsin.lists.pages import check_group, check_words, new_page
 from tocsin.model import PageQuery, View
 from tocsin.model.records.fields import Part
-from tocsin.model.records.pages import (
-    AddedPage,
-    AddedPages,
-    Copy,
-    Pages,
-    WholePage,
-    copies_of,
-    page_of,
-    whole_page,
-)
+from tocsin.model.records.pages import AddedPage, AddedPages, Copy, Pages, WholePage, copies_of, page_of, whole_page
 from tocsin.model.records.service import JobStatus
 from tocsin.server.access import Reading, Writing
 from tocsin.server.actions import (
@@ -40,7 +31,6 @@ from tocsin.server.api.operations import (
     IfMatch,
     Input,
     NumberInPath,
-    Once,
     PartOf,
     Url,
     Words,
@@ -51,7 +41,7 @@ from tocsin.server.api.operations import (
     tag,
 )
 from tocsin.server.api.settings import PageSettingsInput, SettingKey
-from tocsin.server.decisions import demand_page, not_watched, read_modes
+from tocsin.server.decisions import demand_page, not_watched
 from tocsin.server.jobs import Work
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
@@ -176,7 +166,7 @@ async def list_pages(_: Reading, parts: Given, asked: Annotated[PageList, Query(
     """
     query = PageQuery(view=asked.view or View.ALL, group=asked.group, host=asked.host, words=asked.q)
     found = await parts.store.browse_pages(query, cursor=asked.cursor, limit=asked.limit)
-    modes = await read_modes(parts)
+    modes = await parts.modes()
     total = await parts.store.tally_pages(query) if asked.total else None
     return Pages(items=[page_of(row, modes) for row in found.rows], next=found.next, total=total)
 
@@ -189,9 +179,7 @@ async def list_pages(_: Reading, parts: Given, asked: Annotated[PageList, Query(
     responses={
         200: {"record": AddedPages, "description": "What became of each of many."},
         201: {"record": WholePage, "description": "The page."},
-        **problems(409),
     },
-    dependencies=Once,
 )
 async def add(
     caller: Writing,
@@ -237,19 +225,13 @@ async def add(
     return await _shown(parts, page_id, response)
 
 
-@router.get("/pages/{page_id}", summary="Show a page", operation_id="show_page", responses=problems(404))
+@router.get("/pages/{page_id}", summary="Show a page", operation_id="show_page")
 async def show(_: Reading, parts: Given, response: Response, page_id: NumberInPath) -> WholePage:
     """Show a page; its ETag names what users set of it, not what checks find."""
     return await _shown(parts, int(page_id), response)
 
 
-@router.patch(
-    "/pages/{page_id}",
-    summary="Edit a page",
-    operation_id="edit_page",
-    responses=problems(404, 412, 428),
-    dependencies=Once,
-)
+@router.patch("/pages/{page_id}", summary="Edit a page", operation_id="edit_page", responses=problems(412, 428))
 async def edit(
     caller: Writing,
     parts: Given,
@@ -275,12 +257,7 @@ async def edit(
 
 
 @router.delete(
-    "/pages/{page_id}",
-    status_code=204,
-    summary="Remove a page",
-    operation_id="remove_page",
-    responses=problems(404, 412),
-    dependencies=Once,
+    "/pages/{page_id}", status_code=204, summary="Remove a page", operation_id="remove_page", responses=problems(412)
 )
 async def remove(caller: Writing, parts: Given, jobs: Work, page_id: NumberInPath, if_match: IfMatch = None) -> None:
     """Remove a page with everything that is stored of it; no request for it is made from then on (T62)."""
@@ -288,40 +265,26 @@ async def remove(caller: Writing, parts: Given, jobs: Work, page_id: NumberInPat
     await remove_page(parts, Act(jobs, caller), int(page_id), if_revision=revision)
 
 
-@router.post(
-    "/pages/{page_id}/pause",
-    summary="Pause a page",
-    operation_id="pause_page",
-    responses=problems(404),
-    dependencies=Once,
-)
+@router.post("/pages/{page_id}/pause", summary="Pause a page", operation_id="pause_page")
 async def pause(caller: Writing, parts: Given, jobs: Work, response: Response, page_id: NumberInPath) -> WholePage:
     """Stop checking a page until it is resumed."""
     return await _set_paused(parts, Act(jobs, caller), int(page_id), response, "pause")
 
 
-@router.post(
-    "/pages/{page_id}/resume",
-    summary="Resume a page",
-    operation_id="resume_page",
-    responses=problems(404),
-    dependencies=Once,
-)
+@router.post("/pages/{page_id}/resume", summary="Resume a page", operation_id="resume_page")
 async def resume(caller: Writing, parts: Given, jobs: Work, response: Response, page_id: NumberInPath) -> WholePage:
     """Check a page again."""
     return await _set_paused(parts, Act(jobs, caller), int(page_id), response, "resume")
 
 
-@router.get(
-    "/pages/{page_id}/copies", summary="List copies of a page", operation_id="list_copies", responses=problems(404)
-)
+@router.get("/pages/{page_id}/copies", summary="List copies of a page", operation_id="list_copies")
 async def list_copies(_: Reading, parts: Given, page_id: NumberInPath) -> Part[Copy]:
     """List copies of a page that watched pages name, the newest first."""
     page = await demand_page(parts, int(page_id))
     return Part(items=copies_of(await parts.store.copies_of(page.url)), next=None)
 
 
-@router.post("/pages/empty", status_code=202, summary="Remove all pages", operation_id="empty_list", dependencies=Once)
+@router.post("/pages/empty", status_code=202, summary="Remove all pages", operation_id="empty_list")
 async def empty(caller: Writing, parts: Given, jobs: Work, response: Response, wanted: Emptying) -> JobStatus:
     """Remove every page with everything that is stored (T53); the job's result is {"pages": …}."""
     assert wanted.confirm  # noqa: S101 - validation admits nothing else
@@ -339,9 +302,7 @@ _DEEDS: Final[dict[str, DeedKind]] = {
 }
 
 
-@bulk_routes.post(
-    "/pages/bulk", status_code=202, summary="Act on many pages", operation_id="do_to_pages", dependencies=Once
-)
+@bulk_routes.post("/pages/bulk", status_code=202, summary="Act on many pages", operation_id="do_to_pages")
 async def act_on_pages(caller: Writing, parts: Given, jobs: Work, response: Response, wanted: BulkAction) -> JobStatus:
     """Pause, resume, delete, move, set or check these pages, or all of a list, as it is now.
 
@@ -367,7 +328,7 @@ async def _shown(parts: Parts, page_id: int, response: Response) -> WholePage:
     revision = await _revision(parts, page_id)
     page = await demand_page(parts, page_id)
     tag(response, revision)
-    return whole_page(page, await read_modes(parts), await parts.store.latest_items(page_id))
+    return whole_page(page, await parts.modes(), await parts.store.latest_items(page_id))
 
 
 async def _revision(parts: Parts, page_id: int) -> int:

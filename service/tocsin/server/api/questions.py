@@ -22,7 +22,7 @@ from tocsin.model.records.service import JobStatus
 from tocsin.server.access import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.api.jobs import LATER, finished
-from tocsin.server.api.operations import Input, NumberInPath, Once, PartOf, Url, make_router, problems
+from tocsin.server.api.operations import Input, NumberInPath, PartOf, Url, make_router
 from tocsin.server.decisions import answer_question, lift_rule, missing
 from tocsin.server.jobs import Work
 from tocsin.server.moments import read_moment
@@ -100,9 +100,7 @@ async def list_questions(_: Reading, parts: Given, asked: Annotated[QuestionList
     return Part(items=[question_of(row) for row in found.rows], next=found.next)
 
 
-@router.get(
-    "/questions/{question_id}", summary="Show a question", operation_id="show_question", responses=problems(404)
-)
+@router.get("/questions/{question_id}", summary="Show a question", operation_id="show_question")
 async def show_question(_: Reading, parts: Given, question_id: NumberInPath) -> WholeQuestion:
     """Show a question with its pages, its failed attempts, and the known copies of its pages."""
     row = await parts.store.question(int(question_id))
@@ -113,11 +111,7 @@ async def show_question(_: Reading, parts: Given, question_id: NumberInPath) -> 
 
 
 @router.post(
-    "/questions/{question_id}/answer",
-    summary="Answer a question",
-    operation_id="answer_question",
-    responses={**LATER, **problems(404, 409)},
-    dependencies=Once,
+    "/questions/{question_id}/answer", summary="Answer a question", operation_id="answer_question", responses=LATER
 )
 async def answer(
     caller: Writing, parts: Given, jobs: Work, response: Response, question_id: NumberInPath, said: QuestionAnswer
@@ -144,13 +138,7 @@ async def list_standing_answers(_: Reading, parts: Given, asked: Annotated[PartO
     return Part(items=[standing_answer_of(rule) for rule in found.rows], next=found.next)
 
 
-@router.delete(
-    "/rules/{rule_id}",
-    summary="Lift a standing answer",
-    operation_id="lift_rule",
-    responses={**LATER, **problems(404)},
-    dependencies=Once,
-)
+@router.delete("/rules/{rule_id}", summary="Lift a standing answer", operation_id="lift_rule", responses=LATER)
 async def lift(caller: Writing, parts: Given, jobs: Work, response: Response, rule_id: NumberInPath) -> JobStatus:
     """Lift a standing answer; its pages are checked again."""
     return await finished(await lift_rule(parts, Act(jobs, caller), int(rule_id)), response)

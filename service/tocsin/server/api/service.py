@@ -25,7 +25,7 @@ from tocsin.model.records.service import (
 )
 from tocsin.server.access import Administering, Reading, audit
 from tocsin.server.access.credentials import digest_of, new_token
-from tocsin.server.api.operations import Input, Once, PartOf, make_router, problems
+from tocsin.server.api.operations import Input, PartOf, make_router
 from tocsin.server.api.questions import moment_of
 from tocsin.server.decisions import missing
 from tocsin.server.parts import Given
@@ -95,14 +95,7 @@ async def list_tokens(_: Administering, parts: Given) -> Part[Token]:
     return Part(items=[token_of(row, now) for row in await parts.store.tokens()], next=None)
 
 
-@access_routes.post(
-    "/tokens",
-    status_code=201,
-    summary="Make a token",
-    operation_id="add_token",
-    responses=problems(409),
-    dependencies=Once,
-)
+@access_routes.post("/tokens", status_code=201, summary="Make a token", operation_id="add_token")
 async def add_token(caller: Administering, parts: Given, response: Response, wanted: TokenToAdd) -> NewToken:
     """Make a token; its secret is in this answer only.
 
@@ -123,18 +116,9 @@ async def add_token(caller: Administering, parts: Given, response: Response, wan
     return new_token_of(row, now, secret)
 
 
-@access_routes.delete(
-    "/tokens/{name}",
-    status_code=204,
-    summary="Revoke a token",
-    operation_id="revoke_token",
-    responses=problems(404),
-    dependencies=Once,
-)
+@access_routes.delete("/tokens/{name}", status_code=204, summary="Revoke a token", operation_id="revoke_token")
 async def revoke_token(
-    caller: Administering,
-    parts: Given,
-    name: Annotated[str, Path(min_length=1, max_length=64, examples=["grafana"])],
+    caller: Administering, parts: Given, name: Annotated[str, Path(min_length=1, max_length=64, examples=["grafana"])]
 ) -> None:
     """Revoke a token, and end the browser sessions that logged in with it."""
     now = parts.clock.now()

@@ -15,7 +15,7 @@ from tocsin.model.records.fields import Part
 from tocsin.model.records.service import PageGroup, Setting, SettingsForAll, group_of
 from tocsin.server.access import Reading, Writing
 from tocsin.server.actions import Act, edit_defaults, remove_group, revision_of
-from tocsin.server.api.operations import IfMatch, Input, Once, make_router, problems, revision_wanted, tag
+from tocsin.server.api.operations import IfMatch, Input, make_router, problems, revision_wanted, tag
 from tocsin.server.decisions import missing
 from tocsin.server.jobs import Work
 from tocsin.server.parts import Given
@@ -92,7 +92,7 @@ async def list_groups(_: Reading, parts: Given) -> Part[PageGroup]:
     return Part(items=[group_of(row) for row in await parts.store.group_rows()], next=None)
 
 
-@router.get("/groups/{name:path}", summary="Show a group", operation_id="show_group", responses=problems(404))
+@router.get("/groups/{name:path}", summary="Show a group", operation_id="show_group")
 async def show_group(_: Reading, parts: Given, response: Response, name: Name) -> PageGroup:
     """Show a group, with the ETag that an edit needs."""
     return await _group(parts, name, response)
@@ -102,8 +102,7 @@ async def show_group(_: Reading, parts: Given, response: Response, name: Name) -
     "/groups/{name:path}",
     summary="Edit the settings of a group",
     operation_id="edit_group",
-    responses=problems(404, 412, 428),
-    dependencies=Once,
+    responses=problems(412, 428),
 )
 async def edit_group(
     caller: Writing,
@@ -124,8 +123,7 @@ async def edit_group(
     status_code=204,
     summary="Remove an empty group",
     operation_id="remove_group",
-    responses=problems(404, 409, 412),
-    dependencies=Once,
+    responses=problems(412),
 )
 async def remove(caller: Writing, parts: Given, jobs: Work, name: Name, if_match: IfMatch = None) -> None:
     """Remove a group that has no pages, with its settings; the default group always stays."""
@@ -144,15 +142,9 @@ async def show_defaults(_: Reading, parts: Given, response: Response) -> Setting
     summary="Edit the settings for all pages",
     operation_id="edit_defaults",
     responses=problems(412, 428),
-    dependencies=Once,
 )
 async def set_defaults(
-    caller: Writing,
-    parts: Given,
-    jobs: Work,
-    response: Response,
-    wanted: SettingsEdit,
-    if_match: IfMatch = None,
+    caller: Writing, parts: Given, jobs: Work, response: Response, wanted: SettingsEdit, if_match: IfMatch = None
 ) -> SettingsForAll:
     """Edit the settings for all pages: {"settings": {"mode": "off"}} disables all pages, "on" enables them (T52)."""
     await _edit(parts, Act(jobs, caller), None, wanted, if_match)

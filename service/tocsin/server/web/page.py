@@ -13,7 +13,7 @@ from tocsin.model import DEMO_HOST, AlertRow
 from tocsin.server import actions
 from tocsin.server.access.origins import base_url
 from tocsin.server.access.rights import Reading, Writing
-from tocsin.server.decisions import demand_page, read_modes
+from tocsin.server.decisions import demand_page
 from tocsin.server.jobs import Work
 from tocsin.server.kept_items import why_no_items
 from tocsin.server.parts import Given, Parts
@@ -46,7 +46,7 @@ _CHANGES: Final = 4
 
 async def frame_of(parts: Parts, row: PageRow) -> dict[str, Any]:
     """Read the values of the head that all parts of a page share."""
-    mode, _ = (await read_modes(parts)).of(row)
+    mode, _ = (await parts.modes()).of(row)
     return {"row": row, "line": to_line(row, mode), "mode": mode, "is_demo": row.host == DEMO_HOST}
 
 

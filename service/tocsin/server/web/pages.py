@@ -12,7 +12,6 @@ from tocsin.errors import UsageError
 from tocsin.lists.formats.writing import PlainWriter, SeparatedWriter
 from tocsin.model import BoundedCount, GroupRow, PageQuery, Slice, View
 from tocsin.server.access.rights import Reading
-from tocsin.server.decisions import read_modes
 from tocsin.server.downloads import Shared
 from tocsin.server.parts import Given, Parts
 from tocsin.server.web.formatting import weight
@@ -137,7 +136,7 @@ async def _found(parts: Parts, asked: Asked) -> tuple[Slice[PageRow], list[str]]
 
 
 async def _lines(parts: Parts, rows: Sequence[PageRow]) -> list[Line]:
-    modes = await read_modes(parts)
+    modes = await parts.modes()
     return [to_line(row, modes.of(row)[0]) for row in rows]
 
 

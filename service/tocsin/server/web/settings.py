@@ -10,8 +10,9 @@ from fastapi.responses import RedirectResponse, Response
 from msgspec import Struct
 
 from tocsin.configuration import resolve_page_origins, resolve_readable
+from tocsin.configuration.secrets import mask_settings
 from tocsin.server.access.rights import Administering, Reading, Writing
-from tocsin.server.actions import Act, Stale, edit_defaults, remove_group, revision_of, shown
+from tocsin.server.actions import Act, Stale, edit_defaults, remove_group, revision_of
 from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.parts import Given, Parts
 from tocsin.server.web.formatting import fitting_by, local_path, weight
@@ -90,7 +91,7 @@ async def groups(request: Request, _caller: Reading, parts: Given) -> Response:
         request,
         "groups.html",
         tabs=tabs_at("/settings/groups"),
-        groups=(kept := fitting_by([(row, shown(row.settings)) for row in rows], _ROOM_FOR_GROUPS, _weight_of)),
+        groups=(kept := fitting_by([(row, mask_settings(row.settings)) for row in rows], _ROOM_FOR_GROUPS, _weight_of)),
         more=len(rows) - len(kept),
     )
 
@@ -257,7 +258,7 @@ async def _form(
         wrong=_complaints(filled),
         is_stale=is_stale,
         revision=revision if revision is not None else str(level.revision),
-        hidden=shown({key: value for key, value in level.own.items() if key in SECRET_KEYS}),
+        hidden=mask_settings({key: value for key, value in level.own.items() if key in SECRET_KEYS}),
         modes=[(key, *words) for key, words in MODES.items()],
         mode=str(level.own.get("mode", level.inherited.mode)),
         offers_demo=group is None and not parts.service.demo.is_on,

@@ -1,4 +1,4 @@
-"""Requests with an idempotency key: what was answered once is answered again, and done once only."""
+"""Requests with an idempotency key: a repeated request is done once and answered alike. Bodies of JSON are strict."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
 HEADER: Final = "idempotency-key"
 REPLAYED: Final = "Idempotency-Replayed"
 MOST_KEPT: Final = 64 * 1024
-"""Bytes of an answer; a longer one is not kept, and its key may be used again."""
+"""Bytes of an answer; a longer one is not stored, and its key can be used again."""
 
 _LONGEST_KEY: Final = 255
 _PIECE: Final = 65_536
-_WRITES: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+WRITES: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _DONE: Final = range(200, 300)
 
 
-class OnceRoute(APIRoute):
-    """A route whose writes may carry an idempotency key."""
+class IdempotentRoute(APIRoute):
+    """A route whose writes accept an idempotency key."""
 
     def get_route_handler(self) -> Handle:
-        """Wrap the handler where it writes."""
+        """Wrap the handler of a write."""
         handle = super().get_route_handler()
-        if not _WRITES & (self.methods or set()):
+        if not WRITES & (self.methods or set()):
             return handle
         wanted = wanted_of(self.dependant)
 
@@ -54,7 +54,7 @@ class OnceRoute(APIRoute):
             key = request.headers.get(HEADER)
             caller = request.scope.get(CALLER)
             if caller is not None and wanted is not None and not caller.may(wanted):
-                # Before anything is read, or kept, of a request that nothing will come of.
+                # Before the body of a request that will be refused is read or stored.
                 raise not_allowed(caller, wanted)
             if key is None or caller is None:
                 return await _handled(request, handle)
@@ -64,7 +64,7 @@ class OnceRoute(APIRoute):
 
 
 class StrictRequest(Request):
-    """A request whose JSON says each key once: with the last of two, one of them would be ignored without a word."""
+    """A request whose JSON has each key once; of two, Python's parser would silently ignore the first."""
 
     async def json(self) -> Any:
         """Read the body. Raises Problem where an object has a key twice."""
@@ -78,27 +78,27 @@ def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         raise Problem(
             422,
             "key-twice",
-            "A key is there twice",
-            f"{twice[:100]!r} is there more than once in one object of the body",
+            "A key occurs twice",
+            f"{twice[:100]!r} occurs more than once in one object of the body",
             mend="leave all but one of them out",
         )
     return found
 
 
 async def _handled(request: Request, handle: Handle) -> Response:
-    """Hand a request to its route; raises what its reading of the body raised."""
+    """Hand a request to its route. Raises the Problem that reading its body raised."""
     strict = StrictRequest(request.scope, request.receive, request._send)  # noqa: SLF001 - Starlette has no other way to hand it on
     try:
         return await handle(strict)
     except HTTPException as exc:
-        # The framework says of any error of its reading of a body only that there was one.
+        # The framework hides every error of reading a body behind an HTTPException.
         if isinstance(exc.__cause__, Problem):
             raise exc.__cause__ from None
         raise
 
 
 async def _once(request: Request, key: str, caller: Caller, handle: Handle) -> Response:
-    """Answer as before where the same was asked before. Raises Problem where it was not the same, or is under way."""
+    """Answer a repeated request as before. Raises Problem if the key belongs to another request, or one in progress."""
     if not key or len(key) > _LONGEST_KEY or not key.isprintable():
         raise Problem(
             422,
@@ -111,7 +111,7 @@ async def _once(request: Request, key: str, caller: Caller, handle: Handle) -> R
     name = blake2b(f"{caller.token_id or 0}\n{key}".encode("utf-8", "surrogatepass"), digest_size=32).digest()
     file = await spool(request)
     try:
-        # A list may have gigabytes: others have their turn meanwhile.
+        # A list may have gigabytes, whose digest would hold up other requests on the loop.
         fingerprint = await asyncio.to_thread(_fingerprint, request, file)
         known = await parts.store.begin_once(name, fingerprint, parts.clock.now())
         if known is not None:
@@ -141,7 +141,7 @@ def _again(known: StoredAnswer, fingerprint: bytes) -> Response:
             409,
             "under-way",
             "The same request is being worked on",
-            "its answer is not there yet",
+            "it has not been answered yet",
             mend="send it again in a moment, with the same key",
             headers={"Retry-After": "1"},
         )
@@ -153,7 +153,7 @@ def _again(known: StoredAnswer, fingerprint: bytes) -> Response:
 
 
 def _kept(response: Response, fingerprint: bytes, parts: Parts) -> StoredAnswer | None:
-    """Give the answer as it is kept; None for one that came to nothing, is a stream, or holds a secret."""
+    """Return the answer to store; None for one that failed, is a stream, or holds a secret."""
     body = getattr(response, "body", None)
     is_secret = response.headers.get("cache-control") == "no-store"
     if response.status_code not in _DONE or not isinstance(body, bytes) or len(body) > MOST_KEPT or is_secret:
@@ -169,7 +169,7 @@ def _kept(response: Response, fingerprint: bytes, parts: Parts) -> StoredAnswer 
 
 
 def _fingerprint(request: Request, file: IO[bytes]) -> bytes:
-    """Digest all that makes a request what it is."""
+    """Digest everything that identifies a request."""
     headers = {name: request.headers.get(name) for name in ("content-type", "if-match")}
     asked = [request.method, request.scope["path"], request.scope["query_string"].decode("latin-1"), headers]
     digest = blake2b(msgspec.json.encode(asked), digest_size=32)
@@ -180,7 +180,7 @@ def _fingerprint(request: Request, file: IO[bytes]) -> bytes:
 
 
 def _replay(file: IO[bytes]) -> Callable[[], Coroutine[Any, Any, Message]]:
-    """Give the body that was read once more, as a server does."""
+    """Replay the body that was read, as a server sends it."""
 
     async def receive() -> Message:
         piece = file.read(_PIECE)
