@@ -32,12 +32,12 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def next_step(failures: int) -> timedelta:
-    """Return the pause after this many failures in a row (from 1): from a second to a day."""
+    """Return the pause after this many failures in a row (from 1): one second to one day."""
     return STEPS[failures - 1] if 0 < failures <= len(STEPS) else LAST_STEP
 
 
 def after_success(delivery: DueDelivery, now: Instant) -> DeliveryResult:
-    """Say that a channel accepted an alert."""
+    """Return the result of an accepted alert."""
     tried_us = _tried(delivery, now)
     return DeliveryResult(delivery.alert_id, delivery.channel, "accepted", now, None, None, tried_us, delivery.position)
 
@@ -87,7 +87,7 @@ def channel_after_failure(state: ChannelState, error: DeliveryError, now: Instan
 
 
 def channel_after_success(state: ChannelState) -> ChannelState:
-    """Forget the failures of a channel that accepts again."""
+    """Clear the failures of a channel that accepts alerts again."""
     return msgspec.structs.replace(state, failures=0, next_at=None, disabled=False, error=None, failed_at=None)
 
 
@@ -103,7 +103,7 @@ def pause_left(state: ChannelState, now: Instant) -> timedelta:
 
 
 def _tried(delivery: DueDelivery, now: Instant) -> int:
-    """Add the pause that this try ends: as long as it really was, at most as long as it was meant to be."""
+    """Add the pause that this try ends, at its real length but not beyond the planned one."""
     if not delivery.tries or delivery.last_try_at is None:
         return 0
     meant_us = max(delivery.next_at - delivery.last_try_at, 0)

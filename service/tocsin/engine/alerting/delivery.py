@@ -1,4 +1,4 @@
-"""From the outbox to the channels: at least once, in order for each page; what is not accepted delays no other page."""
+"""Delivery from the outbox to the channels: at least once, in order per page, no page delaying another."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from tocsin.ports import AlertStore, Channel, Clock, Telemetry
     from tocsin.settings import DeliverySettings
 
-# How many alerts, of different pages, a channel is given at once while it answers promptly.
+# Alerts of different pages that a prompt channel is given in parallel.
 IN_FLIGHT: Final = 8
-# The same with those whose answer takes longer than SLOW_S: they give their places to others.
+# The same including deliveries that take longer than SLOW_S: these give their slots to others.
 MOST_IN_FLIGHT: Final = 16
 SLOW_S: Final = 1.0
-# Alerts of this many pages fail, and none is accepted between: then the channel is at fault.
+# Alerts of this many pages fail without an accepted one in between: then the channel is at fault.
 BLAMED_AT: Final = 3
-# How many deliveries are read, and recorded in one transaction, at most.
+# Deliveries that are read together, and recorded in one transaction, at most.
 BATCH: Final = 64
-# After this time an answer is recorded, while others are still awaited.
+# Longest time until an answer is recorded while others are awaited: a crash repeats what is not recorded.
 RECORD_S: Final = 0.25
 POLL_S: Final = 1.0
-# How long the last answers have to be recorded when the channel is given up.
+# Time for recording the last answers when a channel ends.
 LAST_RECORD_S: Final = 2.0
 _LOOK_AGAIN_S: Final = 5.0
 _TESTS: Final = 8
@@ -64,25 +64,26 @@ class Delivery:
         self._clock, self._telemetry = clock, telemetry
         self._test_event = test_event
         self._loops = {channel.name: self._loop_of(channel) for channel in channels}
-        # Names of which a loop runs: the next one of a name begins when that has ended, lest both deliver the same.
+        # Names with a running loop. A replaced channel's loop ends before the next one begins, or both would deliver
+        # the same alerts.
         self._running: set[str] = set()
         self._group: asyncio.TaskGroup | None = None
         self._testing: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
-        """Say that alerts were written, so that they need not wait for the next look at the outbox."""
+        """Read the outbox now: alerts were written."""
         for loop in self._loops.values():
             loop.wake()
 
     def clock_went_back(self) -> None:
-        """Say that the wall clock was set back: no alert waits until it has caught up."""
+        """Note that the wall clock was set back, so that no alert waits until it has caught up."""
         for loop in self._loops.values():
             loop.clock_went_back()
 
     def configure(self, opened: Sequence[Channel], gone: Collection[str]) -> None:
-        """Deliver to these channels from now on, in place of those of the same names, not to those gone.
+        """Replace channels of the same names by these, and end those that are gone.
 
-        Deliveries under way end first; then the channels that were replaced are closed.
+        Deliveries under way end before their channel is closed.
         """
         for name in {*gone, *(channel.name for channel in opened)} & self._loops.keys():
             self._loops.pop(name).finish()
@@ -92,7 +93,7 @@ class Delivery:
                 self._begin(channel.name, self._group)
 
     async def try_channel(self, name: str) -> None:
-        """Give a channel a test event; one that takes it is enabled again. Raises DeliveryError, SettingsError."""
+        """Send a test event; a channel that accepts it is enabled again. Raises DeliveryError, SettingsError."""
         loop = self._loops.get(name)
         if loop is None or self._test_event is None:
             raise SettingsError(
@@ -110,7 +111,7 @@ class Delivery:
                 self._testing = group.create_task(self._take_tests(group), name="channel-tests")
 
     def finish(self) -> None:
-        """Let `run` end; what is under way is answered and recorded first."""
+        """Let `run` end once deliveries under way are answered and recorded."""
         self._group = None
         if self._testing is not None:
             self._testing.cancel()
@@ -118,7 +119,7 @@ class Delivery:
             loop.finish()
 
     async def drain(self, deadline_s: float) -> None:
-        """Deliver what is due; what the channels do not take, or not in this time, stays in the outbox."""
+        """Deliver what is due within this time; the rest stays in the outbox."""
         try:
             async with asyncio.timeout(deadline_s), asyncio.TaskGroup() as group:
                 for loop in self._loops.values():
@@ -134,7 +135,7 @@ class Delivery:
         group.create_task(self._serve(name), name=f"deliver-{name}")
 
     async def _serve(self, name: str) -> None:
-        """Run the loop of this name, and those that take its place."""
+        """Run the loop of this name, and its replacements."""
         while (loop := self._loops.get(name)) is not None:
             await loop.run()
             if self._loops.get(name) is loop:
@@ -143,7 +144,7 @@ class Delivery:
         self._running.discard(name)
 
     async def _take_tests(self, group: asyncio.TaskGroup) -> None:
-        """Try the channels that the command line asks for."""
+        """Test the channels that the command line asks for."""
         while True:
             try:
                 for number, name in await self._store.take_channel_tests(self._clock.now(), limit=_TESTS):
@@ -167,7 +168,7 @@ class Delivery:
 
 
 class ChannelLoop:
-    """Delivers to one channel: at most one alert of each page at once.
+    """Delivers to one channel, at most one alert of a page at a time.
 
     An alert that fails is tried again after steps of its own, and the other pages' go on. Only where alerts of
     BLAMED_AT different pages fail, with none accepted between, the whole channel is left alone for a while; it is then
@@ -180,14 +181,14 @@ class ChannelLoop:
         self.name = channel.name
         self._channel, self._store, self._give_up = channel, store, give_up
         self._clock, self._telemetry = clock, telemetry
-        # By position in the outbox: read and not yet begun, begun when, answered and not yet recorded.
+        # By position in the outbox: read but not begun; begun, with the time; answered but not recorded.
         self._ready: deque[DueDelivery] = deque()
         self._under_way: dict[int, float] = {}
         self._answered: dict[int, DeliveryResult] = {}
         self._answered_s = 0.0
         self._failing: set[int | str] = set()
         self._limit = IN_FLIGHT
-        # Grows each time the channel is blamed: an answer to what was begun before says nothing new.
+        # Counts how often the channel was blamed: answers to deliveries begun before that are no new evidence.
         self._round = 0
         self._state: ChannelState | None = None
         self._is_unsaved = False
@@ -197,16 +198,16 @@ class ChannelLoop:
         self._finishing = False
 
     def wake(self) -> None:
-        """Look at the outbox now."""
+        """Read the outbox now."""
         self._changed.set()
 
     def finish(self) -> None:
-        """Let `run` end when what is under way is answered."""
+        """Let `run` end when deliveries under way are answered."""
         self._finishing = True
         self._changed.set()
 
     def clock_went_back(self) -> None:
-        """Say that the wall clock was set back; see `Delivery`."""
+        """Note that the wall clock was set back; see `Delivery`."""
         self._is_resumed = False
         self._changed.set()
 
@@ -215,7 +216,7 @@ class ChannelLoop:
         await self._channel.close()
 
     async def try_out(self, event: JsonObject) -> None:
-        """Give the channel a test event; success enables the channel and ends its pause. Raises DeliveryError."""
+        """Send a test event; success enables the channel and ends its pause. Raises DeliveryError."""
         await self._channel.deliver(SerializedEvent.of(event))
         state = self._state or await self._store.channel_state(self.name)
         if state.disabled or state.failures:
@@ -247,7 +248,7 @@ class ChannelLoop:
 
     @asynccontextmanager
     async def _deliveries(self) -> AsyncIterator[asyncio.TaskGroup]:
-        """Give a parent for deliveries; however they end, what was answered is recorded."""
+        """Provide the group of deliveries; answers are recorded however it ends."""
         try:
             async with asyncio.TaskGroup() as group:
                 ticker = group.create_task(self._tick(), name=f"deliver-{self.name}-tick")
@@ -262,19 +263,19 @@ class ChannelLoop:
                     self._tell_unrecorded(exc)
 
     async def _take_turn(self, group: asyncio.TaskGroup) -> bool:
-        """Record what was answered and begin what may be begun; False if the store fails."""
+        """Record answers and begin deliveries as far as possible; False if the store fails."""
         try:
             if not self._is_resumed:
                 await self._store.resume_deliveries(self.name, self._clock.now())
                 self._is_resumed = True
             await self._look_at_state()
-            # Reading records what was answered; a transaction of its own before it would cost as much again.
+            # Reading also records answers; a separate transaction before it would double the cost.
             if self._is_record_due() and (self._ready or self._room() <= 0):
                 await self._record()
             while self._room() > 0 and (self._ready or await self._read_due()):
                 self._begin(group)
             if self._is_left_alone():
-                # Read while the last answer came: another one of its page may be first by then.
+                # They were read before the channel failed; by its next try another alert of a page may be first.
                 self._ready.clear()
         except StoreError as exc:
             self._tell_unrecorded(exc)
@@ -282,7 +283,7 @@ class ChannelLoop:
         return True
 
     async def _look_at_state(self) -> None:
-        """Read how the channel is: known since the start, but a test may have enabled it or ended its back-off."""
+        """Read the state of a failing channel again: a test may have enabled it or ended its pause."""
         now_s = self._clock.monotonic()
         known = self._state
         is_well = known is not None and not (known.disabled or known.failures)
@@ -310,7 +311,7 @@ class ChannelLoop:
         return delivery
 
     async def _give(self, delivery: DueDelivery, begun_in: int) -> None:
-        """Give the channel an alert, and further ones while they are at hand and the loop need not record."""
+        """Deliver an alert, then further ones while some are ready and no answers have to be recorded."""
         while True:
             fault: DeliveryError | None = None
             try:
@@ -336,13 +337,13 @@ class ChannelLoop:
         state = self._known_state
         self._failing.clear()
         self._limit = min(self._limit + 1, IN_FLIGHT)
-        # One that was begun before its receiver said that it is gone does not say that it is back.
+        # A delivery begun before the receiver reported itself gone does not prove that it is back.
         if state.failures and not state.disabled:
             self._become(channel_after_success(state))
         return after_success(delivery, self._clock.now())
 
     def _failed(self, delivery: DueDelivery, fault: DeliveryError, *, is_news: bool) -> DeliveryResult:
-        """Judge whose fault it is, and say when the alert is tried again."""
+        """Decide whether the alert or the channel is at fault, and when the alert is tried again."""
         now, state = self._clock.now(), self._known_state
         if fault.blames == "gone" and not state.disabled:
             self._blame(fault)
@@ -353,13 +354,13 @@ class ChannelLoop:
         is_channels = fault.blames == "channel" and self._is_left_alone()
         channel_again_at = self._known_state.next_at if is_channels else None
         result = after_failure(delivery, fault, now, give_up=self._give_up, channel_again_at=channel_again_at)
-        # A shortage of this machine is told once, for all that it puts off (`engine.shortage`).
+        # `hosts.shortage` logs a shortage of this machine once, for all the work that it delays.
         if result.state == "dead" or not (is_channels or fault.blames in {"gone", "ours"}):
             self._tell_of(result)
         return result
 
     def _blame(self, fault: DeliveryError) -> None:
-        """Leave the whole channel alone for a while, or for good."""
+        """Pause or disable the whole channel."""
         self._round += 1
         self._limit = 1
         self._failing.clear()
@@ -377,7 +378,7 @@ class ChannelLoop:
         return self._state
 
     def _room(self) -> int:
-        """How many more alerts the channel may be given now."""
+        """Return how many more deliveries may begin now."""
         if self._finishing or self._is_left_alone():
             return 0
         limit, begun = min(self._limit, self._channel.at_once), len(self._under_way)
@@ -388,7 +389,7 @@ class ChannelLoop:
         return min(limit - (begun - slow), MOST_IN_FLIGHT - begun)
 
     async def _read_due(self) -> bool:
-        """Read what is due and not under way; what was answered is recorded first, so that its pages go on."""
+        """Read due alerts; answers are recorded first, so that the next alerts of their pages are due."""
         await self._record()
         limit = BATCH if self._limit == IN_FLIGHT else self._limit
         under_way = [*self._under_way, *self._answered]
@@ -400,7 +401,7 @@ class ChannelLoop:
         state = self._known_state
         if state.next_at is None or state.disabled:
             return state.disabled
-        # By both clocks: the one may be set back, the other stops while the machine is suspended.
+        # By both clocks: the wall clock may be set back, the monotonic one stops during a suspend.
         return self._clock.monotonic() < self._again_s and self._clock.now() < state.next_at
 
     def _is_record_due(self) -> bool:
@@ -413,7 +414,7 @@ class ChannelLoop:
         return self._clock.monotonic() - self._answered_s >= RECORD_S
 
     async def _record(self) -> None:
-        """Write what became of tries, and how the channel is now."""
+        """Write the results of tries, and the state of the channel."""
         if self._answered:
             results = dict(self._answered)
             await self._store.record_deliveries(list(results.values()))
@@ -431,7 +432,7 @@ class ChannelLoop:
             self._changed.set()
 
     def _tell_unrecorded(self, error: Exception) -> None:
-        # Nothing is lost: what was accepted is recorded later; else it is given again, under the same id.
+        # Nothing is lost: answers are recorded later, or their alerts are delivered again with the same ids.
         values = {"channel": self.name, "error": str(error) or type(error).__name__}
         self._telemetry.emit(Happening("delivery.unrecorded", "error", values))
 

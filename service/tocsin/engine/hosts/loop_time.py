@@ -1,4 +1,4 @@
-"""The time of the loop: work of milliseconds is done in turns, what is urgent first; and how long ready work waits."""
+"""Sharing the time of the loop between pieces of work of milliseconds, and measuring its lag."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
     from tocsin.ports import Clock
 
-# So much work is done in one turn of the loop; then sockets, timers and messages have theirs.
+# Longest work in one turn of the loop; then sockets, timers and messages have their turn.
 TURN_S: Final = 0.005
-# What takes less counts for nothing: to wait for a turn would cost a share of it, and hundreds of them fit in one.
+# Shorter work is not counted: waiting for a turn would cost a share of it, and hundreds fit into one turn.
 SHORT_S: Final = 0.0005
-# How often it is measured how late a loop is.
+# Interval of measuring the lag.
 MEASURED_S: Final = 1.0
 _MOST_WOKEN: Final = 64
 # Of the latest piece of work in the mean.
@@ -24,15 +24,15 @@ _WEIGHT: Final = 0.1
 
 
 class LoopTime:
-    """Shares the loop's time between pieces of work that do not wait for anything, such as reading a page.
+    """Limits synchronous work, such as reading pages, per turn of the loop; urgent work goes first.
 
-    Where hundreds of answers come together, reading them all in one turn would keep every socket, timer and message
-    waiting for seconds, renderings among them. What is urgent begins before all else that waits.
-
-    now    seconds, monotonic
-    lag_s  how long work that was ready waited for the loop at most, when that was measured last
-    `begin_at_once`, or else `begin`; then the work, without any await; then `end`.
+    Use    `begin_at_once` or `begin`, then the work without any await, then `end`
+    now    monotonic seconds
+    lag_s  longest wait of work that was ready, as last measured
     """
+
+    # When hundreds of answers arrive together, reading all of them in one turn would delay every socket, timer and
+    # message for seconds, renderings among them.
 
     __slots__ = ("_began_s", "_is_turning", "_longest_s", "_mean_s", "_now", "_spent_s", "_urgent", "_usual", "lag_s")
 
@@ -44,21 +44,21 @@ class LoopTime:
         self._began_s = self._spent_s = self._mean_s = self._longest_s = self.lag_s = 0.0
 
     def begin_at_once(self) -> bool:
-        """Begin, if this turn of the loop has time left; `end` must follow."""
+        """Begin if this turn of the loop has time left; `end` must follow."""
         if self._spent_s >= TURN_S:
             return False
         self._began_s = self._now()
         return True
 
     async def begin(self, *, urgent: bool = False) -> None:
-        """Wait until it is this work's turn; `end` must follow."""
+        """Wait for a turn of the loop; `end` must follow."""
         if self.begin_at_once():
             return
         loop, waiting = asyncio.get_running_loop(), self._urgent if urgent else self._usual
         place, since = loop.create_future(), self._now()
         waiting.append((since, place))
         self._turn_later()
-        # The first one of a turn always begins, so that each turn does some of the waiting work.
+        # The first waiter of a turn always begins, so that each turn makes progress.
         while not await place and self._spent_s >= TURN_S:
             place = loop.create_future()
             waiting.appendleft((since, place))
@@ -67,7 +67,7 @@ class LoopTime:
         self._longest_s = max(self._longest_s, self._began_s - since)
 
     def end(self) -> None:
-        """Say that the work that began last has ended."""
+        """End the work that began last."""
         took_s = self._now() - self._began_s
         self._mean_s = self._mean_s + (took_s - self._mean_s) * _WEIGHT if self._mean_s else took_s
         if took_s < SHORT_S:
@@ -77,7 +77,7 @@ class LoopTime:
             self._turn_later()
 
     async def measure(self, clock: Clock) -> float:
-        """Measure `lag_s` for a while: how late a timer was, or how long a piece of work waited for its turn."""
+        """Measure `lag_s` once: the lateness of a timer, or the wait of work for its turn."""
         began_s = clock.monotonic()
         await clock.sleep(MEASURED_S)
         late_s, now = clock.monotonic() - began_s - MEASURED_S, self._now()
@@ -87,7 +87,7 @@ class LoopTime:
         return self.lag_s
 
     async def keep_measuring(self, clock: Clock) -> None:
-        """Measure again and again, until cancelled."""
+        """Measure until cancelled."""
         while True:
             await self.measure(clock)
 
@@ -97,7 +97,7 @@ class LoopTime:
             asyncio.get_running_loop().call_soon(self._turn)
 
     def _turn(self) -> None:
-        """Let as many begin as are likely to fit into this turn, at least one."""
+        """Wake as many waiters as probably fit into this turn, at least one."""
         self._is_turning, self._spent_s = False, 0.0
         left = min(int(TURN_S / self._mean_s), _MOST_WOKEN) if self._mean_s else 1
         left, is_first = max(left, 1), True

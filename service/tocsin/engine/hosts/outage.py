@@ -1,4 +1,4 @@
-"""Do they fail, or does our own connection? Pure, over a given clock."""
+"""Telling failing hosts from an outage of our own connection. Pure, over a given clock."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ FEWEST_HOSTS = 3
 SHARE = 0.95
 FIRST_PROBE_S = 5.0
 LONGEST_PROBE_S = 300.0
-# Hosts known to fail by themselves; the ones that failed first are forgotten first.
+# Hosts that are remembered to fail by themselves; those that failed first are forgotten first.
 MOST_DEAD = 10_000
-# The kinds of failure that all hosts show at once when our own connection fails.
+# Kinds of failure that all hosts show at once if our own connection fails.
 OURS = frozenset({FailureKind.DNS, FailureKind.CONNECT})
-# Kinds of failure that an answer came before: the way to the host is open.
+# Kinds of failure that include an answer: the connection to the host works.
 _ANSWERED = frozenset(
     {
         FailureKind.STATUS,
@@ -37,14 +37,14 @@ _ANSWERED = frozenset(
 
 
 class OutageWatch:
-    """Watches tries for the sign that our own connection fails.
+    """Watches tries for signs that our own connection fails.
 
-    A doubt arises when of the tries since the last answer, at most those of a minute, at least 95 % failed by DNS or
-    connection, and these were of at least three hosts. A host that failed while others answered is no evidence until it
-    has answered again. Any answer settles the doubt: the hosts fail. Else `settle` is called once the hosts that
-    answered last were asked (see `probing`): only then is it an outage. It ends with the first answer, and only so.
+    A doubt arises when, since the last answer and within a minute, at least 95 % of the tries failed by DNS or
+    connection, at three or more hosts. A host that failed while others answered is no evidence until it answers again.
+    Any answer settles the doubt: the hosts fail. Otherwise `settle` declares an outage after the hosts that answered
+    last were tried (see `probing`). Only an answer ends an outage.
 
-    While there is a doubt, ends of checks that depend on it are held back (`hold`).
+    During a doubt, results that depend on it are held back (`hold`).
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -56,7 +56,7 @@ class OutageWatch:
         self._is_ending = False
         self._probes = 0
         self._probe_at_s = 0.0
-        # Before the first answer, the silence is counted from the start.
+        # Before the first answer, silence counts from the start.
         self._answered_s = clock.monotonic()
         self._doubted_at: Instant | None = None
         self.has_answered = False
@@ -65,33 +65,33 @@ class OutageWatch:
         """Since when, on the wall clock; None while there is no outage."""
 
     def note(self, host: str, ok: bool, kind: str | None = None) -> None:  # noqa: FBT001 - what became of it
-        """Take note of one try: whether it brought an answer of any kind, and if not, the kind of failure."""
+        """Take note of one try: an answer of any kind, or the kind of failure."""
         if ok or kind in _ANSWERED:
             self._answered(host)
             return
         if kind == FailureKind.BLOCKED_ADDRESS or host in self._dead:
-            return  # Nothing was sent, or it fails whether or not our connection does.
+            return  # Nothing was sent, or the host fails by itself.
         now_s = self._clock.monotonic()
         is_ours = kind in OURS
         self._tries.append((now_s, host, is_ours))
         if is_ours:
             self._failing[host] += 1
         if self.in_doubt:
-            return  # What has failed since the doubt arose is kept until it is settled.
+            return  # Failures during a doubt are kept until it is settled.
         while self._tries[0][0] < now_s - WINDOW_S:
             self._forget_oldest()
         if self.began_at is None and self._looks_like_ours():
             self._doubted_at = self._clock.now()
 
     def hold(self, give: Callable[[bool], None]) -> None:
-        """Call this once it is known whether it is an outage; at once where there is no doubt."""
+        """Call `give` when it is known whether this is an outage; at once without a doubt."""
         if self.in_doubt and not self._is_ending:
             self._held.append(give)
         else:
             give(self.in_doubt or self.is_outage())
 
     def settle(self, *, is_outage: bool) -> None:
-        """End the doubt; nothing happens where there is none."""
+        """Settle the doubt, if there is one."""
         if self._doubted_at is None:
             return
         if is_outage:
@@ -105,51 +105,49 @@ class OutageWatch:
         self._give(is_outage=is_outage)
 
     def stop_holding(self) -> None:
-        """Give what is held, and what comes from now on, as in an outage: there is no time left to find out.
-
-        Such a page keeps its tries, and is checked again soon.
-        """
+        """Release held and future results as in an outage: the engine stops before the doubt is settled."""
+        # In doubt for the page: it keeps its tries, and is checked again soon.
         self._is_ending = True
         self._give(is_outage=True)
 
     def resume(self, began_at: Instant) -> None:
-        """Go on with an outage that was told of before a restart: the first probe is due at once."""
+        """Continue an outage from before a restart; the first probe is due at once."""
         self.began_at = began_at
         self._probes = 0
         self._probe_at_s = self._clock.monotonic()
 
     def is_outage(self) -> bool:
-        """Say whether the fault is ours: nothing is asked for but probes, and checking pauses."""
+        """Tell whether our own connection fails; then only probes are requested."""
         return self.began_at is not None
 
     @property
     def in_doubt(self) -> bool:
-        """Whether it may be our own connection, and is not known yet."""
+        """Whether our own connection may fail, which is not settled yet."""
         return self._doubted_at is not None
 
     @property
     def held(self) -> int:
-        """How many ends of checks wait for the doubt to be settled."""
+        """Number of results that wait for the doubt to be settled."""
         return len(self._held)
 
     def silent_s(self) -> float:
-        """Give the seconds since the last answer of any host, or since the start."""
+        """Return the seconds since the last answer of any host, or since the start."""
         return self._clock.monotonic() - self._answered_s
 
     def is_failing(self, host: str) -> bool:
-        """Say whether this host has failed by DNS or connection within the last minute, and nothing answered since."""
+        """Tell whether this host failed by DNS or connection within the last minute, without any answer since."""
         return host in self._failing
 
     def is_dead(self, host: str) -> bool:
-        """Say whether this host failed while others answered, and has not answered since."""
+        """Tell whether this host failed while others answered, and has not answered since."""
         return host in self._dead
 
     def probe_in_s(self) -> float:
-        """Give the seconds until the next probe of an outage; 0 if it is due."""
+        """Return the seconds until the next probe of an outage, 0 if it is due."""
         return max(self._probe_at_s - self._clock.monotonic(), 0.0)
 
     def next_probe(self) -> int:
-        """Give the number of the probe that is made now, from 0, and plan the one after it, after a growing pause."""
+        """Return the number of the probe that is due, from 0, and plan the next one after a growing pause."""
         number = self._probes
         self._probes += 1
         pause_s = min(FIRST_PROBE_S * 2.0 ** min(self._probes, 10), LONGEST_PROBE_S)
@@ -172,7 +170,7 @@ class OutageWatch:
             self._give(is_outage=False)
 
     def _blame_them(self) -> None:
-        """Remember which hosts failed while our connection was well."""
+        """Remember which hosts failed while our connection worked."""
         for host in self._failing:
             self._dead[host] = None
         while len(self._dead) > MOST_DEAD:
@@ -195,5 +193,5 @@ class OutageWatch:
                 del self._failing[host]
 
     def _looks_like_ours(self) -> bool:
-        # The count of hosts is looked at first: it is the cheap one, and few hosts are the usual case.
+        # The number of hosts is checked first: it is cheap, and usually too small.
         return len(self._failing) >= FEWEST_HOSTS and self._failing.total() >= SHARE * len(self._tries)
