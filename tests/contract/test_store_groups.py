@@ -54,7 +54,7 @@ async def test_two_groups_never_differ_only_in_capitals(desk: Desk) -> None:
         desk.store.edit_pages([page_id], NOW, group="OFFERS", **move),
         desk.store.edit_group("offerS", NOW, settings={"every": "6h"}, unset=()),
     ):
-        with pytest.raises(UsageError, match="there is Offers, which differs only in capitals; write Offers"):
+        with pytest.raises(UsageError, match="the group Offers differs only in capitals; write Offers"):
             await attempt
 
     assert await names(desk) == ["Offers", "main"]

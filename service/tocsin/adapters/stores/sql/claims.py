@@ -12,13 +12,13 @@ from tocsin.errors import StaleClaim
 from tocsin.model import Claim
 
 if TYPE_CHECKING:
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import Instant
 
 SQL = queries("claims")
 
 
-def take(db: Session, shards: range, now: Instant, until: Instant, holder: str) -> Claim | None:
+def take(db: SqlSession, shards: range, now: Instant, until: Instant, holder: str) -> Claim | None:
     """Claim these shards, unless another holder has a lease on one of them."""
     first, last = shards.start, shards.stop - 1
     rows = db.execute(SQL["overlapping"], {"first": first, "last": last}).fetchall()
@@ -34,19 +34,19 @@ def take(db: Session, shards: range, now: Instant, until: Instant, holder: str) 
     return Claim(claim_id, first, last, holder, epoch, until)
 
 
-def renew(db: Session, claim: Claim, until: Instant) -> Claim:
+def renew(db: SqlSession, claim: Claim, until: Instant) -> Claim:
     """Lengthen a claim that is still in force; raises StaleClaim."""
     if not db.execute(SQL["renew"], {"id": claim.id, "epoch": claim.epoch, "until": until}).rowcount:
         raise _stale(claim)
     return structs.replace(claim, until=until)
 
 
-def end_leases(db: Session) -> None:
+def end_leases(db: SqlSession) -> None:
     """End the leases of engines that are gone, so that the next one need not wait for them; their epochs stay."""
     db.execute(SQL["end_leases"])
 
 
-def require(db: Session, claim: Claim) -> None:
+def require(db: SqlSession, claim: Claim) -> None:
     """Raise StaleClaim unless this claim is in force; an expired lease that was not replaced is."""
     if db.execute(SQL["is_current"], {"id": claim.id, "epoch": claim.epoch}).fetchone() is None:
         raise _stale(claim)

@@ -11,7 +11,7 @@ from tocsin.events import OUTAGE_BEGAN, OUTAGE_ENDED, kind_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import AlertDraft, Instant, JsonObject
 
 
@@ -19,7 +19,7 @@ ALERTS = queries("alerts")
 RENDERS = queries("renders")
 
 
-def publish(db: Session, drafts: Sequence[AlertDraft]) -> None:
+def publish(db: SqlSession, drafts: Sequence[AlertDraft]) -> None:
     """Write alerts in this order, each with a delivery to every channel that is set."""
     if not drafts:
         return
@@ -68,7 +68,7 @@ def group_of(data: JsonObject) -> str | None:
 
 
 def want_render(
-    db: Session,
+    db: SqlSession,
     page_id: int,
     *,
     since: Instant,
@@ -81,7 +81,7 @@ def want_render(
     db.execute(RENDERS["want"], row)
 
 
-def forgive(db: Session, page_id: int) -> None:
+def forgive(db: SqlSession, page_id: int) -> None:
     """Forget that a rendering is owed: the user wants no more of it."""
     db.execute(RENDERS["forgive"], {"page": page_id})
     db.execute(RENDERS["forgive_job"], {"page": page_id})

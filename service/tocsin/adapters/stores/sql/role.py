@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import timedelta
 
-    from tocsin.adapters.stores.sql.session import Database, Session
+    from tocsin.adapters.stores.sql.session import Database, SqlSession
     from tocsin.ports.pages import OnStep
     from tocsin.settings import SignalSettings
 
@@ -72,15 +72,15 @@ class Pace:
 
 
 class TimedStep(Generic[T]):
-    """One step of a long edit; implements session.Step. `results` holds what it returned, once that is committed."""
+    """One step of a long edit; implements session.EditStep; `results` holds what it returned once it is committed."""
 
-    def __init__(self, work: Callable[[Session], T], timer: Callable[[], float]) -> None:
+    def __init__(self, work: Callable[[SqlSession], T], timer: Callable[[], float]) -> None:
         self._work, self._timer = work, timer
         self._done: list[T] = []
         self.results: list[T] = []
         self.held_s = 0.0
 
-    def run(self, db: Session) -> None:
+    def run(self, db: SqlSession) -> None:
         """Do the work."""
         # The wait for the lock is over by now; committing is not counted either, since others may write meanwhile.
         began_s = self._timer()
@@ -101,7 +101,7 @@ class Role:
         self._read, self._view = database.read, database.view
         self._paces: defaultdict[str, Pace] = defaultdict(Pace)
 
-    async def _step(self, pace: Pace, work: Callable[[Session], int], on_step: OnStep) -> int:
+    async def _step(self, pace: Pace, work: Callable[[SqlSession], int], on_step: OnStep) -> int:
         """Do one step; returns what `work` returns: how many rows it was about.
 
         A caller that cancels is told of the step under way before the cancellation is passed on.
@@ -120,7 +120,7 @@ class Role:
         await self._database.rest(step.held_s)
         return rows
 
-    async def _in_turn(self, pace: Pace, rows: int, work: Callable[[Session], T]) -> T:
+    async def _in_turn(self, pace: Pace, rows: int, work: Callable[[SqlSession], T]) -> T:
         """Do one step about this many rows; returns what `work` returns."""
         step = TimedStep(work, self._options.timer)
         await self._database.edit_step(step)
@@ -139,19 +139,19 @@ def ids(values: Iterable[int | str]) -> str:
     return to_json(list(values))
 
 
-def touch_hosts(db: Session, host_ids: Iterable[int]) -> None:
+def touch_hosts(db: SqlSession, host_ids: Iterable[int]) -> None:
     """Stamp these hosts with a new revision, so that a running engine reads them again."""
     (revision,) = db.execute(REVISIONS["next"]).fetchone()
     db.execute(REVISIONS["stamp"], {"revision": revision, "hosts": ids(host_ids)})
 
 
-def touch_all_hosts(db: Session) -> None:
+def touch_all_hosts(db: SqlSession) -> None:
     """Stamp every host with a new revision."""
     (revision,) = db.execute(REVISIONS["next"]).fetchone()
     db.execute(REVISIONS["stamp_all"], {"revision": revision})
 
 
-def latest_revision(db: Session) -> int:
+def latest_revision(db: SqlSession) -> int:
     """Read the revision of the latest edit."""
     revision: int = db.execute(REVISIONS["latest"]).fetchone()[0]
     return revision

@@ -33,7 +33,7 @@ class Cursor(Protocol):
         """Drop the rows that are left."""
 
 
-class Session(Protocol):
+class SqlSession(Protocol):
     """A connection, inside a transaction. `sqlite3.Connection` and psycopg's connection have this shape."""
 
     @property
@@ -47,12 +47,12 @@ class Session(Protocol):
         """Run a statement once for each of these parameters."""
 
 
-class Step(Protocol):
+class EditStep(Protocol):
     """A transaction of a long edit: `run` is called inside of it, then `held_s` says how long it held its locks."""
 
     held_s: float
 
-    def run(self, db: Session) -> None:
+    def run(self, db: SqlSession) -> None:
         """Do the work of the step."""
 
     def committed(self) -> None:
@@ -66,13 +66,13 @@ class Database(Protocol):
     Each method raises StoreError for every error of the database.
     """
 
-    async def write(self, work: Callable[[Session], T], *, durable: bool = False) -> T:
+    async def write(self, work: Callable[[SqlSession], T], *, durable: bool = False) -> T:
         """Run this in a writing transaction; a `durable` one survives a loss of power."""
 
-    async def edit(self, work: Callable[[Session], T]) -> T:
+    async def edit(self, work: Callable[[SqlSession], T]) -> T:
         """Run this in a durable transaction that a running engine notices."""
 
-    async def edit_step(self, step: Step) -> None:
+    async def edit_step(self, step: EditStep) -> None:
         """Run a step of a long edit, as `edit` does; others that write wait only while it holds its locks."""
 
     async def rest(self, held_s: float) -> None:
@@ -81,13 +81,13 @@ class Database(Protocol):
     async def drain(self) -> None:
         """Wait until everything that was handed to `write`, `edit` and `edit_step` before is done."""
 
-    async def read(self, work: Callable[[Session], T]) -> T:
+    async def read(self, work: Callable[[SqlSession], T]) -> T:
         """Run this on one snapshot, through the connection that the engine reads by."""
 
-    async def view(self, work: Callable[[Session], T]) -> T:
+    async def view(self, work: Callable[[SqlSession], T]) -> T:
         """Run this on one snapshot, through the connection for people: neither waits for the other."""
 
-    def apart(self, *, one_instant: bool = False) -> AbstractAsyncContextManager[Reading]:
+    def apart(self, *, one_instant: bool = False) -> AbstractAsyncContextManager[SnapshotReader]:
         """Open a connection for long readings, on which only its caller waits.
 
         one_instant  all readings see one snapshot; else each sees its own
@@ -97,7 +97,7 @@ class Database(Protocol):
         """Tell how many bytes the database takes, and how many are free where it lies (None: unknown)."""
 
 
-class Reading(Protocol):
+class SnapshotReader(Protocol):
     """Runs functions of a session of its own, one after the other."""
 
-    def __call__(self, work: Callable[[Session], T], /) -> Awaitable[T]: ...
+    def __call__(self, work: Callable[[SqlSession], T], /) -> Awaitable[T]: ...

@@ -10,52 +10,46 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _HERE: Final = Path(__file__).resolve().parent
 _NAME: Final = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 _COMMENT: Final = re.compile(r"^--(?! name: ).*\n", re.MULTILINE)
-_PLACE: Final = re.compile(r"\{(\d)\}")
 _MACRO: Final = re.compile(r"\{(\w+)([^{}]*)\}")
+_ARGUMENTS: Final = {"index": 1, "ids": 1, "each": 2, "field": 2, "json": 1, "array": 1, "greatest": 2, "least": 2}
 
 
-class Dialect(Struct, frozen=True):
+class Dialect(Struct, frozen=True, eq=False):
     """How one database says what the dialects of SQL say differently: a template for each macro."""
 
     name: str
-    macros: Mapping[str, str]
+    macros: dict[str, str]
 
     def expand(self, macro: str, arguments: str) -> str:
         """Write a macro as SQL. Raises KeyError for an unknown macro, ValueError for a wrong number of arguments."""
-        template, given = self.macros[macro], _split(arguments)
-        if len(given) != 1 + max(int(number) for number in _PLACE.findall(template)):
-            raise ValueError(f"{{{macro}{arguments}}}: too many arguments, or too few")
-        return template.format(*given)
+        given = _split(arguments)
+        if len(given) != _ARGUMENTS[macro]:
+            raise ValueError(f"{{{macro}{arguments}}}: it takes {_ARGUMENTS[macro]} arguments")
+        return self.macros[macro].format(*given)
 
 
 SQLITE: Final = Dialect(
     "sqlite",
-    MappingProxyType(
-        {
-            "index": "indexed by {0}",
-            # Keys come as one JSON array: as a list of values, and as a table with the column `value`.
-            "ids": "(select value from json_each({0}))",
-            "each": "json_each({0}) {1}",
-            "field": "{0} ->> '$.{1}'",
-            # Text that another program wrote may be no JSON: then it is null.
-            "json": "iif(json_valid({0}), {0}, null)",
-            "array": "json_group_array({0})",
-            # With two arguments `max` is no aggregate. Neither argument may be null: dialects differ there.
-            "greatest": "max({0}, {1})",
-            "least": "min({0}, {1})",
-        }
-    ),
+    {
+        "index": "indexed by {0}",
+        # Keys come as one JSON array: as a list of values, and as a table with the column `value`.
+        "ids": "(select value from json_each({0}))",
+        "each": "json_each({0}) {1}",
+        "field": "{0} ->> '$.{1}'",
+        # Text that another program wrote may be no JSON: then it is null.
+        "json": "iif(json_valid({0}), {0}, null)",
+        "array": "json_group_array({0})",
+        # With two arguments `max` is no aggregate. Neither argument may be null: dialects differ there.
+        "greatest": "max({0}, {1})",
+        "least": "min({0}, {1})",
+    },
 )
 
 

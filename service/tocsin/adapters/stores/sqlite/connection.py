@@ -49,7 +49,7 @@ _LOOK_AGAIN_S = 0.01
 
 
 class SqliteSession(sqlite3.Connection):
-    """A connection as the roles use it; implements session.Session."""
+    """A connection as the roles use it; implements session.SqlSession."""
 
     dialect: Final = SQLITE
 

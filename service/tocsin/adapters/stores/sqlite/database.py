@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from datetime import timedelta
 
-    from tocsin.adapters.stores.sql.session import Reading, Session, Step
+    from tocsin.adapters.stores.sql.session import EditStep, SnapshotReader, SqlSession
     from tocsin.adapters.stores.sqlite.connection import SqliteSession
     from tocsin.adapters.stores.sqlite.place import EngineLock, StoreFiles
 
@@ -55,7 +55,7 @@ class SqliteDatabase:
         self._edited_here = True
         self._seen_version: int | None = None
 
-    async def write(self, work: Callable[[Session], T], *, durable: bool = False) -> T:
+    async def write(self, work: Callable[[SqlSession], T], *, durable: bool = False) -> T:
         """Run this in a writing transaction."""
 
         def whole(db: SqliteSession) -> T:
@@ -64,13 +64,13 @@ class SqliteDatabase:
 
         return await self.writer.run(whole)
 
-    async def edit(self, work: Callable[[Session], T]) -> T:
+    async def edit(self, work: Callable[[SqlSession], T]) -> T:
         """Run this in a durable transaction that a running engine notices."""
         done = await self.write(work, durable=True)
         self._edited_here = True
         return done
 
-    async def edit_step(self, step: Step) -> None:
+    async def edit_step(self, step: EditStep) -> None:
         """Run a step of a long edit; it reaches the disk when other processes may write again."""
 
         def whole(db: SqliteSession) -> None:
@@ -94,11 +94,11 @@ class SqliteDatabase:
         """Wait for the work that was handed to the writing connection before; it does one piece after the other."""
         await self.writer.run(lambda _: None)
 
-    async def read(self, work: Callable[[Session], T]) -> T:
+    async def read(self, work: Callable[[SqlSession], T]) -> T:
         """Run this on one snapshot."""
         return await self.reader.run(partial(_on_snapshot, work=work))
 
-    async def view(self, work: Callable[[Session], T]) -> T:
+    async def view(self, work: Callable[[SqlSession], T]) -> T:
         """Run this on one snapshot, through the connection for people."""
         viewer = self._viewer or await self._open_viewer()
         return await viewer.run(partial(_on_snapshot, work=work))
@@ -114,7 +114,7 @@ class SqliteDatabase:
             return self._viewer
 
     @asynccontextmanager
-    async def apart(self, *, one_instant: bool = False) -> AsyncIterator[Reading]:
+    async def apart(self, *, one_instant: bool = False) -> AsyncIterator[SnapshotReader]:
         """Open a connection for long readings."""
         async with open_lane(self.path, busy=self.busy, writes=False) as lane:
             if one_instant:
@@ -132,7 +132,7 @@ class SqliteDatabase:
         except OSError:
             return taken, None
 
-    async def foreign_revision(self, latest: Callable[[Session], int]) -> int | None:
+    async def foreign_revision(self, latest: Callable[[SqlSession], int]) -> int | None:
         """Read the store's revision if there was an edit since the last call, or no call yet; else None.
 
         latest  reads the revision
@@ -175,6 +175,6 @@ class SqliteDatabase:
                     await viewer.close()
 
 
-def _on_snapshot(db: SqliteSession, *, work: Callable[[Session], T]) -> T:
+def _on_snapshot(db: SqliteSession, *, work: Callable[[SqlSession], T]) -> T:
     with snapshot(db):
         return work(db)

@@ -18,7 +18,7 @@ from tocsin.spec.topper.state import FIELDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
 
 SQL = queries("invariants")
 _SHOWN = 5
@@ -97,7 +97,7 @@ ROW_CHECKS: Final[dict[str, Callable[[Sequence[Any]], bool]]] = {
 """Whether a row breaks an invariant, where SQL cannot tell."""
 
 
-def findings(db: Session) -> Iterator[str]:
+def findings(db: SqlSession) -> Iterator[str]:
     """Say what is wrong with a store: its integrity, its references, and the program's own invariants."""
     for (word,) in db.execute("pragma integrity_check"):
         if word != "ok":
@@ -117,7 +117,7 @@ def findings(db: Session) -> Iterator[str]:
         yield f"words of pages cannot be read ({exc})"
 
 
-def _breaches(db: Session, name: str, sentence: str) -> Iterator[str]:
+def _breaches(db: SqlSession, name: str, sentence: str) -> Iterator[str]:
     rows = iter(db.execute(SQL[name]))
     if name in ROW_CHECKS:
         rows = filter(ROW_CHECKS[name], rows)
@@ -127,7 +127,7 @@ def _breaches(db: Session, name: str, sentence: str) -> Iterator[str]:
         yield f"... and {more} more of this kind"
 
 
-def without_digest(db: Session) -> dict[str, int]:
+def without_digest(db: SqlSession) -> dict[str, int]:
     """Count the rows that were written before version 7, by table: whether a fault changed them cannot be told."""
     return {table: rows for table, rows in db.execute(SQL["without_digest"]) if rows}
 

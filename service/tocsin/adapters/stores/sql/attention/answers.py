@@ -17,7 +17,7 @@ from tocsin.errors import NotWatched, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import Instant, Instruction
 
 _LAST = 253_402_300_800_000_000
@@ -26,7 +26,7 @@ _RULES_ABOUT = {"page": "rule_of_page", "host-cause": "rule_of_host", "host": "r
 """How a rule of each scope is found."""
 
 
-class Answer(Struct, frozen=True):
+class UserAnswer(Struct, frozen=True):
     """What the user said to a question; with `url` only for that page of it."""
 
     question: int
@@ -52,7 +52,7 @@ class AnswerAtWork:
     the pages that are left stay in their question, and the same answer once more goes on with them.
     """
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: UserAnswer) -> None:
         self._answer = answer
         self._questions = [answer.question]
         self._left: list[int] = []
@@ -62,7 +62,7 @@ class AnswerAtWork:
         self._after = 0
         self._is_begun = self.is_done = False
 
-    def step(self, db: Session, *, rows: int) -> int:
+    def step(self, db: SqlSession, *, rows: int) -> int:
         """Carry out one step of at most this many pages; returns how many. Raises UsageError, NotWatched."""
         if not self._is_begun:
             self._begin(db)
@@ -86,7 +86,7 @@ class AnswerAtWork:
         """The next step is about pages of a rule that said something else of the same, not of the question."""
         return bool(self._former)
 
-    def _replace(self, db: Session, rows: int) -> int:
+    def _replace(self, db: SqlSession, rows: int) -> int:
         """Let pages of a former rule follow the new one, which speaks for those that fail meanwhile; then forget it."""
         former = self._former[-1]
         found = db.execute(SQL["ruled_pages"], {"rule": former, "limit": rows}).fetchall()
@@ -98,13 +98,13 @@ class AnswerAtWork:
             self._former.pop()
         return len(found)
 
-    def _follow(self, db: Session, page: int) -> None:
+    def _follow(self, db: SqlSession, page: int) -> None:
         _hold(db, self._answer, page, self._rule or 0)
         if self._answer.instruction.kind != "never":
             at = spread_at(page, self._answer.now, window_us(self._former_pages))
             db.execute(SQL["never_no_more"], {"page": page, "at": at})
 
-    def _begin(self, db: Session) -> None:
+    def _begin(self, db: SqlSession) -> None:
         answer, instruction = self._answer, self._answer.instruction
         host_id, cause = _subject_of(db, answer)
         if instruction.at is not None and instruction.at >= _LAST:
@@ -120,7 +120,7 @@ class AnswerAtWork:
         elif answer.url is None:
             _record(db, answer, self._questions)
 
-    def _make_rule(self, db: Session, host_id: int, cause: str) -> None:
+    def _make_rule(self, db: SqlSession, host_id: int, cause: str) -> None:
         answer = self._answer
         scope = "page" if answer.url is not None else answer.scope
         if scope not in _RULES_ABOUT:
@@ -138,7 +138,7 @@ class AnswerAtWork:
             counted = [db.execute(SQL["count_ruled"], {"rule": former}).fetchone()[0] for former in self._former]
             self._former_pages = sum(counted)
 
-    def _next_pages(self, db: Session, rows: int) -> list[AskedPage]:
+    def _next_pages(self, db: SqlSession, rows: int) -> list[AskedPage]:
         """The next step's pages, from one question to the next, in order of id."""
         if self._answer.url is not None:
             return [_page_named(db, self._answer)]
@@ -154,7 +154,7 @@ class AnswerAtWork:
                 self._after = 0
         return pages
 
-    def _carry_out(self, db: Session, pages: list[AskedPage]) -> None:
+    def _carry_out(self, db: SqlSession, pages: list[AskedPage]) -> None:
         kind = self._answer.instruction.kind
         if kind == "drop":
             remove(db, [page.id for page in pages])
@@ -171,13 +171,13 @@ class AnswerAtWork:
                     db.executemany(SQL["delete_rule"], [{"rule": each} for each in former])
                 _apply(db, self._answer, page, rule)
 
-    def _end(self, db: Session) -> None:
+    def _end(self, db: SqlSession) -> None:
         if self._answer.instruction.kind in ("never", "until-major", "copy"):
             _record(db, self._answer, self._questions, ends=True)
         self.is_done = True
 
 
-def _subject_of(db: Session, answer: Answer) -> tuple[int, str]:
+def _subject_of(db: SqlSession, answer: UserAnswer) -> tuple[int, str]:
     """The host and the cause of a question that is open, and has this page."""
     row = db.execute(SQL["subject"], {"question": answer.question}).fetchone()
     if row is None or row[2] is not None:
@@ -188,7 +188,7 @@ def _subject_of(db: Session, answer: Answer) -> tuple[int, str]:
     return row[0], row[1]
 
 
-def _page_named(db: Session, answer: Answer) -> AskedPage:
+def _page_named(db: SqlSession, answer: UserAnswer) -> AskedPage:
     row = db.execute(SQL["page_of_question"], {"question": answer.question, "url": answer.url}).fetchone()
     if row is None:
         raise NotWatched(
@@ -197,14 +197,14 @@ def _page_named(db: Session, answer: Answer) -> AskedPage:
     return AskedPage(*row)
 
 
-def _count(db: Session, answer: Answer) -> int:
+def _count(db: SqlSession, answer: UserAnswer) -> int:
     if answer.url is not None:
         return 1
     pages: int = db.execute(SQL["size_of_question"], {"question": answer.question}).fetchone()[0]
     return pages
 
 
-def _record(db: Session, answer: Answer, questions: Iterable[int], *, ends: bool = False) -> None:
+def _record(db: SqlSession, answer: UserAnswer, questions: Iterable[int], *, ends: bool = False) -> None:
     """Note the answer with its questions; those that no page is left in are over."""
     instruction = to_json(answer.instruction)
     for question in questions:
@@ -214,7 +214,7 @@ def _record(db: Session, answer: Answer, questions: Iterable[int], *, ends: bool
         db.execute(SQL["record_answer"], place)
 
 
-def _again(db: Session, answer: Answer, pages: list[AskedPage]) -> None:
+def _again(db: SqlSession, answer: UserAnswer, pages: list[AskedPage]) -> None:
     """Try again now or at a time; the instruction goes with each page and is used up there.
 
     The pages stay in their question, so that their recovery is told; one that fails again leaves it for a new one.
@@ -228,7 +228,7 @@ def _again(db: Session, answer: Answer, pages: list[AskedPage]) -> None:
     db.executemany(SQL["again"], [{**row, "page": page.id} for page in pages])
 
 
-def _put_off(db: Session, answer: Answer) -> None:
+def _put_off(db: SqlSession, answer: UserAnswer) -> None:
     """Keep the question silent until a time is set: it is the question that waits, not one of its pages."""
     (pages,) = db.execute(SQL["size_of_question"], {"question": answer.question}).fetchone()
     if answer.url is not None and pages > 1:
@@ -239,7 +239,7 @@ def _put_off(db: Session, answer: Answer) -> None:
     _record(db, answer, [answer.question])
 
 
-def _demand_one(db: Session, answer: Answer) -> None:
+def _demand_one(db: SqlSession, answer: UserAnswer) -> None:
     """Refuse a copy of several pages."""
     if (pages := _count(db, answer)) > 1:
         raise UsageError(
@@ -248,14 +248,16 @@ def _demand_one(db: Session, answer: Answer) -> None:
         )
 
 
-def _take_copy(db: Session, answer: Answer, pages: list[AskedPage]) -> None:
+def _take_copy(db: SqlSession, answer: UserAnswer, pages: list[AskedPage]) -> None:
     """Queue a copy to be received instead of the page."""
     for page in pages:
         want_render(db, page.id, since=answer.now, copy_url=answer.instruction.copy_url)
         db.execute(SQL["leave"], {"page": page.id})
 
 
-def _insert_rule(db: Session, answer: Answer, scope: str, subject: Mapping[str, object]) -> tuple[int, list[int]]:
+def _insert_rule(
+    db: SqlSession, answer: UserAnswer, scope: str, subject: Mapping[str, object]
+) -> tuple[int, list[int]]:
     """Write a rule; returns its id, and those of the rules about the same that it takes the place of."""
     row = {**subject, "scope": scope, "instruction": to_json(answer.instruction), "now": answer.now}
     known = db.execute(SQL[_RULES_ABOUT[scope]], row).fetchall()
@@ -267,7 +269,7 @@ def _insert_rule(db: Session, answer: Answer, scope: str, subject: Mapping[str, 
     return rule, [former for former, _ in known]
 
 
-def _hold(db: Session, answer: Answer, page: int, rule: int) -> None:
+def _hold(db: SqlSession, answer: UserAnswer, page: int, rule: int) -> None:
     if answer.instruction.kind == "never":
         hold_never(db, page, rule)
     else:
@@ -275,7 +277,7 @@ def _hold(db: Session, answer: Answer, page: int, rule: int) -> None:
         db.execute(SQL["hold_rule"], {"page": page, "rule": rule, "instruction": instruction})
 
 
-def _apply(db: Session, answer: Answer, page: AskedPage, rule: int) -> None:
+def _apply(db: SqlSession, answer: UserAnswer, page: AskedPage, rule: int) -> None:
     _hold(db, answer, page.id, rule)
     db.execute(SQL["leave"], {"page": page.id})
     # The user wants no rendering of this page any more.

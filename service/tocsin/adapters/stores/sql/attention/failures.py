@@ -10,7 +10,7 @@ from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import read_instruction, to_json
 
 if TYPE_CHECKING:
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import AlertDraft, Failure, Instant
 
 
@@ -42,7 +42,7 @@ class Questions:
     gather_us  how long a new question gathers failures before the user is asked
     """
 
-    def __init__(self, db: Session, gather_us: int) -> None:
+    def __init__(self, db: SqlSession, gather_us: int) -> None:
         self._db, self._gather_us = db, gather_us
 
     def fail(
@@ -109,6 +109,6 @@ class Questions:
         return opened
 
 
-def hold_never(db: Session, page_id: int, rule_id: int) -> None:
+def hold_never(db: SqlSession, page_id: int, rule_id: int) -> None:
     """Check a page no more until the user lifts the rule."""
     db.execute(SQL["hold_never"], {"page": page_id, "rule": rule_id, "why": f"never (rule {rule_id})"})

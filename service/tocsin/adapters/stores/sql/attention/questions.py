@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tocsin.adapters.stores.sql.attention.answers import Answer, AnswerAtWork
+from tocsin.adapters.stores.sql.attention.answers import AnswerAtWork, UserAnswer
 from tocsin.adapters.stores.sql.attention.failures import SQL
 from tocsin.adapters.stores.sql.claims import require
 from tocsin.adapters.stores.sql.cursors import Cursors
@@ -23,7 +23,7 @@ from tocsin.ports.pages import unheard
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import AlertDraft, Claim, Instant, Instruction, KnownCopy
     from tocsin.ports.pages import OnStep
 
@@ -46,14 +46,14 @@ class AttentionRole(Role):
         return [question for question in questions if question.pages]
 
     async def announce(self, question_id: int, alert: AlertDraft, now: Instant) -> None:
-        def write(db: Session) -> None:
+        def write(db: SqlSession) -> None:
             if db.execute(SQL["announce"], {"question": question_id, "now": now}).rowcount:
                 publish(db, [alert])
 
         await self._write(write, durable=True)
 
     async def withdraw_questions(self, claim: Claim, causes: Sequence[str], now: Instant, retry_at: Instant) -> int:
-        def write(db: Session) -> int:
+        def write(db: SqlSession) -> int:
             require(db, claim)
             hosts: list[int] = []
             for (question,) in db.execute(SQL["to_withdraw"], {"causes": ids(causes)}).fetchall():
@@ -83,7 +83,7 @@ class AttentionRole(Role):
         return list(await self._read(lambda db: copies_of(db, url, most=OFFERED)))
 
     async def question_copies(self, question_id: int) -> list[KnownCopy]:
-        def read(db: Session) -> list[KnownCopy]:
+        def read(db: SqlSession) -> list[KnownCopy]:
             row = db.execute(SQL["one_question"], {"question": bounded(question_id)}).fetchone()
             if row is None:
                 return []
@@ -102,7 +102,7 @@ class AttentionRole(Role):
         now: Instant,
         on_step: OnStep = unheard,
     ) -> int:
-        at_work, pages = AnswerAtWork(Answer(question_id, instruction, scope, url, now)), 0
+        at_work, pages = AnswerAtWork(UserAnswer(question_id, instruction, scope, url, now)), 0
         pace = self._paces["answer"]
         while not at_work.is_done:
             tell = unheard if at_work.is_replacing else on_step
@@ -118,7 +118,7 @@ class AttentionRole(Role):
         (size,) = await self._read(lambda db: db.execute(SQL["count_ruled"], {"rule": bounded(rule_id)}).fetchone())
         window, is_lifted = window_us(size), False
 
-        def lift(db: Session, *, limit: int) -> int:
+        def lift(db: SqlSession, *, limit: int) -> int:
             nonlocal is_lifted
             if db.execute(SQL["is_rule"], {"rule": rule_id}).fetchone() is None:
                 raise UsageError(f"rule {rule_id}: no such rule; `tocsin attention list` shows those in force")
@@ -144,7 +144,7 @@ class AttentionRole(Role):
         pages, before = cursors.read(cursor) or (LAST, LAST)
         values = {"pages": pages, "before": before, "limit": limit + 1}
 
-        def read(db: Session) -> Slice[QuestionRow]:
+        def read(db: SqlSession) -> Slice[QuestionRow]:
             found = db.execute(LISTS[walk], values).fetchall()
             shown = [row[0] for row in found[:limit]]
             rows = {question.id: question for question in read_questions(db, "these", {"ids": ids(shown)})}
@@ -180,11 +180,11 @@ class AttentionRole(Role):
         return BoundedCount(min(number, COUNTED), is_exact=number <= COUNTED)
 
 
-def _questions(db: Session, query: str, place: dict[str, object]) -> list[QuestionRow]:
+def _questions(db: SqlSession, query: str, place: dict[str, object]) -> list[QuestionRow]:
     return [_to_question(db, row) for row in db.execute(query, place).fetchall()]
 
 
-def read_questions(db: Session, query: str, place: dict[str, object]) -> list[QuestionRow]:
+def read_questions(db: SqlSession, query: str, place: dict[str, object]) -> list[QuestionRow]:
     """Read questions by a query of this area."""
     return _questions(db, SQL[query], place)
 
@@ -195,7 +195,7 @@ def to_rule(row: Sequence[Any]) -> RuleRow:
     return RuleRow(rule_id, scope, url, host, cause, read_instruction(instruction), created_at)
 
 
-def _to_question(db: Session, row: Sequence[Any]) -> QuestionRow:
+def _to_question(db: SqlSession, row: Sequence[Any]) -> QuestionRow:
     (
         question_id, host_id, host, cause, opened_at, announce_at, announced_at, answered_at, closed_at,
         instruction, pages, sample, first_page_id, attempts, during, pending, last_received, next_occasion,

@@ -17,7 +17,7 @@ from tocsin.ports.pages import unheard
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.adapters.stores.sql.session import Row, Session
+    from tocsin.adapters.stores.sql.session import Row, SqlSession
     from tocsin.model import AlertDraft, CheckResult, Instant, JsonObject, VerdictRow
     from tocsin.ports.pages import OnStep
     from tocsin.settings import SignalSettings
@@ -53,7 +53,7 @@ class Storms:
     settings  how many pages make a storm, and how long it gathers before it is reported
     """
 
-    def __init__(self, db: Session, settings: SignalSettings) -> None:
+    def __init__(self, db: SqlSession, settings: SignalSettings) -> None:
         self._db, self._most = db, settings.storm_pages
         self._gather_us = to_us(settings.gather)
         # By host and key: an upper bound of the pages with this change, so that few verdicts count them again.
@@ -132,7 +132,7 @@ class StormRole(Role):
     ) -> None:
         place = {"storm": storm_id, "now": now, "excerpt": to_json_or_null(excerpt)}
 
-        def write(db: Session) -> None:
+        def write(db: SqlSession) -> None:
             if db.execute(SQL["announce"], place).rowcount:
                 publish(db, [alert])
 
@@ -159,7 +159,7 @@ class StormRole(Role):
     async def release_storm(self, storm_id: int, now: Instant, *, on_step: OnStep = unheard) -> int:
         after: int | None = 0
 
-        def release(db: Session, *, limit: int) -> int:
+        def release(db: SqlSession, *, limit: int) -> int:
             nonlocal after
             if not db.execute(SQL["release"], {"storm": storm_id, "now": now}).rowcount:
                 raise UsageError(f"storm {storm_id}: no such storm; `tocsin alerts storms` lists them")

@@ -29,7 +29,7 @@ from tocsin.ports.pages import unheard
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import AlertDraft, AlertQuery, Instant
     from tocsin.ports.pages import OnStep
 
@@ -96,7 +96,7 @@ class AlertRole(Role):
         await self._write(lambda db: db.execute(SQL["resume_deliveries"], {"channel": channel, "now": now}))
 
     async def channel_state(self, channel: str) -> ChannelState:
-        def read(db: Session) -> ChannelState:
+        def read(db: SqlSession) -> ChannelState:
             row = db.execute(SQL["channel"], {"name": channel}).fetchone()
             failures, next_at, disabled, error, failed_at = row or (0, None, 0, None, None)
             counts: dict[str, int] = dict(db.execute(SQL["count_deliveries"], {"name": channel}).fetchall())
@@ -116,7 +116,7 @@ class AlertRole(Role):
         await self._write(lambda db: db.execute(SQL["save_channel"], row))
 
     async def ask_for_channel_test(self, channel: str, now: Instant) -> int:
-        def write(db: Session) -> int:
+        def write(db: SqlSession) -> int:
             db.execute(SQL["forget_channel_tests"], {"now": now})
             number: int = db.execute(SQL["ask_for_channel_test"], {"channel": channel, "now": now}).fetchone()[0]
             return number
@@ -128,7 +128,7 @@ class AlertRole(Role):
         if not found:
             return []
 
-        def write(db: Session) -> list[tuple[int, str]]:
+        def write(db: SqlSession) -> list[tuple[int, str]]:
             begun = (
                 (number, channel)
                 for number, channel in found
@@ -165,7 +165,7 @@ class AlertRole(Role):
     async def replay(self, alert_id: str, *, channel: str | None, now: Instant) -> int:
         place = {"id": alert_id, "channel": channel, "now": now}
 
-        def write(db: Session) -> int:
+        def write(db: SqlSession) -> int:
             if channel is not None:
                 db.execute(SQL["deliver_too"], place)
             return db.execute(SQL["replay_alert"], place).rowcount
@@ -173,7 +173,7 @@ class AlertRole(Role):
         return await self._edit(write)
 
     async def count_dead(self, channel: str | None) -> int:
-        def read(db: Session) -> int:
+        def read(db: SqlSession) -> int:
             return sum(
                 db.execute(SQL["count_dead"], {"channel": name}).fetchone()[0] for name in _channels(db, channel)
             )
@@ -206,7 +206,7 @@ class AlertRole(Role):
         cursors = Cursors(1, "alerts", walk, *values.values())
         (before,) = cursors.read(cursor) or (LAST,)
 
-        def read(db: Session) -> Slice[AlertRow]:
+        def read(db: SqlSession) -> Slice[AlertRow]:
             found = db.execute(LISTS[walk], {**values, "before": before, "limit": limit + 1}).fetchall()
             positions = [row[0] for row in found[:limit]]
             rows = {row[1]: row for row in db.execute(SQL["at_positions"], {"positions": ids(positions)})}
@@ -252,7 +252,7 @@ def to_alert(row: Sequence[Any]) -> AlertRow:
     return AlertRow(alert_id, position, kind, page_id, url, at, read_object(event), given, seen_at)
 
 
-def _due(db: Session, place: dict[str, Any]) -> tuple[list[tuple[Any, ...]], list[str]]:
+def _due(db: SqlSession, place: dict[str, Any]) -> tuple[list[tuple[Any, ...]], list[str]]:
     """Read due deliveries, and name the alerts among them that are no longer as they were written."""
     rows = db.execute(SQL["due_deliveries"], place).fetchall()
     # Here and not in the query, which would take and give back the interpreter's lock once more for each row.
@@ -264,15 +264,15 @@ def _due(db: Session, place: dict[str, Any]) -> tuple[list[tuple[Any, ...]], lis
     return [row for row in rows if row[0] not in falsified] if falsified else rows, falsified
 
 
-def _channels(db: Session, channel: str | None) -> list[str]:
+def _channels(db: SqlSession, channel: str | None) -> list[str]:
     return [row[0] for row in db.execute(SQL["channels_with_deliveries"])] if channel is None else [channel]
 
 
-def _replay_these(db: Session, place: dict[str, Any]) -> int:
+def _replay_these(db: SqlSession, place: dict[str, Any]) -> int:
     return db.execute(SQL["replay_these"], place).rowcount
 
 
-def _mark(db: Session, place: dict[str, Any]) -> int:
+def _mark(db: SqlSession, place: dict[str, Any]) -> int:
     return db.execute(LISTS["mark"], place).rowcount
 
 

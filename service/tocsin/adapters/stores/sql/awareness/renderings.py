@@ -28,7 +28,7 @@ from tocsin.model import PendingVerdict, RenderJob, WaitingPage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import Attempt, Claim, Instant, NewState, PageItems, RenderCommit
 
 
@@ -39,7 +39,7 @@ COPY = "copy"
 """The kind of a rendering that received a copy which the user chose."""
 
 
-def take_jobs(db: Session, claim: Claim, page_ids: Sequence[int]) -> list[RenderJob]:
+def take_jobs(db: SqlSession, claim: Claim, page_ids: Sequence[int]) -> list[RenderJob]:
     """Give slots to these pages, as far as they wait; major ones first, then by their oldest verdict."""
     require(db, claim)
     place = {"ids": ids(page_ids), "claim": claim.id, "epoch": claim.epoch}
@@ -64,7 +64,7 @@ def take_jobs(db: Session, claim: Claim, page_ids: Sequence[int]) -> list[Render
 
 
 def write_rendering(
-    db: Session, claim: Claim, result: RenderCommit, *, history: bool, gather_us: int
+    db: SqlSession, claim: Claim, result: RenderCommit, *, history: bool, gather_us: int
 ) -> Instant | None:
     """Write all that a rendering changes (T72); returns when the page's host is due next. Raises StaleClaim."""
     require(db, claim)
@@ -100,7 +100,7 @@ def write_rendering(
     return due
 
 
-def _note_flags(db: Session, result: RenderCommit) -> None:
+def _note_flags(db: SqlSession, result: RenderCommit) -> None:
     """Write what the page said with the state that is stored, and what that was read from."""
     place = {"page": result.page_id}
     if result.robots is not None:
@@ -111,20 +111,20 @@ def _note_flags(db: Session, result: RenderCommit) -> None:
         db.execute(SQL["note_flags"], {**place, "of": NOT_HTML, "said": NOT_HTML if result.not_html else 0})
 
 
-def _answer_verdicts(db: Session, result: RenderCommit) -> None:
+def _answer_verdicts(db: SqlSession, result: RenderCommit) -> None:
     # Alerts are those of the verdicts, in order; a `recovered` event may follow them.
     pairs = zip(result.served, result.alerts, strict=False)
     answers = [{"id": verdict, "page": result.page_id, "alert": alert.id} for verdict, alert in pairs]
     db.executemany(SQL["answer_verdict"], answers)
 
 
-def _keep_items(db: Session, result: RenderCommit, items: PageItems, rendering_id: int) -> None:
+def _keep_items(db: SqlSession, result: RenderCommit, items: PageItems, rendering_id: int) -> None:
     keep_items(db, result.page_id, items)
     if result.changes is not None and items.packed:
         keep_changes(db, result.page_id, rendering_id, items.at, result.changes)
 
 
-def _store(db: Session, page_id: int, state: NewState, state_id: int | None, stored_at: Instant | None) -> int:
+def _store(db: SqlSession, page_id: int, state: NewState, state_id: int | None, stored_at: Instant | None) -> int:
     if state.equal and state_id is not None:
         store_equal(db, page_id, state)
         return state_id
@@ -132,7 +132,7 @@ def _store(db: Session, page_id: int, state: NewState, state_id: int | None, sto
 
 
 def _settle_question(
-    db: Session, result: RenderCommit, questions: Questions, question_id: int | None
+    db: SqlSession, result: RenderCommit, questions: Questions, question_id: int | None
 ) -> Departure | None:
     """Take the page into a question or out of the one that it is in; returns that one."""
     at = result.rendering.started_at
@@ -155,7 +155,7 @@ def _settle_question(
     return None
 
 
-def _close_job(db: Session, result: RenderCommit) -> None:
+def _close_job(db: SqlSession, result: RenderCommit) -> None:
     """Take the page out of the queue, or let it wait again for what came while it was being rendered."""
     place = {"page": result.page_id}
     job = db.execute(SQL["job"], place).fetchone()
@@ -177,7 +177,7 @@ class RenderRole(Role):
     async def waiting_renders(self, *, limit: int, now: Instant | None = None) -> list[WaitingPage]:
         place = {"limit": limit, "now": _wall(now)}
 
-        def read(db: Session) -> list[WaitingPage]:
+        def read(db: SqlSession) -> list[WaitingPage]:
             rows = db.execute(SQL["waiting"], place).fetchall()
             oldest = db.execute(SQL["oldest_waiting"], place).fetchone()
             if oldest is not None and oldest not in rows:
@@ -187,7 +187,7 @@ class RenderRole(Role):
         return await self._read(read)
 
     async def count_waiting(self, *, now: Instant | None = None) -> int:
-        def read(db: Session) -> int:
+        def read(db: SqlSession) -> int:
             count: int = db.execute(SQL["count_waiting"], {"now": _wall(now)}).fetchone()[0]
             return count
 

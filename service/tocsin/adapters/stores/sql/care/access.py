@@ -15,7 +15,7 @@ from tocsin.model import AuditEntry, Declaration, JobRow, Scope, SessionRow, Sli
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import Instant
 
 
@@ -35,7 +35,7 @@ class AccessRole(Role):
     ) -> TokenRow:
         values = {"name": name, "scope": scope.value, "digest": digest, "now": now, "expires_at": expires_at}
 
-        def write(db: Session) -> TokenRow:
+        def write(db: SqlSession) -> TokenRow:
             if db.execute(SQL["token_named"], values).fetchone() is not None:
                 raise UsageError(f"token {name!r}: there is one in force; revoke it first, or choose another name")
             (token_id,) = db.execute(SQL["add_token"], values).fetchone()
@@ -61,7 +61,7 @@ class AccessRole(Role):
         return token
 
     async def declare_tokens(self, tokens: Sequence[tuple[str, Scope, bytes]], now: Instant) -> Declaration:
-        def write(db: Session) -> Declaration:
+        def write(db: SqlSession) -> Declaration:
             wanted = {digest for _, _, digest in tokens}
             revoked = []
             for digest, token_id, name, *_ in db.execute(SQL["declared"]).fetchall():
@@ -92,7 +92,7 @@ class AccessRole(Role):
         return await self._write(write, durable=True) if tokens or has_declared else Declaration()
 
     async def revoke_token(self, name: str, now: Instant) -> TokenRow:
-        def write(db: Session) -> TokenRow:
+        def write(db: SqlSession) -> TokenRow:
             named = {"name": name, "now": now}
             # The names of those in force are unique; the one in force comes first, whichever is the latest.
             row = db.execute(SQL["token_named"], named).fetchone() or db.execute(SQL["token_left"], named).fetchone()
@@ -110,7 +110,7 @@ class AccessRole(Role):
     async def open_session(self, digest: bytes, token_id: int, csrf: str, now: Instant, *, until: Instant) -> None:
         values = {"digest": digest, "token": token_id, "csrf": csrf, "now": now, "until": until}
 
-        def write(db: Session) -> None:
+        def write(db: SqlSession) -> None:
             db.execute(SQL["end_old_sessions"], {"now": now})
             db.execute(SQL["open_session"], values)
 
@@ -158,7 +158,7 @@ class AccessRole(Role):
                 await self._write(lambda db: db.execute(SQL["note_use"], place))
 
     async def begin_once(self, key: bytes, fingerprint: bytes, now: Instant) -> StoredAnswer | None:
-        def write(db: Session) -> StoredAnswer | None:
+        def write(db: SqlSession) -> StoredAnswer | None:
             row = db.execute(JOBS["answer"], {"key": key, "after": now - DAY_US}).fetchone()
             if row is not None:
                 return StoredAnswer(*row)
@@ -205,7 +205,7 @@ class AccessRole(Role):
         return [_to_job(row) for row in rows]
 
     async def interrupt_jobs(self, now: Instant) -> int:
-        def write(db: Session) -> int:
+        def write(db: SqlSession) -> int:
             db.execute(JOBS["forget_begun"])
             return db.execute(JOBS["interrupt"], {"now": now}).rowcount
 

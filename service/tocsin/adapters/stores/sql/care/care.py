@@ -12,7 +12,7 @@ from tocsin.adapters.stores.sql.statements import queries
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import Instant
 
 SQL = queries("care")
@@ -38,7 +38,7 @@ class CareRole(Role):
             "month_before": now - _JOB_DAYS * DAY_US,
         }
 
-        def write(db: Session) -> dict[str, int]:
+        def write(db: SqlSession) -> dict[str, int]:
             forgotten: dict[str, int] = {}
             for what in _FORGOTTEN:
                 if (left := limit - sum(forgotten.values())) > 0:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import timedelta
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import Instant
 
 
@@ -37,7 +37,7 @@ class FigureRole(Role):
         return [ActivityRow(at, read_object(outcomes), *rest) for at, outcomes, *rest in rows]
 
     async def note_activity(self, row: ActivityRow) -> None:
-        def write(db: Session) -> None:
+        def write(db: SqlSession) -> None:
             before = db.execute(ACTIVITY["at"], {"at": row.at}).fetchone()
             outcomes = Counter(row.outcomes) + Counter(read_object(before[0]) if before is not None else {})
             values = {
@@ -56,7 +56,9 @@ class FigureRole(Role):
         await self._write(lambda db: db.execute(ACTIVITY["prune"], {"before": now - to_us(keep)}))
 
 
-def _read(db: Session, *, size: Callable[[], tuple[int, int | None]], now: Instant, after: int | None) -> StoreFigures:
+def _read(
+    db: SqlSession, *, size: Callable[[], tuple[int, int | None]], now: Instant, after: int | None
+) -> StoreFigures:
     taken, free = size()
     position, text_bytes, channels = db.execute(SQL["standing"]).fetchone()
     waiting, waiting_since = db.execute(SQL["renders"]).fetchone()
@@ -78,7 +80,7 @@ def _read(db: Session, *, size: Callable[[], tuple[int, int | None]], now: Insta
     )
 
 
-def _channel(db: Session, name: str) -> ChannelFigures:
+def _channel(db: SqlSession, name: str) -> ChannelFigures:
     waiting, first = db.execute(SQL["deliveries"], {"channel": name, "state": "waiting"}).fetchone()
     dead, _ = db.execute(SQL["deliveries"], {"channel": name, "state": "dead"}).fetchone()
     oldest = db.execute(SQL["published_at"], {"position": first}).fetchone() if waiting else None

@@ -21,7 +21,7 @@ from tocsin.spec.html.urls import watch_url
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import Instant
 
 SQL = queries("table")
@@ -45,7 +45,7 @@ class TableRole(Role):
         return await self._edit(partial(_take_table, rows=rows, now=now, replace=replace))
 
 
-def _take_table(db: Session, *, rows: Iterable[TableRow], now: Instant, replace: bool) -> int:
+def _take_table(db: SqlSession, *, rows: Iterable[TableRow], now: Instant, replace: bool) -> int:
     """Write records in steps; a record that is refused undoes all of them."""
     (last,) = db.execute(SQL["last_state"]).fetchone()
     stated, first = 0, list[str]()
@@ -88,7 +88,7 @@ def _to_record(row: TableRow, page_id: int) -> dict[str, Any]:
     }
 
 
-def _pages_of(db: Session, rows: list[TableRow], now: Instant) -> dict[str, tuple[int, int | None]]:
+def _pages_of(db: SqlSession, rows: list[TableRow], now: Instant) -> dict[str, tuple[int, int | None]]:
     """Give the id and latest state of each page of these records; those not watched yet are added."""
     urls = dict.fromkeys(row.url for row in rows)
     place = {"urls": ids(urls)}

@@ -12,7 +12,7 @@ from tocsin.model import HostPages
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tocsin.adapters.stores.sql.session import Reading, Session
+    from tocsin.adapters.stores.sql.session import SnapshotReader, SqlSession
     from tocsin.model import Instant, JsonObject
 
 SQL = queries("hosts")
@@ -33,7 +33,7 @@ class HostRole(Role):
         return kept
 
     async def save_robots(self, origin: str, kept: str) -> None:
-        def save(db: Session) -> None:
+        def save(db: SqlSession) -> None:
             row = db.execute(SQL["robots_of"], {"host": _host_of(origin)}).fetchone()
             if row is None:
                 return
@@ -79,7 +79,7 @@ class HostRole(Role):
         return [(group_id, _to_settings(settings), pages) for group_id, *settings, pages in rows]
 
 
-async def _rows(read: Reading, query: str, place: dict[str, int]) -> list[tuple[Any, ...]]:
+async def _rows(read: SnapshotReader, query: str, place: dict[str, int]) -> list[tuple[Any, ...]]:
     return await read(lambda db: db.execute(query, place).fetchall())
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from tocsin.adapters.stores.sql.role import Options
-    from tocsin.adapters.stores.sql.session import Database, Session
+    from tocsin.adapters.stores.sql.session import Database, SqlSession
     from tocsin.model import Claim, Instant, NewDueTime
     from tocsin.ports.checking import OnSpread, Plan
 
@@ -75,7 +75,7 @@ class LaunchRole(Role):
         return moved
 
     async def _spread(self, claim: Claim, place: dict[str, Any]) -> list[tuple[int, Instant]]:
-        def spread(db: Session) -> list[tuple[int, Instant]]:
+        def spread(db: SqlSession) -> list[tuple[int, Instant]]:
             claims.require(db, claim)
             return db.execute(SQL["spread"], place).fetchall()
 
@@ -101,7 +101,7 @@ class LaunchRole(Role):
         return moved
 
     async def _replan(self, claim: Claim, pages: Sequence[NewDueTime], now: Instant) -> list[tuple[int, Instant]]:
-        def replan(db: Session) -> list[tuple[int, Instant]]:
+        def replan(db: SqlSession) -> list[tuple[int, Instant]]:
             claims.require(db, claim)
             places = ({"id": id_, "before": before, "at": at, "why": why, "now": now} for id_, before, at, why in pages)
             # What was checked or edited meanwhile is not found.
@@ -112,7 +112,7 @@ class LaunchRole(Role):
     async def pull_in_waits(self, now: Instant, *, back: timedelta, longest: timedelta) -> None:
         options = self._options
 
-        def pull_in(db: Session) -> None:
+        def pull_in(db: SqlSession) -> None:
             place = {"now": now, "back": to_us(back), "longest": to_us(longest)}
             db.execute(SQL["pull_in_gates"], place)
             db.execute(SQL["pull_in_renders"], place)
@@ -126,7 +126,7 @@ class LaunchRole(Role):
         window = window_us(await self._read(_size))
         place: dict[str, Any] = {"mode": mode}
 
-        def look(db: Session) -> list[tuple[int, int]]:
+        def look(db: SqlSession) -> list[tuple[int, int]]:
             return db.execute(SQL["wrongly_off"], place).fetchall()
 
         # Results that were handed over under the mode before are written first, and so are found.
@@ -141,7 +141,7 @@ class LaunchRole(Role):
         return woken
 
     async def _wake(self, found: Sequence[tuple[int, int]], place: dict[str, Any]) -> int:
-        def wake(db: Session) -> int:
+        def wake(db: SqlSession) -> int:
             woken = db.execute(SQL["wake"], {**place, "ids": ids(row[0] for row in found)})
             touch_hosts(db, {row[1] for row in found})
             return woken.rowcount
@@ -161,6 +161,6 @@ def _to_schedule(row: Sequence[Any]) -> PageSchedule:
     return PageSchedule(page_id, group_id, own, next_at, checked_at, unpack_why(why) or "")
 
 
-def _size(db: Session) -> int:
+def _size(db: SqlSession) -> int:
     size: int = db.execute(SQL["size"]).fetchone()[0]
     return size

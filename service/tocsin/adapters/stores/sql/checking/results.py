@@ -50,7 +50,7 @@ from tocsin.spec.topper.compare import Mode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.adapters.stores.sql.session import Row, Session
+    from tocsin.adapters.stores.sql.session import Row, SqlSession
     from tocsin.model import AlertDraft, CheckResult, Claim, Instant, NewState
     from tocsin.settings import SignalSettings
 
@@ -84,7 +84,7 @@ def is_same(result: CheckResult) -> bool:
     )
 
 
-def note_same(db: Session, results: Sequence[CheckResult]) -> bool:
+def note_same(db: SqlSession, results: Sequence[CheckResult]) -> bool:
     """Write checks that found all as it was, one row each.
 
     Returns False if a page is gone, is not as its check knew it, or was given an instruction meanwhile: then the
@@ -186,7 +186,7 @@ _ON = frozenset(Mode) - {Mode.OFF}
 _LOOK_AGAIN_US = 1_000_000  # by then the engine knows the new settings
 
 
-class Standing(Struct):
+class PageRowState(Struct):
     """The row of a page before its result is written."""
 
     id: int
@@ -216,7 +216,7 @@ class Standing(Struct):
         return self.is_to_be_tried_again and not self.was_told(result) and not result.received
 
 
-Found: TypeAlias = tuple["CheckResult", Standing]
+Found: TypeAlias = tuple["CheckResult", PageRowState]
 
 
 class PagesMoved(Exception):
@@ -269,7 +269,7 @@ class Terms(NamedTuple):
     shown: Instant
 
 
-def write_results(db: Session, claim: Claim, batch: Batch, terms: Terms) -> dict[int, Instant | None]:
+def write_results(db: SqlSession, claim: Claim, batch: Batch, terms: Terms) -> dict[int, Instant | None]:
     """Write what checks found; returns when each host of the batch is due next. Raises StaleClaim, PagesMoved."""
     require(db, claim)
     hosts = {result.host_id for result in batch.results}
@@ -289,12 +289,12 @@ def write_results(db: Session, claim: Claim, batch: Batch, terms: Terms) -> dict
     return due_of_hosts(db, hosts, terms.shown)
 
 
-def _write_others(db: Session, results: Sequence[CheckResult], terms: Terms) -> list[CheckResult]:
+def _write_others(db: SqlSession, results: Sequence[CheckResult], terms: Terms) -> list[CheckResult]:
     """Write results after a look at their pages; returns those that were."""
     if not results:
         return []
     rows = db.execute(SQL["standing"], {"ids": ids(result.page_id for result in results)})
-    standing = {row[0]: Standing(*row) for row in rows}
+    standing = {row[0]: PageRowState(*row) for row in rows}
     # A page that was removed meanwhile leaves no trace.
     known = [(result, standing[result.page_id]) for result in results if result.page_id in standing]
     found = [(result, page) for result, page in known if not _is_outdated(result, page)]
@@ -304,12 +304,12 @@ def _write_others(db: Session, results: Sequence[CheckResult], terms: Terms) -> 
     return [result for result, _ in found]
 
 
-def _is_outdated(result: CheckResult, page: Standing) -> bool:
+def _is_outdated(result: CheckResult, page: PageRowState) -> bool:
     """Tell whether the page was stored anew since it was read for this check: its comparison would be wrong."""
     return result.state is not None and result.based_on is not UNSET and result.based_on != page.stored_at
 
 
-def _turned_on(db: Session, found: Sequence[Found], mode: str | None) -> set[int]:
+def _turned_on(db: SqlSession, found: Sequence[Found], mode: str | None) -> set[int]:
     """Find the pages that their checks leave off, while the user has turned them on meanwhile."""
     off = [page.id for result, page in found if result.next_at is None and result.next_why == OFF]
     if not off:
@@ -319,19 +319,19 @@ def _turned_on(db: Session, found: Sequence[Found], mode: str | None) -> set[int
     return {page_id for page_id, in_force in modes if in_force in _ON}
 
 
-def due_of_hosts(db: Session, hosts: set[int], shown: Instant) -> dict[int, Instant | None]:
+def due_of_hosts(db: SqlSession, hosts: set[int], shown: Instant) -> dict[int, Instant | None]:
     """Tell when each of these hosts is due next, but for what was due before `shown`."""
     (any_requested,) = db.execute(SQL["any_requested"]).fetchone()
     query = SQL["due_of_hosts" if any_requested else "first_of_hosts"]
     return dict(db.execute(query, {"hosts": ids(hosts), "shown": shown}).fetchall())
 
 
-def _note_checks(db: Session, found: Sequence[Found], turned_on: set[int]) -> None:
+def _note_checks(db: SqlSession, found: Sequence[Found], turned_on: set[int]) -> None:
     """Write one row of each page: its schedule and last check, and the storing of its state; and new states."""
     plain: list[Row] = []
     skipped: list[Row] = []
     equal: list[Row] = []
-    new: list[tuple[CheckResult, NewState, Standing, Row]] = []
+    new: list[tuple[CheckResult, NewState, PageRowState, Row]] = []
     for result, page in found:
         row = check_row(result, *_schedule_of(result, page, turned_on))
         state = result.state
@@ -352,7 +352,7 @@ def _note_checks(db: Session, found: Sequence[Found], turned_on: set[int]) -> No
 
 
 def _schedule_of(
-    result: CheckResult, page: Standing, turned_on: set[int]
+    result: CheckResult, page: PageRowState, turned_on: set[int]
 ) -> tuple[Instant | None, str | None, str | None]:
     """When a page is due next, why, and the tries that go on then: as its check says, or as the user said meanwhile."""
     if page.rule_kind == "never":
@@ -365,7 +365,7 @@ def _schedule_of(
     return result.next_at, result.next_why, attempts_of(result)
 
 
-def _store_new(db: Session, new: Sequence[tuple[CheckResult, NewState, Standing, Row]]) -> None:
+def _store_new(db: SqlSession, new: Sequence[tuple[CheckResult, NewState, PageRowState, Row]]) -> None:
     """Begin a run of equal states for each of these, and end the one before."""
     opened: list[Row] = []
     closed: list[Row] = []
@@ -388,7 +388,7 @@ def _store_new(db: Session, new: Sequence[tuple[CheckResult, NewState, Standing,
     db.executemany(SQL["note_new"], shown)
 
 
-def _write_verdicts(db: Session, found: Sequence[Found], settings: SignalSettings) -> None:
+def _write_verdicts(db: SqlSession, found: Sequence[Found], settings: SignalSettings) -> None:
     """Write what comparisons found, and let pages wait for their awareness where it is due."""
     rows: list[Row] = []
     storms = Storms(db, settings)
@@ -407,7 +407,7 @@ def _write_verdicts(db: Session, found: Sequence[Found], settings: SignalSetting
         db.executemany(STATES["insert_verdict"], rows)
 
 
-def _settle_the_rest(db: Session, found: Sequence[Found], questions: Questions) -> None:
+def _settle_the_rest(db: SqlSession, found: Sequence[Found], questions: Questions) -> None:
     """Write copies, renderings that are owed, questions, spent rules and alerts, page by page: few have any."""
     drafts: list[AlertDraft] = []
     for result, page in found:
@@ -428,7 +428,7 @@ def _settle_the_rest(db: Session, found: Sequence[Found], questions: Questions) 
     publish(db, drafts)
 
 
-def _settle_question(result: CheckResult, page: Standing, questions: Questions) -> list[AlertDraft]:
+def _settle_question(result: CheckResult, page: PageRowState, questions: Questions) -> list[AlertDraft]:
     """Take the page into a question, or out of the one that it is in; returns the alerts about that."""
     if result.failure is not None:
         questions.fail(page.id, result.host_id, result.failure, result.checked_at, joined=page.question_id)
@@ -443,14 +443,14 @@ def _settle_question(result: CheckResult, page: Standing, questions: Questions) 
     return []
 
 
-def _spend_rule(db: Session, page: Standing) -> None:
+def _spend_rule(db: SqlSession, page: PageRowState) -> None:
     db.execute(ATTENTION["spend_rule"], {"page": page.id})
     if page.rule_id is not None:
         db.execute(ATTENTION["forget_met_rule"], {"page": page.id, "rule": page.rule_id})
         page.rule_id = page.rule_kind = None
 
 
-def _remember(db: Session, results: Sequence[CheckResult]) -> None:
+def _remember(db: SqlSession, results: Sequence[CheckResult]) -> None:
     """Write what these checks, whose pages were written, learnt beside states: one more row for each that has any."""
     found = [
         result

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from tocsin.adapters.stores.sql.pages.tasks import TaskRows
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import CheckResult, Claim, Instant, JsonObject, PageTask
 
 SQL = queries("work")
@@ -59,7 +59,7 @@ class WorkRole(LaunchRole):
     ) -> list[PageTask]:
         place = {"now": now, "limit": per_host, "request": request_id, "shown": self._shown}
 
-        def read(db: Session) -> tuple[list[int], TaskRows]:
+        def read(db: SqlSession) -> tuple[list[int], TaskRows]:
             chosen = _choose(db, host_ids, place)
             shards = {"first": claim.first_shard, "last": claim.last_shard}
             # In the order of the table: neighbours are in one leaf.
@@ -85,7 +85,7 @@ class WorkRole(LaunchRole):
             return await self._write(partial(work, batch=batch.to_compare()), durable=batch.is_worth_a_flush)
 
     async def overrides(self) -> tuple[JsonObject, dict[int, tuple[str, JsonObject]]]:
-        def read(db: Session) -> tuple[JsonObject, dict[int, tuple[str, JsonObject]]]:
+        def read(db: SqlSession) -> tuple[JsonObject, dict[int, tuple[str, JsonObject]]]:
             (of_all,) = db.execute(SQL["settings_of_all"]).fetchone()
             groups = db.execute(SQL["settings_of_groups"])
             return read_settings(of_all), {row[0]: (row[1], read_settings(row[2])) for row in groups}
@@ -93,7 +93,7 @@ class WorkRole(LaunchRole):
         return await self._read(read)
 
 
-def _choose(db: Session, host_ids: Sequence[int], place: dict[str, Any]) -> list[int]:
+def _choose(db: SqlSession, host_ids: Sequence[int], place: dict[str, Any]) -> list[int]:
     """Choose the pages of each host that are asked for now, at most `limit` of each, in the order to ask for them."""
     if place["request"] is not None:
         queries_of_host = [SQL["requested_of_host"]]

@@ -11,7 +11,7 @@ from tocsin.model import KnownCopy
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import CopyLink, Instant
 
 SQL = queries("copies")
@@ -19,7 +19,7 @@ SQL = queries("copies")
 _READ_FOR_EACH = 10
 
 
-def remember_copies(db: Session, page_id: int, copies: Sequence[CopyLink], at: Instant) -> None:
+def remember_copies(db: SqlSession, page_id: int, copies: Sequence[CopyLink], at: Instant) -> None:
     """Let these be all the copies that a page names."""
     db.execute(SQL["forget"], {"page": page_id})
     if copies:
@@ -39,14 +39,14 @@ def remember_copies(db: Session, page_id: int, copies: Sequence[CopyLink], at: I
         db.executemany(SQL["remember"], rows)
 
 
-def copies_of(db: Session, url: str, *, most: int) -> tuple[KnownCopy, ...]:
+def copies_of(db: SqlSession, url: str, *, most: int) -> tuple[KnownCopy, ...]:
     """Return the known copies of a page, each once, the newest first."""
     rows = db.execute(SQL["of_page"], {"url": url, "limit": _READ_FOR_EACH * most})
     return tuple(_each_once(rows, most))
 
 
 def copies_of_question(
-    db: Session, question: int, first_page_id: int | None, *, most: int, most_of_page: int
+    db: SqlSession, question: int, first_page_id: int | None, *, most: int, most_of_page: int
 ) -> list[KnownCopy]:
     """Return the known copies of the pages of a question: those of its sample page come first."""
     place = {"question": question, "first": first_page_id, "limit": _READ_FOR_EACH * most}

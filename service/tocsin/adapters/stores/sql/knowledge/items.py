@@ -14,7 +14,7 @@ from tocsin.spec.microdata.reading.packing import NOTHING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import Instant, JsonObject
 
 SQL = queries("items")
@@ -23,7 +23,7 @@ MOST_CHANGES = 1000
 """The most changes of a page's items that are shown with its states: each may take 32 KiB."""
 
 
-def keep_items(db: Session, page_id: int, items: PageItems, *, leaves_row: bool = True) -> None:
+def keep_items(db: SqlSession, page_id: int, items: PageItems, *, leaves_row: bool = True) -> None:
     """Keep the items of a page in place of those before, inside a transaction.
 
     leaves_row  else the page's flags say all that there is to say, see `is_bare`
@@ -54,14 +54,14 @@ def is_bare(items: PageItems | None) -> bool:
     return items is not None and bool(items.packed) and not items.count and not items.is_cut
 
 
-def keep_changes(db: Session, page_id: int, rendering_id: int, at: Instant, changes: JsonObject) -> None:
+def keep_changes(db: SqlSession, page_id: int, rendering_id: int, at: Instant, changes: JsonObject) -> None:
     """Keep how the items of a page changed, with the rendering that found it, inside a transaction."""
     row = {"rendering": rendering_id, "page": page_id, "at": at, "changes": to_json(changes)}
     db.execute(SQL["keep_changes"], row)
 
 
 def changes_by_state(
-    db: Session, url: str, begins: Sequence[Instant], *, are_all: bool
+    db: SqlSession, url: str, begins: Sequence[Instant], *, are_all: bool
 ) -> list[tuple[ItemChangeEntry, ...]]:
     """Sort the latest changes of a page's items by the state that was the latest then, each from the oldest on.
 
@@ -90,7 +90,7 @@ class ItemRole(Role):
     async def items_before(self, page_id: int) -> PageItems | None:
         place = {"page": bounded(page_id), "bare": BARE}
 
-        def read(db: Session) -> PageItems | None:
+        def read(db: SqlSession) -> PageItems | None:
             row = db.execute(SQL["latest"], place).fetchone()
             if row is not None:
                 return _to_items(row)

@@ -20,7 +20,7 @@ from tocsin.spec.microdata.reading.packing import unpack
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import CheckResult, PageNoise
 
 
@@ -113,7 +113,7 @@ MOST_OF_HOST = 256
 """The most places that are kept of one host; those that the fewest pages share are dropped first."""
 
 
-def count_noise(db: Session, results: Iterable[CheckResult]) -> None:
+def count_noise(db: SqlSession, results: Iterable[CheckResult]) -> None:
     """Count the pages on which something has been muted just now, and mute what enough of them share for the host."""
     by_host: dict[int, list[tuple[int, PageNoise]]] = defaultdict(list)
     for result in results:
@@ -128,7 +128,7 @@ def count_noise(db: Session, results: Iterable[CheckResult]) -> None:
             _count_noise_of(db, host_id, muted)
 
 
-def _count_noise_of(db: Session, host_id: int, muted: Iterable[tuple[int, PageNoise]]) -> None:
+def _count_noise_of(db: SqlSession, host_id: int, muted: Iterable[tuple[int, PageNoise]]) -> None:
     row = db.execute(SQL["noise_of"], {"host": host_id}).fetchone()
     before = read_host_noise(row[0]) if row is not None else {}
     after = dict(before)
@@ -143,7 +143,7 @@ def _count_noise_of(db: Session, host_id: int, muted: Iterable[tuple[int, PageNo
         keep_noise(db, host_id, after)
 
 
-def keep_noise(db: Session, host_id: int, noise: dict[int, HostNoise]) -> None:
+def keep_noise(db: SqlSession, host_id: int, noise: dict[int, HostNoise]) -> None:
     """Write the noise of a host, as much of it as is remembered."""
     if len(noise) > MOST_OF_HOST:
         kept = sorted(noise.values(), key=lambda each: (not each.heard, -len(each.pages)))[:MOST_OF_HOST]
@@ -164,7 +164,7 @@ class SignalRole(Role):
         return sorted(noise, key=lambda each: (each.muted_at is None, -len(each.pages), each.what, each.key))
 
     async def hear(self, page_id: int, keys: Sequence[int], *, muted: bool) -> None:
-        def write(db: Session) -> None:
+        def write(db: SqlSession) -> None:
             row = db.execute(SQL["heard"], {"page": page_id}).fetchone()
             before = read_keys(row[0]) if row is not None else ()
             after = [key for key in before if key not in keys] + ([] if muted else list(dict.fromkeys(keys)))
@@ -174,7 +174,7 @@ class SignalRole(Role):
         await self._edit(write)
 
     async def hear_host(self, host: str, keys: Sequence[int], *, muted: bool) -> None:
-        def write(db: Session) -> None:
+        def write(db: SqlSession) -> None:
             row = db.execute(SQL["noise_of_host"], {"host": host}).fetchone()
             if row is None:
                 return

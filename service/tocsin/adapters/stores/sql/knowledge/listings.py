@@ -16,7 +16,7 @@ from tocsin.adapters.stores.sql.values import to_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import CheckResult, Instant
 
 SQL = queries("listings")
@@ -47,7 +47,7 @@ class ListingTask(msgspec.Struct, frozen=True):
     entries: Entries
 
 
-class Heard(msgspec.Struct, frozen=True):
+class ListingNews(msgspec.Struct, frozen=True):
     """What a listing says of one page.
 
     listed      all that is said of the page then
@@ -88,7 +88,7 @@ class ListingRole(Role):
                 return 0
 
 
-def keep_listings(db: Session, results: Sequence[CheckResult]) -> None:
+def keep_listings(db: SqlSession, results: Sequence[CheckResult]) -> None:
     """Keep what these checks read in feeds and sitemaps, each in place of what its page said before."""
     rows = [
         (result.page_id, result.listing.name, result.checked_at, write_entries(result.listing.entries[:MOST_ENTRIES]))
@@ -99,7 +99,7 @@ def keep_listings(db: Session, results: Sequence[CheckResult]) -> None:
         db.executemany(SQL["keep"], rows)
 
 
-def next_task(db: Session) -> ListingTask | None:
+def next_task(db: SqlSession) -> ListingTask | None:
     """Give the listing that is to be taken over next."""
     row = db.execute(SQL["next"]).fetchone()
     if row is None:
@@ -117,7 +117,7 @@ def _entries_of(packed: bytes | None) -> Entries:
     return tuple(dict(reversed(entries)).items())
 
 
-def compare(db: Session, task: ListingTask, entries: Sequence[tuple[str, str]]) -> list[Heard]:
+def compare(db: SqlSession, task: ListingTask, entries: Sequence[tuple[str, str]]) -> list[ListingNews]:
     """Find the watched pages of which this part of a listing says something else than it said before."""
     source, found = str(task.page_id), []
     for page_id, value, listed in db.execute(SQL["pages_of"], {"entries": to_json(entries), "source": task.page_id}):
@@ -126,11 +126,11 @@ def compare(db: Session, task: ListingTask, entries: Sequence[tuple[str, str]]) 
         before = by_source.get(source)
         if before != value:
             after = to_json({**said, task.name: {**by_source, source: value}})
-            found.append(Heard(page_id, after, before is not None))
+            found.append(ListingNews(page_id, after, before is not None))
     return found
 
 
-def take_over(db: Session, task: ListingTask, heard: Sequence[Heard], now: Instant) -> int:
+def take_over(db: SqlSession, task: ListingTask, heard: Sequence[ListingNews], now: Instant) -> int:
     """Write what a listing says of these pages, and let those be checked soon of which it said something else before.
 
     Returns how many pages that were.
@@ -148,12 +148,12 @@ def take_over(db: Session, task: ListingTask, heard: Sequence[Heard], now: Insta
     return len(heard)
 
 
-def finish(db: Session, task: ListingTask) -> None:
+def finish(db: SqlSession, task: ListingTask) -> None:
     """Say that a listing was taken over, unless a newer one came meanwhile."""
     db.execute(SQL["finish"], {"page": task.page_id, "at": task.at})
 
 
-def forget_some(db: Session, task: ListingTask, *, after: int, limit: int) -> int:
+def forget_some(db: SqlSession, task: ListingTask, *, after: int, limit: int) -> int:
     """Forget what a page that is gone said of some of those that are listed; returns the last one's id, or 0."""
     source, rows = str(task.page_id), db.execute(SQL["listed"], {"after": after, "limit": limit}).fetchall()
     changes: list[dict[str, Any]] = []

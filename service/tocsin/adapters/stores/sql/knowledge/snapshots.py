@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import timedelta
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import Instant, Snapshot
 
 SQL = queries("snapshots")
 
 
-def keep_snapshots(db: Session, rows: Sequence[tuple[int, Snapshot]]) -> None:
+def keep_snapshots(db: SqlSession, rows: Sequence[tuple[int, Snapshot]]) -> None:
     """Keep texts of pages, inside a transaction: the page's id and its text each.
 
     A text that its page has already is not repeated. One without any bytes says that none of its page may be kept.
@@ -69,7 +69,7 @@ class SnapshotRole(Role):
         return await self._write(lambda db: fit(db, total=total, limit=limit))
 
 
-def find_prunable(db: Session, place: dict[str, int]) -> list[int]:
+def find_prunable(db: SqlSession, place: dict[str, int]) -> list[int]:
     """Find snapshots that are too old, or too many of their page: at most `limit` of them.
 
     place  limit; before, an instant; per_page
@@ -78,7 +78,7 @@ def find_prunable(db: Session, place: dict[str, int]) -> list[int]:
     return [row[0] for row in db.execute(SQL["prunable"], {**place, "pages": ids(pages)})] if pages else []
 
 
-def fit(db: Session, *, total: int, limit: int) -> int:
+def fit(db: SqlSession, *, total: int, limit: int) -> int:
     """Forget the oldest texts, inside a transaction, until all fit; returns how many went."""
     oldest = [row[0] for row in db.execute(SQL["oldest"], {"limit": limit})]
     # One after the other: a text that others have, too, makes no room.
@@ -89,10 +89,10 @@ def fit(db: Session, *, total: int, limit: int) -> int:
     return len(oldest)
 
 
-def _drop(db: Session, found: Sequence[int]) -> int:
+def _drop(db: SqlSession, found: Sequence[int]) -> int:
     return db.execute(SQL["drop"], {"ids": ids(found)}).rowcount
 
 
-def _total(db: Session) -> int:
+def _total(db: SqlSession) -> int:
     total: int = db.execute(SQL["total"]).fetchone()[0]
     return total

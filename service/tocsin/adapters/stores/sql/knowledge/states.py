@@ -8,7 +8,7 @@ from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import pack_digest, row_digest, write_fields
 
 if TYPE_CHECKING:
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import FieldValues, Instant, JsonObject, NewState
 
 SQL = queries("states")
@@ -20,7 +20,7 @@ def declares(fields: FieldValues) -> bool:
     return topper is not None or major is not None or minor is not None
 
 
-def store_state(db: Session, page_id: int, state: NewState, *, stored_at: Instant | None) -> int:
+def store_state(db: SqlSession, page_id: int, state: NewState, *, stored_at: Instant | None) -> int:
     """Begin a new run of equal states with this one; returns its id.
 
     stored_at  the page's last storing so far: time never goes back for one page
@@ -37,7 +37,7 @@ def store_state(db: Session, page_id: int, state: NewState, *, stored_at: Instan
     return state_id
 
 
-def store_equal(db: Session, page_id: int, state: NewState) -> None:
+def store_equal(db: SqlSession, page_id: int, state: NewState) -> None:
     """Store the page's latest state once more."""
     db.execute(SQL["run_on"], {"page": page_id, "at": state.stored_at, **origin(state)})
 
@@ -54,7 +54,7 @@ def origin(state: NewState) -> JsonObject:
     }
 
 
-def retire_records(db: Session, page_id: int, *, history: bool) -> None:
+def retire_records(db: SqlSession, page_id: int, *, history: bool) -> None:
     """Take every record of a page but the most recent out of the table (T70).
 
     history  keep them beside it; else they are deleted

@@ -21,7 +21,7 @@ from tocsin.lists.pages import GroupNames
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import Instant, JsonObject, NewPage
 
 
@@ -29,7 +29,7 @@ SQL = queries("watchlist")
 GROUPS = queries("browsing")
 
 
-def insert_pages(db: Session, pages: Sequence[NewPage], now: Instant, *, of: int) -> list[int | None]:
+def insert_pages(db: SqlSession, pages: Sequence[NewPage], now: Instant, *, of: int) -> list[int | None]:
     """Add pages that are not watched yet, hosts and groups with them; returns ids, None for the others.
 
     of  how many are added in all, these included: their first checks are spread by them all
@@ -75,7 +75,7 @@ def insert_pages(db: Session, pages: Sequence[NewPage], now: Instant, *, of: int
     return added
 
 
-def make_groups(db: Session, names: Iterable[str]) -> None:
+def make_groups(db: SqlSession, names: Iterable[str]) -> None:
     """Make the groups that are not there yet; raises UsageError for a name that differs only in capitals.
 
     A group whose name an older version took in another form of Unicode gets the name that is wanted now (NFC).
@@ -91,17 +91,17 @@ def make_groups(db: Session, names: Iterable[str]) -> None:
     db.executemany(SQL["insert_group"], [{"name": there.take(name)} for name in wanted])
 
 
-def groups_of(db: Session, page_ids: Sequence[int]) -> list[str]:
+def groups_of(db: SqlSession, page_ids: Sequence[int]) -> list[str]:
     """Name the group of each of these pages."""
     return [row[0] for row in db.execute(SQL["groups_of"], {"ids": ids(page_ids)})]
 
 
-def count_pages(db: Session, groups: Iterable[str], *, sign: int = 1) -> None:
+def count_pages(db: SqlSession, groups: Iterable[str], *, sign: int = 1) -> None:
     """Let groups have a page more, or less: one entry for each page."""
     db.executemany(SQL["count_pages"], [(sign * pages, name) for name, pages in Counter(groups).items()])
 
 
-def remove(db: Session, page_ids: Sequence[int]) -> int:
+def remove(db: SqlSession, page_ids: Sequence[int]) -> int:
     """Take pages off the list with all that is stored of them; what asked for them waits for them no longer."""
     place = {"ids": ids(page_ids)}
     rows = db.execute(SQL["touched"], place).fetchall()
@@ -120,7 +120,7 @@ def remove(db: Session, page_ids: Sequence[int]) -> int:
 _CLOCK = frozenset({"every", "cron"})
 
 
-class Edit(Struct, frozen=True):
+class WatchListEdit(Struct, frozen=True):
     """One edit; `pages` is how many it is for, which the checks that it brings are spread by."""
 
     settings: JsonObject
@@ -169,7 +169,7 @@ class Edit(Struct, frozen=True):
         return why.startswith(PACED) and {"adaptive", "every_max", "cron"}.isdisjoint({*self.settings, *self.unset})
 
 
-def edit_step(db: Session, page_ids: Sequence[int], edit: Edit, now: Instant) -> int:
+def edit_step(db: SqlSession, page_ids: Sequence[int], edit: WatchListEdit, now: Instant) -> int:
     """Carry out an edit for these pages; returns how many there are."""
     place = {"ids": ids(page_ids), "group": edit.group, "text": edit.text}
     if edit.group is not None:
@@ -201,13 +201,13 @@ def edit_step(db: Session, page_ids: Sequence[int], edit: Edit, now: Instant) ->
     return len(rows)
 
 
-def _give_up_requests(db: Session, place: dict[str, Any]) -> None:
+def _give_up_requests(db: SqlSession, place: dict[str, Any]) -> None:
     """Let requests give up these pages: a paused page may not be requested (T62)."""
     give_up(db, [row[3] for row in db.execute(SQL["touched"], place)])
     db.execute(SQL["want_no_more"], place)
 
 
-def merge_into(db: Session, name: str | None, edit: Edit) -> None:
+def merge_into(db: SqlSession, name: str | None, edit: WatchListEdit) -> None:
     """Carry out an edit for a group (made if it is new), or for all pages."""
     if name is None:
         (before,) = db.execute(SQL["settings_of_all"]).fetchone()
@@ -220,7 +220,7 @@ def merge_into(db: Session, name: str | None, edit: Edit) -> None:
     touch_hosts(db, ())
 
 
-def follow_step(db: Session, page_ids: Sequence[int], edit: Edit, now: Instant) -> int:
+def follow_step(db: SqlSession, page_ids: Sequence[int], edit: WatchListEdit, now: Instant) -> int:
     """Let the schedule of one step's pages follow an edit of their group, or of all; returns how many there are."""
     rows = db.execute(SQL["settings_of"], {"ids": ids(page_ids)}).fetchall()
     (size,) = db.execute(queries("work")["size"]).fetchone()
@@ -231,7 +231,7 @@ def follow_step(db: Session, page_ids: Sequence[int], edit: Edit, now: Instant) 
 
 
 def _follow(
-    db: Session, rows: Sequence[Any], edit: Edit, now: Instant, *, pages: int, of_group: bool = False
+    db: SqlSession, rows: Sequence[Any], edit: WatchListEdit, now: Instant, *, pages: int, of_group: bool = False
 ) -> list[int]:
     """Move due times as the new settings want it: sooner, or never; the check that comes plans the next one.
 
@@ -259,7 +259,7 @@ def _follow(
 
 
 def _sooner(
-    edit: Edit, page_id: int, due: tuple[Instant, str], checked_at: Instant, now: Instant, pages: int
+    edit: WatchListEdit, page_id: int, due: tuple[Instant, str], checked_at: Instant, now: Instant, pages: int
 ) -> Instant:
     """Give the due time of a page after an edit: sooner only where the edit wants it, so a longer interval moves none.
 
@@ -282,7 +282,7 @@ def _sooner(
     return min(soon, latest) if latest > now else soon
 
 
-def _wake(db: Session, rows: Sequence[Any], now: Instant, *, pages: int) -> None:
+def _wake(db: SqlSession, rows: Sequence[Any], now: Instant, *, pages: int) -> None:
     """Let those that are off be looked at again."""
     off = [page_id for page_id, _, next_at, why, _ in rows if next_at is None and why == OFF]
     db.executemany(SQL["set_due"], [_on_again(page_id, now, pages) for page_id in off])
@@ -292,7 +292,7 @@ def _on_again(page_id: int, now: Instant, pages: int) -> dict[str, Any]:
     return {"id": page_id, "next_at": spread_at(page_id, now, window_us(pages)), "next_why": "on again"}
 
 
-def _resume(db: Session, rows: Sequence[Any], now: Instant, *, pages: int) -> None:
+def _resume(db: SqlSession, rows: Sequence[Any], now: Instant, *, pages: int) -> None:
     """Spread what became due during a pause."""
     window = window_us(pages)
     db.executemany(

@@ -19,7 +19,7 @@ from tocsin.model import BoundedCount, GroupRow, PageQuery, RenderingEntry, Slic
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import PageQuery, PageRow
 
 
@@ -36,22 +36,22 @@ _END: Final = 1 << 61
 _VIEWS: Final = {view: SQL[f"in_{view.value}"] for view in View}
 
 
-class PageList(Protocol):
+class PageWalk(Protocol):
     """A list of pages; `size` is how many integers its places have."""
 
     size: int
 
-    def before(self, db: Session, place: Place | None, limit: int) -> Part:
+    def before(self, db: SqlSession, place: Place | None, limit: int) -> Part:
         """Give the ids of its next pages, and the place that it goes on from; None at its end."""
 
-    def after(self, db: Session, place: Place | None, last_id: int, limit: int) -> Part:
+    def after(self, db: SqlSession, place: Place | None, last_id: int, limit: int) -> Part:
         """The same from its other end, up to this id, for what is done to all of them."""
 
-    def count(self, db: Session) -> BoundedCount:
+    def count(self, db: SqlSession) -> BoundedCount:
         """Tell how many there are."""
 
 
-def list_of(query: PageQuery) -> PageList:
+def list_of(query: PageQuery) -> PageWalk:
     """Find the list that a query asks for; raises UsageError for what is not offered."""
     is_view = query.view != View.ALL or query.group is not None
     if sum((is_view, query.host is not None, query.words is not None)) > 1:
@@ -72,16 +72,16 @@ class AllPages:
 
     size = 1
 
-    def before(self, db: Session, place: Place | None, limit: int) -> Part:
-        """Give the ids of its next pages; see `PageList`."""
+    def before(self, db: SqlSession, place: Place | None, limit: int) -> Part:
+        """Give the ids of its next pages; see `PageWalk`."""
         return _part(_ids(db, SQL["all_before"], {"before": place[0] if place else _END, "limit": limit + 1}), limit)
 
-    def after(self, db: Session, place: Place | None, last_id: int, limit: int) -> Part:
+    def after(self, db: SqlSession, place: Place | None, last_id: int, limit: int) -> Part:
         """The same from its other end."""
         values = {"after": place[0] if place else 0, "last": last_id, "limit": limit + 1}
         return _part(_ids(db, SQL["all_after"], values), limit)
 
-    def count(self, db: Session) -> BoundedCount:
+    def count(self, db: SqlSession) -> BoundedCount:
         """Tell how many there are."""
         return BoundedCount(db.execute(SQL["count_all"]).fetchone()[0])
 
@@ -94,22 +94,22 @@ class HostList:
     def __init__(self, host: str) -> None:
         self._host = host
 
-    def before(self, db: Session, place: Place | None, limit: int) -> Part:
-        """Give the ids of its next pages; see `PageList`."""
+    def before(self, db: SqlSession, place: Place | None, limit: int) -> Part:
+        """Give the ids of its next pages; see `PageWalk`."""
         values = {"host": self._id(db), "before": place[0] if place else _END, "limit": limit + 1}
         return _part(_ids(db, SQL["host_before"], values), limit)
 
-    def after(self, db: Session, place: Place | None, last_id: int, limit: int) -> Part:
+    def after(self, db: SqlSession, place: Place | None, last_id: int, limit: int) -> Part:
         """The same from its other end."""
         values = {"host": self._id(db), "after": place[0] if place else 0, "last": last_id, "limit": limit + 1}
         return _part(_ids(db, SQL["host_after"], values), limit)
 
-    def count(self, db: Session) -> BoundedCount:
+    def count(self, db: SqlSession) -> BoundedCount:
         """Tell how many there are."""
         values = {"host": self._id(db), "before": _END, "limit": COUNTED + 1}
         return _tally(len(_ids(db, SQL["host_before"], values)))
 
-    def _id(self, db: Session) -> int | None:
+    def _id(self, db: SqlSession) -> int | None:
         row = db.execute(SQL["host_named"], {"host": self._host}).fetchone()
         return row[0] if row is not None else None
 
@@ -126,19 +126,19 @@ class WordList:
         if len(self._words) > MOST_WORDS:
             raise UsageError(f"words: {len(self._words)} of them; give at most {MOST_WORDS}")
 
-    def before(self, db: Session, place: Place | None, limit: int) -> Part:
+    def before(self, db: SqlSession, place: Place | None, limit: int) -> Part:
         """Give the ids of its next pages; fewer than asked for, and a place, where to look on would take too long."""
         found, goes_on = WordSearch(db, self._words).before(place[0] if place else _END, limit)
         return found, None if goes_on is None else (goes_on,)
 
-    def after(self, db: Session, place: Place | None, last_id: int, limit: int) -> Part:
+    def after(self, db: SqlSession, place: Place | None, last_id: int, limit: int) -> Part:
         """The same from its other end."""
         found, goes_on = WordSearch(db, self._words).after(place[0] if place else 0, limit)
         kept = [page_id for page_id in found if page_id <= last_id]
         ends = goes_on is None or goes_on > last_id or len(kept) < len(found)
         return kept, None if ends or goes_on is None else (goes_on,)
 
-    def count(self, db: Session) -> BoundedCount:
+    def count(self, db: SqlSession) -> BoundedCount:
         """Tell how many there are."""
         return BoundedCount(*WordSearch(db, self._words).count(COUNTED))
 
@@ -153,16 +153,16 @@ class ViewList:
     def __init__(self, view: View, group: str | None) -> None:
         self._view, self._group = view, group
 
-    def before(self, db: Session, place: Place | None, limit: int) -> Part:
-        """Give the ids of its next pages; see `PageList`."""
+    def before(self, db: SqlSession, place: Place | None, limit: int) -> Part:
+        """Give the ids of its next pages; see `PageWalk`."""
         return self._merged(db, self._before, self._down(place), limit, falls=True)
 
-    def after(self, db: Session, place: Place | None, last_id: int, limit: int) -> Part:
+    def after(self, db: SqlSession, place: Place | None, last_id: int, limit: int) -> Part:
         """The same from its other end."""
         values = {"after": place[0] if place else 0, "last": last_id}
         return self._merged(db, self._after, values, limit, falls=False)
 
-    def count(self, db: Session) -> BoundedCount:
+    def count(self, db: SqlSession) -> BoundedCount:
         """Tell how many there are: of all pages, and of a group's, that is known."""
         if self._view == View.ALL:
             row = db.execute(SQL["group_named"], {"name": self._group}).fetchone()
@@ -178,13 +178,13 @@ class ViewList:
     def _down(self, place: Place | None) -> dict[str, int]:
         return {"before": place[0] if place else _END}
 
-    def _groups(self, db: Session) -> list[int]:
+    def _groups(self, db: SqlSession) -> list[int]:
         if self._group is None:
             return _ids(db, SQL["groups_with_pages"], {})
         row = db.execute(SQL["group_named"], {"name": self._group}).fetchone()
         return [row[0]] if row is not None else []
 
-    def _merged(self, db: Session, walk: str, values: dict[str, int], limit: int, *, falls: bool) -> Part:
+    def _merged(self, db: SqlSession, walk: str, values: dict[str, int], limit: int, *, falls: bool) -> Part:
         """Merge the parts of groups from a place on: those of the groups that come first there are enough."""
         keys = ", ".join(self._keys)
         walking = f"select {keys} from pages p {_VIEWS[self._view]} {walk}"  # noqa: S608 - as above
@@ -219,7 +219,7 @@ class ChangedList(ViewList):
         at, page_id = place or (_END, _END)
         return {"at": at, "before": page_id}
 
-    def after(self, db: Session, place: Place | None, last_id: int, limit: int) -> Part:
+    def after(self, db: SqlSession, place: Place | None, last_id: int, limit: int) -> Part:
         """From the oldest change on: a page that changes meanwhile is met again at its end, and none is left out."""
         at, page_id = place or (-_END, 0)
         found, goes_on = self._merged(db, self._after, {"at": at, "after": page_id}, limit, falls=False)
@@ -230,7 +230,7 @@ def _first(walking: str, keys: str, key: str) -> str:
     return walking.replace(f"select {keys} ", f"select {key} ", 1).replace(":group", "g.id")
 
 
-def _ids(db: Session, query: str, values: dict[str, Any]) -> list[int]:
+def _ids(db: SqlSession, query: str, values: dict[str, Any]) -> list[int]:
     return [row[0] for row in db.execute(query, values)]
 
 
@@ -253,7 +253,7 @@ class BrowseRole(Role):
         cursors = _cursors_of(query, pages.size)
         place = cursors.read(cursor)
 
-        def read(db: Session) -> Slice[PageRow]:
+        def read(db: SqlSession) -> Slice[PageRow]:
             found, goes_on = pages.before(db, place, limit)
             rows = {row[0]: row for row in db.execute(PAGES["rows"], {"ids": ids(found)})}
             shown = tuple(to_page(rows[page_id]) for page_id in found if page_id in rows)

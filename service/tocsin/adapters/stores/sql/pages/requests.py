@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from tocsin.adapters.stores.sql.role import Pace
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import CheckReport, CheckResult, Instant
 
 SQL = queries("requests")
@@ -81,14 +81,14 @@ class RequestRole(Role):
         return [(position, read_report(report)) for position, report in rows]
 
 
-def _want_step(db: Session, *, request: int, query: str, place: dict[str, Any]) -> int:
+def _want_step(db: SqlSession, *, request: int, query: str, place: dict[str, Any]) -> int:
     """Want one step's pages; returns the last one's id, 0 if there was none."""
     rows = db.execute(query, place).fetchall()
     want_pages(db, request, rows)
     return max((row[0] for row in rows), default=0)
 
 
-def want_pages(db: Session, request: int, rows: Sequence[tuple[int, int, int | None]]) -> None:
+def want_pages(db: SqlSession, request: int, rows: Sequence[tuple[int, int, int | None]]) -> None:
     """Let a request want these pages: (id, host, the request that wants it so far) each."""
     db.execute(SQL["want"], {"request": request, "ids": ids(row[0] for row in rows)})
     db.execute(SQL["grow"], {"request": request, "count": len(rows)})
@@ -96,13 +96,13 @@ def want_pages(db: Session, request: int, rows: Sequence[tuple[int, int, int | N
     touch_hosts(db, {row[1] for row in rows})
 
 
-def give_up(db: Session, requests: Sequence[int | None]) -> None:
+def give_up(db: SqlSession, requests: Sequence[int | None]) -> None:
     """Let requests forget pages that they will not get: one entry for each page."""
     counts = Counter(request for request in requests if request is not None)
     db.executemany(SQL["shrink"], [{"request": request, "count": count} for request, count in counts.items()])
 
 
-def note_reports(db: Session, results: Sequence[CheckResult]) -> None:
+def note_reports(db: SqlSession, results: Sequence[CheckResult]) -> None:
     """Write the reports that requests wait for, in order of completion."""
     by_request: dict[int, list[CheckResult]] = defaultdict(list)
     for result in results:
@@ -112,7 +112,7 @@ def note_reports(db: Session, results: Sequence[CheckResult]) -> None:
         _note(db, request, wanted)
 
 
-def _note(db: Session, request: int, wanted: Sequence[CheckResult]) -> None:
+def _note(db: SqlSession, request: int, wanted: Sequence[CheckResult]) -> None:
     # Only pages that this request still wants: a newer one may have taken them over.
     place = {"request": request, "ids": ids(result.page_id for result in wanted)}
     left = {row[0] for row in db.execute(SQL["done"], place).fetchall()}

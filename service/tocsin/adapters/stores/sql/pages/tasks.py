@@ -32,7 +32,7 @@ from tocsin.settings import DAMAGED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import SignalContext
 
 SQL = queries("learnt")
@@ -67,7 +67,7 @@ class TaskRows(NamedTuple):
         return beside_of(known, listed, heard, self.noise.get(row[_HOST]))
 
 
-def read_tasks(db: Session, query: str, place: dict[str, Any]) -> TaskRows:
+def read_tasks(db: SqlSession, query: str, place: dict[str, Any]) -> TaskRows:
     """Read pages by a query of `task`, at one instant: in a transaction."""
     rows = db.execute(query, place).fetchall()
     learnt = [row[_PAGE] for row in rows if row[_FLAGS] & LEARNT]

@@ -6,7 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sql.knowledge.items import changes_by_state
-from tocsin.adapters.stores.sql.pages.edits import SQL, Edit, edit_step, follow_step, insert_pages, merge_into, remove
+from tocsin.adapters.stores.sql.pages.edits import (
+    SQL,
+    WatchListEdit,
+    edit_step,
+    follow_step,
+    insert_pages,
+    merge_into,
+    remove,
+)
 from tocsin.adapters.stores.sql.pages.requests import SQL as REQUESTS
 from tocsin.adapters.stores.sql.pages.requests import want_pages
 from tocsin.adapters.stores.sql.role import Role, ids, touch_hosts
@@ -30,7 +38,7 @@ from tocsin.ports.pages import unheard
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import Instant, JsonObject, NewPage
     from tocsin.ports.pages import OnStep
 
@@ -49,7 +57,7 @@ class WatchRole(Role):
     ) -> list[int | None]:
         added: list[int | None] = []
 
-        def insert(db: Session, step: Sequence[NewPage]) -> int:
+        def insert(db: SqlSession, step: Sequence[NewPage]) -> int:
             inserted = insert_pages(db, step, now, of=len(pages) - len(added))
             added.extend(inserted)
             if ids is not None:
@@ -116,7 +124,7 @@ class WatchRole(Role):
         of: int | None = None,
         on_step: OnStep = unheard,
     ) -> int:
-        edit = Edit(settings, tuple(unset), paused, group, text, clear_text, pages=of or len(page_ids))
+        edit = WatchListEdit(settings, tuple(unset), paused, group, text, clear_text, pages=of or len(page_ids))
         pace, changed = self._paces["edit"], 0
         for step in pace.pieces(page_ids):
             changed += await self._step(pace, partial(edit_step, page_ids=step, edit=edit, now=now), on_step)
@@ -131,7 +139,7 @@ class WatchRole(Role):
         unset: Sequence[str],
         on_step: OnStep = unheard,
     ) -> None:
-        edit = Edit(settings, tuple(unset))
+        edit = WatchListEdit(settings, tuple(unset))
         await self._edit(partial(merge_into, name=name, edit=edit))
         if not edit.moves_schedule:
             return
@@ -142,7 +150,7 @@ class WatchRole(Role):
             after = found[-1]
 
     async def remove_group(self, name: str) -> bool:
-        def remove_it(db: Session) -> bool:
+        def remove_it(db: SqlSession) -> bool:
             is_gone = db.execute(SQL["remove_group"], {"name": name}).rowcount > 0
             if is_gone:
                 # Its id may be given to another group: a running engine must not know it as this one.
@@ -156,7 +164,7 @@ class WatchRole(Role):
         return [(name, pages, read_settings(settings)) for name, pages, settings in rows]
 
     async def history(self, url: str, *, limit: int) -> list[HistoryEntry]:
-        def read(db: Session) -> list[HistoryEntry]:
+        def read(db: SqlSession) -> list[HistoryEntry]:
             if db.execute(SQL["page"], {"url": url}).fetchone() is None:
                 raise NotWatched(f"{url}: not on the watch list; `tocsin watch add` adds it")
             states = db.execute(SQL["history"], {"url": url, "limit": limit}).fetchall()
@@ -182,7 +190,7 @@ class WatchRole(Role):
         return await self._read(read)
 
 
-def _want_new(db: Session, request: int, inserted: Sequence[int | None]) -> None:
+def _want_new(db: SqlSession, request: int, inserted: Sequence[int | None]) -> None:
     new = [page_id for page_id in inserted if page_id is not None]
     want_pages(db, request, db.execute(REQUESTS["these_pages"], {"ids": ids(new)}).fetchall())
 

@@ -17,7 +17,7 @@ from tocsin.adapters.stores.sql.statements import queries
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tocsin.adapters.stores.sql.session import Session
+    from tocsin.adapters.stores.sql.session import SqlSession
 
 
 if TYPE_CHECKING:
@@ -192,13 +192,13 @@ _Places: TypeAlias = defaultdict[str, set[int]]
 SQL = queries("words")
 
 
-def kept_until(db: Session) -> int:
+def kept_until(db: SqlSession) -> int:
     """Give the id of the first page whose words are not kept yet."""
     until: int = db.execute(SQL["kept_until"]).fetchone()[0]
     return until
 
 
-def keep_words(db: Session, last_id: int) -> None:
+def keep_words(db: SqlSession, last_id: int) -> None:
     """Keep the words of the pages up to this one, the last one added, as far as they fill blocks."""
     until = kept_until(db)
     end = last_id + 1 >> BLOCK_BITS << BLOCK_BITS
@@ -211,7 +211,7 @@ def keep_words(db: Session, last_id: int) -> None:
     db.execute(SQL["keep_until"], {"until": end})
 
 
-def misplaced(db: Session) -> Iterator[tuple[int, int]]:
+def misplaced(db: SqlSession) -> Iterator[tuple[int, int]]:
     """Find the blocks whose words are not those of their pages: the first and last id of each."""
     for first in range(0, kept_until(db), BLOCK_PAGES):
         number = (first >> BLOCK_BITS) * BLOCK_ROWS
@@ -221,12 +221,12 @@ def misplaced(db: Session) -> Iterator[tuple[int, int]]:
             yield first, first + BLOCK_PAGES - 1
 
 
-def pages_named(db: Session, page_ids: Sequence[int]) -> list[Named]:
+def pages_named(db: SqlSession, page_ids: Sequence[int]) -> list[Named]:
     """Read what the words of these pages are made of; of those whose words are kept."""
     return db.execute(SQL["named"], {"ids": ids(page_ids), "until": kept_until(db)}).fetchall()
 
 
-def change_words(db: Session, before: Iterable[Named], after: Iterable[Named] = ()) -> None:
+def change_words(db: SqlSession, before: Iterable[Named], after: Iterable[Named] = ()) -> None:
     """Let pages be found by other words than before, or by none."""
     had, has = ({page[0]: set(words_of_page(*page[1:])) for page in pages} for pages in (before, after))
     changes: defaultdict[int, tuple[_Places, _Places]] = defaultdict(lambda: (defaultdict(set), defaultdict(set)))
@@ -259,7 +259,7 @@ _BYTES: Final = 40
 class WordSearch:
     """Pages that have a word with each of these beginnings. Past `LOOKED_AT` it ends with the block that it is in."""
 
-    def __init__(self, db: Session, beginnings: Sequence[str]) -> None:
+    def __init__(self, db: SqlSession, beginnings: Sequence[str]) -> None:
         self._db = db
         # The longest is the rarest, as a rule: where it is nowhere in a block, nothing else is looked for there.
         self._beginnings = [Beginning(word) for word in sorted(beginnings, key=len, reverse=True)]
