@@ -19,7 +19,7 @@ from tocsin.cli.selection import pages_named
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.errors import TooComplex, UsageError
 from tocsin.spec.differences.compare import compare_texts, whole_lines
-from tocsin.spec.differences.rows import Gap, folded, to_rows
+from tocsin.spec.differences.rows import DiffGap, folded, to_rows
 from tocsin.spec.infrastructure.unsafe import safe_text
 from tocsin.spec.signals.texts import unpack_text
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tocsin.model import Instant, PageRow, SnapshotRow
     from tocsin.ports import Store
     from tocsin.spec.differences.compare import Difference, Kind
-    from tocsin.spec.differences.rows import Row
+    from tocsin.spec.differences.rows import DiffRow
 
 
 class Version(Struct, frozen=True):
@@ -59,7 +59,7 @@ def print_difference(before: Version, latest: Version, difference: Difference) -
         output.say("No difference")
         return
     for item in folded(to_rows(difference)):
-        if isinstance(item, Gap):
+        if isinstance(item, DiffGap):
             output.say(f"… {len(item.rows)} lines the same", style="dim")
         else:
             output.say_pieces(_mark_of(item), _pieces(item))
@@ -71,11 +71,11 @@ def name_of(version: Version) -> str:
     return version.name if when is None else f"{version.name}  {when}"
 
 
-def _mark_of(row: Row) -> tuple[str, str]:
+def _mark_of(row: DiffRow) -> tuple[str, str]:
     return _MARKS[row.kind], _STYLES[row.kind] if row.kind is not None else ""
 
 
-def _pieces(row: Row) -> Iterator[tuple[str, str]]:
+def _pieces(row: DiffRow) -> Iterator[tuple[str, str]]:
     for kind, text in row.pieces:
         yield (_WITHIN[kind].format(text) if row.kind is None else text), _STYLES[kind]
 
@@ -143,7 +143,7 @@ def to_page(before: Version, latest: Version, difference: Difference) -> str:
         before=_name_of(before),
         latest=_name_of(latest),
         found=_count(rows),
-        rows="\n".join(_gap(item) if isinstance(item, Gap) else _line(item) for item in folded(rows)),
+        rows="\n".join(_gap(item) if isinstance(item, DiffGap) else _line(item) for item in folded(rows)),
     )
 
 
@@ -153,7 +153,7 @@ def _name_of(version: Version) -> str:
     return f'<time datetime="{json_time(version.at)}">{show_time(version.at)}</time>'
 
 
-def _count(rows: Sequence[Row]) -> str:
+def _count(rows: Sequence[DiffRow]) -> str:
     kinds = [row.kind for row in rows]
     if all(kind == "same" for kind in kinds):
         return "no difference"
@@ -161,12 +161,12 @@ def _count(rows: Sequence[Row]) -> str:
     return ", ".join(f"{number} {'line' if number == 1 else 'lines'} {what}" for number, what in said if number)
 
 
-def _gap(gap: Gap) -> str:
+def _gap(gap: DiffGap) -> str:
     lines = "\n".join(map(_line, gap.rows))
     return f"<details><summary lang=en>{len(gap.rows)} lines the same</summary>\n{lines}\n</details>"
 
 
-def _line(row: Row) -> str:
+def _line(row: DiffRow) -> str:
     pieces = "".join(
         f"<{_ELEMENTS[kind]}>{_safe(text)}</{_ELEMENTS[kind]}>" if kind in _ELEMENTS else _safe(text)
         for kind, text in row.pieces

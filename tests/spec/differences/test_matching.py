@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.differences.compare import Work, _Matching, _Part, find_common
+from tocsin.spec.differences.compare import Work, _Part, _SequenceMatching, find_common
 
 ITEMS = st.lists(st.integers(0, 5), max_size=40)
 
@@ -40,7 +40,7 @@ def test_equal_sequences_are_one_run(items: list[int]) -> None:
 
 @given(ITEMS, ITEMS)
 def test_the_shortest_way_is_the_shortest(before: list[int], latest: list[int]) -> None:
-    matching = _Matching(before, latest, Work(100_000))
+    matching = _SequenceMatching(before, latest, Work(100_000))
 
     found = matching._shortest(_Part(0, len(before), 0, len(latest)))
 

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.spec.differences.compare import By, compare_texts
-from tocsin.spec.differences.rows import AROUND, LINE_END, Gap, Row, folded, to_rows
+from tocsin.spec.differences.rows import AROUND, LINE_END, DiffGap, DiffRow, folded, to_rows
 
 TEXTS = st.lists(st.sampled_from(["The bell", " rings", " twice", ".", "\n", "\n\n"]), max_size=20).map("".join)
 MARKS = {"same": "  ", "removed": "- ", "added": "+ ", None: "~ "}
@@ -28,7 +28,7 @@ def test_lines_are_the_same_gone_new_or_changed_within() -> None:
 def test_what_changed_within_a_line_is_in_its_pieces() -> None:
     (row,) = to_rows(compare_texts("We open at nine.\n", "We open at ten.\n", by="words"))
 
-    assert row == Row(None, (("same", "We open at "), ("removed", "nine"), ("added", "ten"), ("same", ".")))
+    assert row == DiffRow(None, (("same", "We open at "), ("removed", "nine"), ("added", "ten"), ("same", ".")))
 
 
 def test_by_lines_no_line_changes_within() -> None:
@@ -56,17 +56,17 @@ def test_rows_hold_both_texts_line_by_line(before: str, latest: str) -> None:
 @given(st.lists(st.sampled_from(["same", "same", "same", "same", "same", "same", "added", "removed"]), max_size=60))
 def test_folding_hides_what_is_the_same_and_far_from_changes_and_nothing_else(kinds: list[str]) -> None:
     # Nothing tells that a strategy's texts are literals.
-    rows = [Row(kind, ((kind, str(number)),)) for number, kind in enumerate(kinds)]  # type: ignore[arg-type]
+    rows = [DiffRow(kind, ((kind, str(number)),)) for number, kind in enumerate(kinds)]  # type: ignore[arg-type]
 
     items = list(folded(rows))
 
-    whole = [row for item in items for row in (item.rows if isinstance(item, Gap) else [item])]
+    whole = [row for item in items for row in (item.rows if isinstance(item, DiffGap) else [item])]
     assert whole == rows
     for item in items:
-        if isinstance(item, Gap):
+        if isinstance(item, DiffGap):
             assert len(item.rows) > 1
             assert all(row.kind == "same" for row in item.rows)
     places = {place for place, row in enumerate(rows) if row.kind != "same"}
     near = {place + step for place in places for step in range(-AROUND, AROUND + 1)}
-    hidden = {row.text for item in items if isinstance(item, Gap) for row in item.rows}
+    hidden = {row.text for item in items if isinstance(item, DiffGap) for row in item.rows}
     assert not hidden & {str(place) for place in near}

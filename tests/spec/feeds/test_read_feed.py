@@ -8,19 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.feeds import Entry, Feed, read_feed
-from tocsin.spec.feeds.reading import MOST_ENTRIES, MOST_LETTERS_OF_URLS
+from tocsin.spec.feeds import MOST_ENTRIES, MOST_LETTERS_OF_URLS, FeedEntry, ParsedFeed, read_feed
 
 URL = "https://www.example.org/news/feed"
 
 
-def read(body: str | bytes, content_type: str | None = None) -> Feed:
+def read(body: str | bytes, content_type: str | None = None) -> ParsedFeed:
     feed = read_feed(body.encode() if isinstance(body, str) else body, content_type, URL)
     assert feed is not None
     return feed
 
 
-def entry_of(body: str | bytes, content_type: str | None = None) -> Entry:
+def entry_of(body: str | bytes, content_type: str | None = None) -> FeedEntry:
     (entry,) = read(body, content_type).entries
     return entry
 
@@ -47,8 +46,8 @@ def test_rss_gives_its_items() -> None:
 
     assert (feed.kind, feed.problem) == ("rss", None)
     assert feed.entries == (
-        Entry("https://example.net/a?x=1&y=2", "Sat, 21 Nov 2026 10:00:00 GMT", "A & B", "It is ."),
-        Entry("https://www.example.org/b", None, "", ""),
+        FeedEntry("https://example.net/a?x=1&y=2", "Sat, 21 Nov 2026 10:00:00 GMT", "A & B", "It is ."),
+        FeedEntry("https://www.example.org/b", None, "", ""),
     )
 
 
@@ -62,7 +61,9 @@ def test_atom_gives_its_entries() -> None:
         )
     )
 
-    assert feed == Feed("atom", (Entry("https://www.example.org/a", "2026-11-21T10:00:00Z", "A b", "one two"),))
+    assert feed == ParsedFeed(
+        "atom", (FeedEntry("https://www.example.org/a", "2026-11-21T10:00:00Z", "A b", "one two"),)
+    )
 
 
 def test_rss_1_gives_its_items_beside_its_channel() -> None:
@@ -72,7 +73,7 @@ def test_rss_1_gives_its_items_beside_its_channel() -> None:
         "<title>A</title><dc:date>2026-11-21</dc:date></item></rdf:RDF>"
     )
 
-    assert entry == Entry("https://example.net/a", "2026-11-21", "A", "")
+    assert entry == FeedEntry("https://example.net/a", "2026-11-21", "A", "")
 
 
 def test_json_feed_gives_its_items() -> None:
@@ -90,12 +91,12 @@ def test_json_feed_gives_its_items() -> None:
         )
     )
 
-    assert feed == Feed(
+    assert feed == ParsedFeed(
         "json",
         (
-            Entry("https://www.example.org/news/a", "2026-11-21", "A", ""),
-            Entry("https://example.net/b", "2026-11-22", "", "It is."),
-            Entry(None, None, "", ""),
+            FeedEntry("https://www.example.org/news/a", "2026-11-21", "A", ""),
+            FeedEntry("https://example.net/b", "2026-11-22", "", "It is."),
+            FeedEntry(None, None, "", ""),
         ),
     )
 
@@ -199,7 +200,7 @@ def test_references_of_html_and_ampersands_that_are_none_stop_nothing() -> None:
     feed = read(rss(item + "<!-- & --><item><title><![CDATA[R&D &nbsp;]]></title></item>"))
 
     assert feed.problem is None
-    assert feed.entries[0] == Entry("https://example.net/?a=1&b=2", None, "A < B & C", "")
+    assert feed.entries[0] == FeedEntry("https://example.net/?a=1&b=2", None, "A < B & C", "")
     assert feed.entries[2].title == "R&D"
 
 
@@ -229,11 +230,11 @@ def test_what_is_no_feed_is_none(body: bytes) -> None:
 def test_items_that_are_no_list_are_none() -> None:
     feed = read('{"version":"https://jsonfeed.org/version/1","items":{}}')
 
-    assert feed == Feed("json", (), "its items are no list")
+    assert feed == ParsedFeed("json", (), "its items are no list")
 
 
 def test_a_feed_without_entries_is_one() -> None:
-    assert read(rss("")) == Feed("rss", ())
+    assert read(rss("")) == ParsedFeed("rss", ())
 
 
 def test_a_document_type_by_name_is_no_harm() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.sitemaps import MOST_LOCATIONS, Kind, Location, SitemapReader
+from tocsin.spec.sitemaps import MOST_LOCATIONS, Location, SitemapKind, SitemapReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,20 +43,20 @@ def urls(body: bytes) -> list[str]:
 def test_a_sitemap_gives_its_pages_however_it_comes(pieces: int, packed: bool) -> None:  # noqa: FBT001 - a table
     reader, found = read(gzip.compress(PAGES) if packed else PAGES, pieces=pieces)
 
-    assert (reader.kind, reader.problem, found) == (Kind.PAGES, None, FOUND)
+    assert (reader.kind, reader.problem, found) == (SitemapKind.PAGES, None, FOUND)
 
 
 def test_an_index_gives_its_sitemaps() -> None:
     body = b"<sitemapindex><sitemap><loc>https://a.example/1.xml</loc></sitemap><url><loc>no</loc></url></sitemapindex>"
     reader, found = read(body)
 
-    assert (reader.kind, found) == (Kind.INDEX, [Location(1, "https://a.example/1.xml")])
+    assert (reader.kind, found) == (SitemapKind.INDEX, [Location(1, "https://a.example/1.xml")])
 
 
 def test_a_text_gives_a_url_a_line() -> None:
     reader, found = read(b"\xef\xbb\xbfhttps://a.example/1\r\n\r\n# more\r https://a.example/2 \nhttps://a.example/3")
 
-    assert reader.kind == Kind.TEXT
+    assert reader.kind == SitemapKind.TEXT
     assert [(found.line, found.url[-1]) for found in found] == [(1, "1"), (4, "2"), (5, "3")]
 
 
@@ -78,7 +78,7 @@ def test_a_text_gives_a_url_a_line() -> None:
 def test_a_feed_gives_the_pages_of_its_entries(body: str) -> None:
     reader, found = read(body.encode())
 
-    assert (reader.kind, [location.url for location in found]) == (Kind.FEED, ["https://a.example/1"])
+    assert (reader.kind, [location.url for location in found]) == (SitemapKind.FEED, ["https://a.example/1"])
 
 
 @pytest.mark.parametrize("before", [b"\n\n ", b"\xef\xbb\xbf\r\n\r\n", b"\n\n"])

@@ -20,8 +20,7 @@ from tocsin.spec.signals.content import compare_contents, content_of_entries, re
 from tocsin.spec.signals.fingerprint import ContentChange
 from tocsin.spec.signals.instants import to_value
 from tocsin.spec.signals.reading import Asked, Readings, read_as, read_other, read_signals
-from tocsin.spec.sitemaps import Kind as SitemapKind
-from tocsin.spec.sitemaps import SitemapReader
+from tocsin.spec.sitemaps import SitemapKind, SitemapReader
 from tocsin.spec.suspicion.kinds import find_suspicion
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from tocsin.model import FieldValues, Instant, SignalContext
     from tocsin.settings import PageSettings
-    from tocsin.spec.feeds import Feed
+    from tocsin.spec.feeds import ParsedFeed
     from tocsin.spec.html.page import Kind
     from tocsin.spec.html.whole import Whole
     from tocsin.spec.sitemaps import Location
@@ -99,7 +98,7 @@ def _bounded(places: list[Location]) -> list[Location]:
     return [place for place, length in zip(places, letters, strict=True) if length <= _MOST_LETTERS]
 
 
-def _texts_of(feed: Feed) -> tuple[str, ...]:
+def _texts_of(feed: ParsedFeed) -> tuple[str, ...]:
     """Return the text of each entry, or its URL if it has none."""
     texts = (" ".join(filter(None, (entry.title, entry.text))) or entry.url for entry in feed.entries)
     return tuple([text for text in texts if text])

@@ -8,7 +8,7 @@ from lxml import etree  # type: ignore[import-untyped]  # lxml ships no types
 
 from tocsin.errors import UsageError
 from tocsin.lists.entries import ListEntry, ListNotice, RefusedLine
-from tocsin.spec.sitemaps import Kind, Location, SitemapReader
+from tocsin.spec.sitemaps import Location, SitemapKind, SitemapReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,7 +126,7 @@ def read_sitemap(stream: IO[bytes], *, name: str, expected: str | None) -> Itera
     raise UsageError(f"{name}:{problem.line}: {problem.reason}")
 
 
-def _item(kind: Kind | None, location: Location) -> ListItem:
-    if kind is Kind.INDEX:
+def _item(kind: SitemapKind | None, location: Location) -> ListItem:
+    if kind is SitemapKind.INDEX:
         return ListNotice(location.line, "sitemap", location.url)
     return ListEntry(location.line, location.url)

@@ -10,7 +10,7 @@ from tocsin.model.common import to_rfc3339
 from tocsin.model.records.fields import Id, Json, Number, Part, Record, Time, id_or_none, time_or_none
 from tocsin.model.records.pages import Fields, fields_of
 from tocsin.model.rendering import RenderingRow
-from tocsin.spec.differences.compare import Run
+from tocsin.spec.differences.compare import TextRun
 from tocsin.spec.microdata.changes.words import tell_changes
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ class TextDifference(Record, frozen=True):
     to: Annotated[Text, Meta(description="the later text")]
     by: Annotated[Literal["words", "lines"], Meta(description="the unit of comparison")]
     changed: Annotated[bool, Meta(description="the texts differ")]
-    runs: Annotated[list[Run], Meta(description="pieces of text, in order")]
+    runs: Annotated[list[TextRun], Meta(description="pieces of text, in order")]
 
 
 class NoisyPlace(Record, frozen=True):

@@ -37,7 +37,7 @@ from tocsin.server.decisions import demand_page, missing
 from tocsin.server.kept_items import why_no_changes
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
-from tocsin.spec.differences.compare import Run, compare_texts, whole_lines
+from tocsin.spec.differences.compare import TextRun, compare_texts, whole_lines
 from tocsin.spec.signals.texts import unpack_text
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ async def compare_two_texts(
         to=text_of(rows[newer - 1], newer),
         by=found.by,
         changed=not found.is_none,
-        runs=[Run(run.kind, _whole(run.text)) for run in found.runs],
+        runs=[TextRun(run.kind, _whole(run.text)) for run in found.runs],
     )
 
 

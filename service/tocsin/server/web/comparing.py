@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from tocsin.server.web.formatting import Room, weight
 from tocsin.spec.differences.compare import compare_texts, whole_lines
-from tocsin.spec.differences.rows import Gap, Row, folded, to_rows
+from tocsin.spec.differences.rows import DiffGap, DiffRow, folded, to_rows
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Texts(Struct, frozen=True):
     is_cut  there are more rows
     """
 
-    rows: tuple[Row | int, ...]
+    rows: tuple[DiffRow | int, ...]
     removed: int
     added: int
     within: int
@@ -100,13 +100,13 @@ def compare_kept(older: str, newer: str) -> Texts:
     """Compare two texts by words, cut to the size of a page."""
     rows = to_rows(compare_texts(whole_lines(older), whole_lines(newer), by="words"))
     kinds = [row.kind for row in rows]
-    shown: list[Row | int] = []
+    shown: list[DiffRow | int] = []
     size, is_cut = 0, False
     for item in folded(rows):
         if len(shown) >= MOST_ROWS or size > _MOST_SHOWN:
             is_cut = True
             break
-        if isinstance(item, Gap):
+        if isinstance(item, DiffGap):
             shown.append(len(item.rows))
             continue
         row = _cut(item)
@@ -115,7 +115,7 @@ def compare_kept(older: str, newer: str) -> Texts:
     return Texts(tuple(shown), kinds.count("removed"), kinds.count("added"), kinds.count(None), is_cut)
 
 
-def _cut(row: Row) -> Row:
+def _cut(row: DiffRow) -> DiffRow:
     """Cut a long row."""
     pieces, left = [], _LONGEST_LINE
     for kind, text in row.pieces:
@@ -123,4 +123,4 @@ def _cut(row: Row) -> Row:
         left -= len(text)
         if left <= 0:
             break
-    return Row(row.kind, tuple(pieces))
+    return DiffRow(row.kind, tuple(pieces))

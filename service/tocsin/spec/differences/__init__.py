@@ -1,1 +1,1 @@
-"""How one text differs from another: what people are shown of a change."""
+"""How one text differs from another, as people are shown it."""

@@ -1,4 +1,4 @@
-"""Two texts, and the runs in which they are the same, or one of them has more."""
+"""Compares two texts: runs that both have, that were removed, and that were added."""
 
 from __future__ import annotations
 
@@ -13,11 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
-# Texts taken apart: into lines, words and sentences. What is put together again is the text as it was.
-
-
-# Who writes without spaces between words is compared by letter, with the marks that belong to it: Thai, Lao, Burmese,
-# Khmer, Chinese, Japanese.
+# Scripts without spaces between words are compared by letter, with its marks: Thai, Lao, Burmese, Khmer, Chinese,
+# Japanese.
 _ALONE = (
     "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u312f\u31a0-\u31bf"
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
@@ -31,7 +28,7 @@ _PUNCTUATION = (
     r"!-/:-@\[-\^`{-~\xa1-\xa9\xab-\xb4\xb6-\xb9\xbb-\xbf\u060c\u061b\u061f\u06d4\u0964\u0965\u2000-\u200b\u200e-\u206f"
     r"\u2e00-\u2e7f\u3000-\u3004\u3008-\u3020\u3030\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
 )
-# What is neither space nor punctuation is of a word, marks of every script among it.
+# All other letters, with the marks of every script, are parts of words.
 _LETTER = rf"[^\s{_PUNCTUATION}{_ALONE}]"
 _WORD = re.compile(
     rf"{_LETTER}++(?:['\u2019.,:]{_LETTER}++)*+|[{_ALONE}][{_MARKS}]*+|\n|[^\S\n]++|.",
@@ -46,22 +43,19 @@ _ENDED = re.compile(r"[.!?\u06d4\u0964\u3002\uff01\uff1f][\"'\u2019\u201d\xbb)\]
 
 
 def split_lines(text: str) -> list[str]:
-    """Split a text into its lines, each with its end."""
+    """Split a text into lines, each with its end."""
     lines = text.split("\n")
     last = lines.pop()
     return [f"{line}\n" for line in lines] + ([last] if last else [])
 
 
 def split_words(text: str) -> list[str]:
-    """Split a text into words, spaces, ends of lines and single marks between them.
-
-    Where words are not divided by spaces a letter counts as one.
-    """
+    """Split a text into words, spaces, line ends and single marks; in scripts without spaces, a letter is a word."""
     return _WORD.findall(text)
 
 
 def split_sentences(text: str) -> Iterator[str]:
-    """Give the sentences of a text, each with what follows it up to the next one; a line's end ends one, too."""
+    """Yield the sentences of a text, each with the white space after it; a line end also ends a sentence."""
     start = 0
     for found in _SENTENCE_END.finditer(text):
         yield text[start : found.end()]
@@ -71,17 +65,15 @@ def split_sentences(text: str) -> Iterator[str]:
 
 
 def ends_sentence(text: str, end: int) -> bool:
-    """Tell whether what stands before this place ends as a sentence does."""
+    """Say whether a sentence ends before this place."""
     return _ENDED.search(text[max(end - _MOST_AFTER, 0) : end]) is not None
 
 
-# The part of two texts that differs, without what both begin and end with: cheaper to find than a difference.
-
-
 def narrow(before: str, latest: str, most: int) -> tuple[str, str, bool]:
-    """Take off the lines that both begin and end with, and of the rest what is beyond so many letters each.
+    """Remove the lines that two texts begin and end with, and cut the rest; cheaper than a comparison.
 
-    Returns both, and whether anything was beyond.
+    most  letters of each rest
+    Returns both rests, and whether one of them was cut.
     """
     shorter = min(len(before), len(latest))
     same = _most(shorter, lambda length: before[:length] == latest[:length])
@@ -99,7 +91,7 @@ def _is_line_start(text: str, place: int) -> bool:
 
 
 def _most(limit: int, holds: Callable[[int], bool]) -> int:
-    """Find the greatest number up to a limit for which it holds, as it does for all smaller ones."""
+    """Find the greatest number up to a limit for which a condition holds; it holds for all smaller ones, too."""
     low, high = 0, limit
     while low < high:
         middle = (low + high + 1) // 2
@@ -110,19 +102,19 @@ def _most(limit: int, holds: Callable[[int], bool]) -> int:
     return low
 
 
-# What two sequences have in common, in order, by an amount of work that grows with their length and no faster.
+# Matching of two sequences, in time proportional to their length.
 #
 # Lines that both have exactly once are anchors, as far as their order agrees (Bram Cohen's patience diff): people see a
-# text change around what is particular to it. Between anchors the same is tried again. Without one, the shortest edit
-# is searched (Myers, "An O(ND) Difference Algorithm and Its Variations", 1986). Where that takes too long, the nth of
-# several equal lines is matched with the nth; where the whole takes too long, the rest counts as different.
+# text change around its distinctive lines. Between anchors the same is tried again. Without one, the shortest edit is
+# searched (Myers, "An O(ND) Difference Algorithm and Its Variations", 1986). If that takes too long, the nth of several
+# equal lines is matched with the nth; if the whole takes too long, the rest counts as different.
 
 
 _MOST_EDITS = 256
 
 
 class Common(NamedTuple):
-    """So many items from place `i` of the one sequence are those from place `j` of the other."""
+    """A run of equal items, from place `i` of the first sequence and `j` of the second."""
 
     i: int
     j: int
@@ -130,14 +122,14 @@ class Common(NamedTuple):
 
 
 class Work:
-    """How many steps may still be made; about three million take a second."""
+    """The number of steps that are left; about three million take a second."""
 
     def __init__(self, steps: int) -> None:
         self.left = steps
 
 
 class _Part(NamedTuple):
-    """The items i to i_end of the one sequence, and j to j_end of the other, that are still to be matched."""
+    """The items i to i_end of the first sequence, and j to j_end of the second, that are still to be matched."""
 
     i: int
     i_end: int
@@ -146,19 +138,19 @@ class _Part(NamedTuple):
 
 
 class _TooMuch(Exception):
-    """The work is more than was allowed; never leaves this file."""
+    """The work exceeds its limit; never leaves this file."""
 
 
 def find_common(before: Sequence[int], latest: Sequence[int], work: Work) -> list[Common]:
-    """Find what two sequences have in common: runs in order, that neither overlap nor touch in both.
+    """Find the runs that two sequences have in common, in order, joined where they touch in both.
 
-    Takes its steps from `work`. Without any left, it looks at each item a few times and no more.
+    Takes its steps from `work`; without any left, it looks at each item only a few times.
     """
-    return _Matching(before, latest, work).run()
+    return _SequenceMatching(before, latest, work).run()
 
 
-class _Matching:
-    """One pair of sequences being matched."""
+class _SequenceMatching:
+    """Matches two sequences."""
 
     def __init__(self, before: Sequence[int], latest: Sequence[int], work: Work) -> None:
         self._before, self._latest, self._work = before, latest, work
@@ -184,7 +176,7 @@ class _Matching:
         return _joined(sorted(self._found))
 
     def _without_ends(self, part: _Part) -> _Part:
-        """Take off what both begin and end with."""
+        """Match what both begin and end with; returns the rest."""
         before, latest = self._before, self._latest
         i, i_end, j, j_end = part
         while i < i_end and j < j_end and before[i] == latest[j]:
@@ -201,7 +193,7 @@ class _Matching:
         return _Part(i, i_end, j, j_end)
 
     def _anchors(self, part: _Part, *, most: int) -> list[tuple[int, int]]:
-        """Give places of what both have equally often, at most so often, as far as its order is the same."""
+        """Return places of items that both have equally often, at most `most` times, as far as their order agrees."""
         mine = self._before[part.i : part.i_end]
         theirs = self._latest[part.j : part.j_end]
         counts = Counter(mine)
@@ -216,7 +208,7 @@ class _Matching:
         return [(part.i + i, part.j + j) for i, j in _longest_rising(pairs)]
 
     def _between(self, part: _Part, anchors: list[tuple[int, int]]) -> list[_Part]:
-        """Note the anchors; give what lies between them."""
+        """Record the anchors; returns the parts between them."""
         parts = []
         i, j = part.i, part.j
         for anchor_i, anchor_j in anchors:
@@ -228,7 +220,7 @@ class _Matching:
         return parts
 
     def _shortest(self, part: _Part) -> list[Common]:
-        """Find what stays on the shortest way from the one to the other; raises _TooMuch."""
+        """Find the common runs of the shortest edit; raises _TooMuch."""
         before, latest = self._before, self._latest
         i0, i_end, j0, j_end = part
         reached = {1: 0}
@@ -253,7 +245,7 @@ class _Matching:
 
 
 def _way_back(past: list[dict[int, int]], x: int, y: int, part: _Part) -> list[Common]:
-    """Follow a shortest way back to its beginning, and give its runs of what stays."""
+    """Follow a shortest edit back to its beginning; returns its common runs."""
     found = []
     for edits in range(len(past) - 1, -1, -1):
         reached, k = past[edits], x - y
@@ -269,7 +261,7 @@ def _way_back(past: list[dict[int, int]], x: int, y: int, part: _Part) -> list[C
 
 
 def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Give the most pairs whose second numbers rise as their first ones do."""
+    """Return the longest subsequence of pairs whose second numbers rise."""
     ends: list[int] = []
     last: list[int] = []
     before: list[int] = []
@@ -290,7 +282,7 @@ def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _joined(runs: list[Common]) -> list[Common]:
-    """Join runs that follow one another in both."""
+    """Join runs that are adjacent in both sequences."""
     joined: list[Common] = []
     for run in runs:
         if joined and joined[-1].i + joined[-1].length == run.i and joined[-1].j + joined[-1].length == run.j:
@@ -305,18 +297,18 @@ Kind: TypeAlias = Literal["same", "removed", "added"]
 _Piece: TypeAlias = "tuple[Kind, str]"
 
 _STEPS = 300_000
-"""Of work, beside one for each letter."""
+"""Steps of work, beside one for each letter."""
 
 _STEPS_OF_WORDS = 100
-"""What looking at two sentences costs, whatever they say."""
+"""Steps for two sentences of any length."""
 
 _MOST_IN_WORDS = 2**19
 _ALIKE = 0.25
-"""From this share on that two lines have in common, one is the other one changed."""
+"""From this common share on, one line is a changed version of the other."""
 
 
-class Run(Struct, frozen=True, gc=False):
-    """A piece of text that is in both, was removed, or was added."""
+class TextRun(Struct, frozen=True, gc=False):
+    """A piece of text that both have, that was removed, or that was added."""
 
     kind: Kind
     text: str
@@ -325,13 +317,13 @@ class Run(Struct, frozen=True, gc=False):
 class Difference(Struct, frozen=True):
     """How a text became another one.
 
-    by    what the runs are made of: whole lines, or words within lines that were changed, too
-    runs  in order: no two of a kind follow one another, what was removed stands before what came in its place. Those
-          that are the same or removed are the text before, those that are the same or added the latest
+    by    whole lines, or also words within changed lines
+    runs  in order, no two of one kind in a row, removed text before what replaced it. The same and removed runs are the
+          text before; the same and added runs are the latest text
     """
 
     by: By
-    runs: tuple[Run, ...] = ()
+    runs: tuple[TextRun, ...] = ()
 
     @property
     def is_none(self) -> bool:
@@ -345,17 +337,17 @@ class Difference(Struct, frozen=True):
 
     @property
     def latest(self) -> str:
-        """The text that it became."""
+        """The latest text."""
         return "".join([run.text for run in self.runs if run.kind != "removed"])
 
 
 def whole_lines(text: str) -> str:
-    """End the last line like the others, so that a line that follows it is no change of it."""
+    """End the last line like the others, so that a line added after it does not change it."""
     return text if text.endswith("\n") or not text else f"{text}\n"
 
 
 class _Hunk(NamedTuple):
-    """What both have, and then what one of them has in the place of what the other one has."""
+    """Text that both have, then text that was replaced by other text."""
 
     same: str
     removed: str
@@ -365,18 +357,17 @@ class _Hunk(NamedTuple):
 def compare_texts(before: str, latest: str, *, by: By) -> Difference:
     """Compare two texts whose blocks are lines.
 
-    Lines first; by words, lines that stand for others are compared by their sentences, and sentences that stand for
-    others by their words (by letter where words are not divided by spaces).
-    The time grows with the length and no faster, whatever the texts are: see `matching` for what gives way. Where more
-    than `_MOST_IN_WORDS` letters of sentences were replaced, the rest of them is shown as replaced whole.
+    Lines first; by words, replaced lines are then compared by sentence, and replaced sentences by word (by letter in
+    scripts without spaces). The time is proportional to the length. Beyond `_MOST_IN_WORDS` letters, replaced sentences
+    are shown as a whole.
     """
     if before == latest:
-        return Difference(by, (Run("same", before),) if before else ())
+        return Difference(by, (TextRun("same", before),) if before else ())
     return Difference(by, tuple(_folded(_Comparison(len(before) + len(latest)).run(before, latest, by))))
 
 
 class _Comparison:
-    """One comparison, with the work that it may still do."""
+    """One comparison, with its limits of work."""
 
     def __init__(self, letters: int) -> None:
         self._work = Work(_STEPS + letters)
@@ -428,7 +419,7 @@ def _between(before: Sequence[str], latest: Sequence[str], common: Iterable[Comm
 
 
 def _aligned(hunks: list[_Hunk]) -> list[_Hunk]:
-    """Let what came or went as a line be that line with its own end, not the end before it and the line without its."""
+    """Let an added or removed line have its own end, instead of the end of the line before."""
     for place in range(len(hunks) - 1):
         same, removed, added = hunks[place]
         alone = removed or added
@@ -447,7 +438,7 @@ def _replaced(removed: str, added: str) -> Iterator[_Piece]:
 
 
 def _without_crumbs(hunks: Iterable[_Hunk]) -> Iterator[_Piece]:
-    """Give what changed; what is easier read as part of the changes that it lies between counts as changed."""
+    """Yield the pieces; an equal piece that is small beside the changes around it counts as changed."""
     last = 0
     for hunk in hunks:
         same, was, now = hunk
@@ -462,7 +453,10 @@ def _without_crumbs(hunks: Iterable[_Hunk]) -> Iterator[_Piece]:
 
 
 def _is_crumb(same: str, changed: int) -> bool:
-    """Tell whether so little is the same between two changes, with so many letters at least, that it tells nothing."""
+    """Say whether an equal piece is too small beside the changes around it to be worth showing.
+
+    changed  letters of the smaller change
+    """
     return bool(changed) and "\n" not in same and 2 * _weight(same) <= changed
 
 
@@ -471,8 +465,8 @@ def _weight(text: str) -> int:
     return sum(map(str.isalnum, text))
 
 
-def _folded(pieces: Iterable[_Piece]) -> Iterator[Run]:
-    """Put what changed between two runs that are the same into one of each kind; empty ones vanish."""
+def _folded(pieces: Iterable[_Piece]) -> Iterator[TextRun]:
+    """Join the pieces between two equal runs into one run of each kind; empty ones are dropped."""
     held: dict[Kind, list[str]] = {"same": [], "removed": [], "added": []}
     for kind, text in pieces:
         if not text:
@@ -483,8 +477,8 @@ def _folded(pieces: Iterable[_Piece]) -> Iterator[Run]:
     yield from _flushed(held)
 
 
-def _flushed(held: dict[Kind, list[str]]) -> Iterator[Run]:
+def _flushed(held: dict[Kind, list[str]]) -> Iterator[TextRun]:
     for kind, texts in held.items():
         if texts:
-            yield Run(kind, "".join(texts))
+            yield TextRun(kind, "".join(texts))
             texts.clear()

@@ -1,4 +1,4 @@
-"""The little of a difference that an event has room for."""
+"""An excerpt of a difference, for which an event has room."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tocsin.spec.differences.compare import ends_sentence, split_sentences
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tocsin.spec.differences.compare import Difference, Kind, Run
+    from tocsin.spec.differences.compare import Difference, Kind, TextRun
 
 MOST_LETTERS = 2000
 MOST_SENTENCES = 50
@@ -21,7 +21,7 @@ _GAP = "…"
 
 
 class _Sentence(NamedTuple):
-    """A sentence that changed: all from its letter `first` up to `last` differs, or lies between what differs."""
+    """A sentence that changed between its letters `first` and `last`."""
 
     text: str
     first: int
@@ -29,11 +29,11 @@ class _Sentence(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of it is new, or gone."""
+        """Whether the whole sentence was added, or removed."""
         return not self.text[: self.first].strip() and not self.text[self.last :].strip()
 
     def shown(self) -> tuple[str, bool]:
-        """Give it on one line, of a long one what differs; and whether some of that is left out."""
+        """Return the sentence on one line, of a long one the changed part, and whether some of that is left out."""
         if len(self.text) <= _LONGEST:
             return _folded(self.text), False
         begin = max(self.first - _AROUND, 0)
@@ -43,12 +43,11 @@ class _Sentence(NamedTuple):
 
 
 def excerpt(difference: Difference, letters: int = MOST_LETTERS) -> dict[str, Any]:
-    """Give the sentences that a difference adds and removes, in about so many letters for both.
+    """Return the added and removed sentences of a difference, in about `letters` letters together.
 
-    {"added": [...], "removed": [...], "cut": bool}: each a sentence or a line, whichever is shorter, at most
-    `MOST_SENTENCES` of them; those that are new or gone as a whole come before those that changed within, of which both
-    lists have their version.
-    Each is there once. `cut` says that not all of it is there. What only moved is left out where anything else changed.
+    {"added": [...], "removed": [...], "cut": bool}: sentences or lines, whichever are shorter, each once, at most
+    `MOST_SENTENCES` of them. Sentences that were added or removed as a whole precede those that changed in part, which
+    are in both lists. `cut` says that some are missing. Moved sentences are left out if anything else changed.
     """
     (added, is_more_added), (removed, is_more_removed) = (
         _shown_of(difference.runs, kind) for kind in ("added", "removed")
@@ -56,23 +55,23 @@ def excerpt(difference: Difference, letters: int = MOST_LETTERS) -> dict[str, An
     moved = {text for text, _ in added} & {text for text, _ in removed}
     if any(text not in moved for text, _ in (*added, *removed)):
         added, removed = ([shown for shown in side if shown[0] not in moved] for side in (added, removed))
-    # What one of them leaves of its half is the other one's.
+    # Each list may use what the other one leaves of its half.
     wanted = sum(len(text) for text, _ in removed)
     come, is_come_cut = _bounded(added, letters - min(letters // 2, wanted))
     gone, is_gone_cut = _bounded(removed, letters - sum(map(len, come)))
     return {"added": come, "removed": gone, "cut": is_come_cut or is_gone_cut or is_more_added or is_more_removed}
 
 
-def _shown_of(runs: Sequence[Run], kind: Kind) -> tuple[list[tuple[str, bool]], bool]:
-    """Show the first sentences of one text that differ, the wholly new first; and say whether there are more."""
+def _shown_of(runs: Sequence[TextRun], kind: Kind) -> tuple[list[tuple[str, bool]], bool]:
+    """Show the first changed sentences of one text, whole ones first; returns also whether there are more."""
     found = list(islice(_changed(runs, kind), _MOST_LOOKED_AT + 1))
     looked_at = found[:_MOST_LOOKED_AT]
     ordered = [each for each in looked_at if each.is_whole] + [each for each in looked_at if not each.is_whole]
     return [sentence.shown() for sentence in ordered], len(found) > _MOST_LOOKED_AT
 
 
-def _changed(runs: Sequence[Run], kind: Kind) -> Iterator[_Sentence]:
-    """Find the sentences that differ, of the text before (`removed`) or the latest (`added`)."""
+def _changed(runs: Sequence[TextRun], kind: Kind) -> Iterator[_Sentence]:
+    """Yield the changed sentences of the text before (`removed`), or of the latest one (`added`)."""
     text = "".join([run.text for run in runs if run.kind in ("same", kind)])
     none = (len(text) + 1, len(text) + 1)
     places = _places(runs, kind)
@@ -94,8 +93,8 @@ def _changed(runs: Sequence[Run], kind: Kind) -> Iterator[_Sentence]:
         start = stop
 
 
-def _places(runs: Sequence[Run], kind: Kind) -> Iterator[tuple[int, int]]:
-    """Give where one text has what the other one has not; and, as a place without length, where it lacks something."""
+def _places(runs: Sequence[TextRun], kind: Kind) -> Iterator[tuple[int, int]]:
+    """Yield the spans that only one text has, and empty spans where it lacks something."""
     place = 0
     for number, run in enumerate(runs):
         if run.kind == kind:
@@ -111,9 +110,9 @@ def _places(runs: Sequence[Run], kind: Kind) -> Iterator[tuple[int, int]]:
 
 
 def _is_within(sentence: str, place: int, words: tuple[int, int]) -> bool:
-    """Tell whether a place lies within a sentence, and not between it and another one.
+    """Say whether a place is within a sentence, not between it and another one.
 
-    words  where its first word begins, and its last one ends
+    words  the beginning of its first word, and the end of its last one
     """
     if place <= words[0] or sentence[place - 1] == "\n":
         return False
@@ -121,7 +120,7 @@ def _is_within(sentence: str, place: int, words: tuple[int, int]) -> bool:
 
 
 def _bounded(shown: Sequence[tuple[str, bool]], letters: int) -> tuple[list[str], bool]:
-    """Take as many as there is room for, and of the first one what there is room for."""
+    """Take the texts that fit; the first one is cut if it does not."""
     taken: list[str] = []
     is_cut = False
     for text, is_part in dict.fromkeys(shown):

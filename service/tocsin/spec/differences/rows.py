@@ -1,4 +1,4 @@
-"""A difference line by line, as people are shown it."""
+"""A difference by line, as people are shown it."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ if TYPE_CHECKING:
     from tocsin.spec.differences.compare import Difference, Kind
 
 AROUND = 3
-"""Lines that are the same are shown so far around what changed."""
+"""Equal lines that are shown before and after a change."""
 
 LINE_END = "\N{DOWNWARDS ARROW WITH CORNER LEFTWARDS}"
-"""Stands for the end of a line, where that is what changed."""
+"""Shown for a line end, if that is what changed."""
 
 
-class Row(NamedTuple):
-    """A line: `kind` is the kind of all of it; None where it changed within, and its pieces say how."""
+class DiffRow(NamedTuple):
+    """A line; `kind` is None if it changed in part, as its pieces say."""
 
     kind: Kind | None
     pieces: tuple[tuple[Kind, str], ...]
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The whole line."""
         return "".join([text for _, text in self.pieces])
 
 
-class Gap(NamedTuple):
-    """Lines that are the same, far from any change."""
+class DiffGap(NamedTuple):
+    """Equal lines far from any change."""
 
-    rows: Sequence[Row]
+    rows: Sequence[DiffRow]
 
 
-def to_rows(difference: Difference) -> list[Row]:
-    """Put a difference into lines; what was removed and what came in its place stand one after the other."""
-    rows: list[Row] = []
+def to_rows(difference: Difference) -> list[DiffRow]:
+    """Split a difference into lines; a removed line precedes the one that replaced it."""
+    rows: list[DiffRow] = []
     line: list[tuple[Kind, str]] = []
     for run in difference.runs:
         first, *others = run.text.split("\n")
@@ -50,8 +50,8 @@ def to_rows(difference: Difference) -> list[Row]:
     return rows
 
 
-def folded(rows: Sequence[Row]) -> Iterator[Row | Gap]:
-    """Give the rows that changed, those around them, and gaps in the place of the others."""
+def folded(rows: Sequence[DiffRow]) -> Iterator[DiffRow | DiffGap]:
+    """Yield the changed rows, those around them, and a gap for each run of others."""
     near = bytearray(len(rows))
     for place, row in enumerate(rows):
         if row.kind != "same":
@@ -62,17 +62,17 @@ def folded(rows: Sequence[Row]) -> Iterator[Row | Gap]:
         is_near = near[start]
         end = near.find(not is_near, start)
         end = len(rows) if end < 0 else end
-        # A gap takes a line itself.
+        # A gap takes a line itself, so a single row is shown.
         if is_near or end - start == 1:
             yield from rows[start:end]
         else:
-            yield Gap(rows[start:end])
+            yield DiffGap(rows[start:end])
         start = end
 
 
-def _row(line: Sequence[tuple[Kind, str]], end: Kind) -> Row:
+def _row(line: Sequence[tuple[Kind, str]], end: Kind) -> DiffRow:
     kinds = {kind for kind, _ in line} | {end}
     if len(kinds) == 1:
-        return Row(end, tuple(line))
+        return DiffRow(end, tuple(line))
     is_end_all = end != "same" and all(kind == "same" for kind, _ in line)
-    return Row(None, (*line, (end, LINE_END)) if is_end_all else tuple(line))
+    return DiffRow(None, (*line, (end, LINE_END)) if is_end_all else tuple(line))

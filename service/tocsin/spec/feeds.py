@@ -1,4 +1,4 @@
-"""A feed's bytes in, its entries out, whatever its format."""
+"""Feeds: the entries of RSS of all versions, Atom and JSON Feed."""
 
 from __future__ import annotations
 
@@ -19,21 +19,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-# What a feed says.
-
-
 MOST_ENTRIES: Final = 50_000
 LONGEST_VALUE: Final = 8192
 MOST_LETTERS_OF_URLS: Final = 16_000_000
-"""Of all entries: what is written relatively may be as long as its base, each time."""
+"""Of all entries together; a relative URL becomes as long as its base."""
 LONGEST_TEXT: Final = 20_000
 
 
-class Entry(Struct, frozen=True, gc=False):
+class FeedEntry(Struct, frozen=True, gc=False):
     """An entry of a feed.
 
-    url    of its page, absolute; None if it names none
-    date   when the page changed last, as written; when it was published, where nothing else is told
+    url    of its page, absolute; None without one
+    date   of the last change as written, else of the publication
     title  white space folded, without markup; "" if there is none
     text   the longest that the feed gives of it, likewise
     """
@@ -44,7 +41,7 @@ class Entry(Struct, frozen=True, gc=False):
     text: str
 
 
-class Feed(Struct, frozen=True, gc=False):
+class ParsedFeed(Struct, frozen=True, gc=False):
     """A feed.
 
     kind     "rss", "atom" or "json"
@@ -53,7 +50,7 @@ class Feed(Struct, frozen=True, gc=False):
     """
 
     kind: str
-    entries: tuple[Entry, ...]
+    entries: tuple[FeedEntry, ...]
     problem: str | None = None
 
 
@@ -66,19 +63,19 @@ _TAG = re.compile(r"<!--(?:(?!-->).)*+(?:-->)?|</?[A-Za-z!?][^<>]*+>?", re.DOTAL
 
 
 def fold(text: str) -> str:
-    """Fold the white space of a text, and cut what is too long."""
+    """Fold the white space of a text, and cut it if it is too long."""
     return " ".join(text[: 4 * LONGEST_TEXT].split())[:LONGEST_TEXT]
 
 
 def strip_markup(markup: str) -> str:
-    """Give the text of markup, near enough to notice that it changed."""
+    """Return the text of markup, exact enough to notice changes."""
     markup = markup[: 8 * LONGEST_TEXT]
     if "<" in markup:
         markup = _TAG.sub(" ", _HIDDEN.sub(" ", markup))
     return fold(unescape(markup) if "&" in markup else markup)
 
 
-# JSON Feed.
+# JSON ParsedFeed.
 
 
 _VERSION = ("https://jsonfeed.org/version/", "http://jsonfeed.org/version/")
@@ -86,20 +83,20 @@ _Object = dict[str, msgspec.Raw]
 _T = TypeVar("_T")
 
 
-def read_json_feed(text: str, url: str) -> Feed | None:
-    """Read a JSON Feed; None for any other JSON, and for what is none.
+def read_json_feed(text: str, url: str) -> ParsedFeed | None:
+    """Read a JSON ParsedFeed; None for any other JSON, and for what is none.
 
-    Source  JSON Feed 1.1
+    Source  JSON ParsedFeed 1.1
     """
     feed = _decode(text.encode(errors="replace"), _Object)
     if feed is None or not (_string(feed, "version") or "").startswith(_VERSION):
         return None
     items = _decode(feed.get("items", b"[]"), list[msgspec.Raw])
     if items is None:
-        return Feed("json", (), "its items are no list")
+        return ParsedFeed("json", (), "its items are no list")
     objects = (_decode(item, _Object) for item in items[:MOST_ENTRIES])
     problem = f"more than {MOST_ENTRIES:,} entries" if len(items) > MOST_ENTRIES else None
-    entries: list[Entry] = []
+    entries: list[FeedEntry] = []
     letters = 0
     for item in objects:
         if item is None:
@@ -109,10 +106,10 @@ def read_json_feed(text: str, url: str) -> Feed | None:
         if letters > MOST_LETTERS_OF_URLS:
             problem = "its addresses are too long"
             break
-    return Feed("json", tuple(entries), problem)
+    return ParsedFeed("json", tuple(entries), problem)
 
 
-def _read_item(item: _Object, url: str) -> Entry:
+def _read_item(item: _Object, url: str) -> FeedEntry:
     link = _string(item, "url")
     named = _string(item, "id") or ""
     if link is None and named.startswith(("https://", "http://")):
@@ -123,7 +120,7 @@ def _read_item(item: _Object, url: str) -> Entry:
         fold(_string(item, "summary") or ""),
     )
     date = _string(item, "date_modified") or _string(item, "date_published")
-    return Entry(
+    return FeedEntry(
         resolve(link, url) if link and len(link) <= LONGEST_VALUE else None,
         fold(date[:LONGEST_VALUE]) or None if date else None,
         fold(_string(item, "title") or ""),
@@ -142,7 +139,7 @@ def _decode(source: Any, type_: type[_T]) -> _T | None:
         return None
 
 
-# Feeds in XML: without entities and document types of their own, and nested no deeper than feeds are.
+# RSS and Atom, without entities or attributes of their own, and of limited depth.
 
 
 _DEEPEST: Final = 200
@@ -152,7 +149,7 @@ _MOST_MENDED: Final = 100_000
 _XML: Final = "http://www.w3.org/XML/1998/namespace"
 _ROOTS: Final = {"rss": "rss", "RDF": "rss", "feed": "atom"}
 _ENTRIES: Final = frozenset({"item", "entry"})
-# By which prefix each is known where none was declared, and which namespaces are meant.
+# Namespaces by what they are here, and by the prefix that is assumed where none is declared.
 _CORE, _DC, _TERMS, _CONTENT, _ORIGIN = "", "dc", "dcterms", "content", "feedburner"
 _KNOWN: Final = {
     "": _CORE,
@@ -179,7 +176,7 @@ _PREFIXES: Final = {
     "feedburner": "http://rssnamespace.org/feedburner/ext/1.0",
     "xml": _XML,
 }
-# What says when the page changed, the surest first; of those that say when it was published, too.
+# Dates of the last change, the most reliable first; then dates of the publication.
 _DATES: Final = (
     (_CORE, "updated"),
     (_CORE, "modified"),
@@ -200,7 +197,7 @@ _TITLES: Final = frozenset({(_CORE, "title"), (_DC, "title")})
 _LINKS: Final = {(_ORIGIN, "origLink"): 0, (_CORE, "link"): 1, (_CORE, "guid"): 2}
 _ABOUT_RANK: Final = 3
 _READ: Final = frozenset({*_RANKS, *_TEXTS, *_TITLES, *_LINKS})
-# References that XML does not know, and ampersands that are none; sections that hold neither are passed over.
+# References that XML does not define, and bare ampersands; CDATA sections and comments are skipped.
 _LOOSE: Final = re.compile(
     r"<!\[CDATA\[(?:[^\]]++|\](?!\]>))*+|<!--(?:[^-]++|-(?!->))*+|&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});)"
     r"(?:([A-Za-z][A-Za-z0-9]{1,31};))?"
@@ -215,19 +212,19 @@ class _Stop(Exception):
 
 
 class _Scope(NamedTuple):
-    """What holds within an element: its namespaces by prefix, and its base."""
+    """The namespaces of an element by prefix, and its base URL."""
 
     namespaces: dict[str, str]
     base: str
 
 
-def read_xml_feed(text: str, url: str) -> Feed | None:
-    """Read RSS or Atom up to its first error; None for any other XML, and for what is none.
+def read_xml_feed(text: str, url: str) -> ParsedFeed | None:
+    """Read RSS or Atom up to its first error; returns None for other texts.
 
-    Where references that XML does not know stop it, it is read once more without them.
+    If references that XML does not define stop it, it is read again without them.
     Source  RFC 4287; RSS 2.0, 1.0 and 0.9x; XML Base
     """
-    # What it says of its encoding was heeded.
+    # The text is decoded, so its declaration of an encoding no longer applies.
     text = _DECLARATION.sub("", text, count=1) if text.startswith("<?xml") else text
     feed = _read(text, url)
     if feed is None or feed.problem is None or text.count("&") > _MOST_MENDED:
@@ -237,12 +234,13 @@ def read_xml_feed(text: str, url: str) -> Feed | None:
     return feed if again is None or len(again.entries) < len(feed.entries) else again
 
 
-def _read(text: str, url: str) -> Feed | None:
+def _read(text: str, url: str) -> ParsedFeed | None:
     reader = _FeedReader(url)
     problem = reader.read(text)
-    if reader.kind is None or (reader.is_rdf and not reader.entries):  # which may be of anything
+    # RDF without entries may be about anything.
+    if reader.kind is None or (reader.is_rdf and not reader.entries):
         return None
-    return Feed(reader.kind, tuple(reader.entries), problem)
+    return ParsedFeed(reader.kind, tuple(reader.entries), problem)
 
 
 def _mend(match: re.Match[str]) -> str:
@@ -256,14 +254,14 @@ def _mend(match: re.Match[str]) -> str:
 class _FeedReader:
     """Reads one feed.
 
-    kind    None until its root was seen, and for what is no feed
-    is_rdf  its root is one that others have, too
+    kind    None before the root element, and if this is not a feed
+    is_rdf  its root is that of RDF, which other documents have, too
     """
 
     def __init__(self, url: str) -> None:
         self.kind: str | None = None
         self.is_rdf = False
-        self.entries: list[Entry] = []
+        self.entries: list[FeedEntry] = []
         self._scopes = [_Scope(_PREFIXES, url)]
         self._is_in_entry = False
         self._entry_depth = 0
@@ -281,7 +279,7 @@ class _FeedReader:
         self._expat.CharacterDataHandler = self._characters
 
     def read(self, text: str) -> str | None:
-        """Read all of it; returns why it ended early."""
+        """Read all of it; returns why reading ended early."""
         try:
             self._expat.Parse(text.encode(errors="replace"), True)  # noqa: FBT003 - expat knows no keyword
         except _Stop as exc:
@@ -300,9 +298,9 @@ class _FeedReader:
 
     @staticmethod
     def _refuse_subset(_: str, __: str | None, ___: str | None, has_subset: int) -> None:
-        # Called before what it declares is read. That RSS 0.91 names its document type is no harm: nothing is loaded.
+        # Called before the declarations are read. RSS 0.91 names a document type, which is harmless: nothing is loaded.
         if has_subset:
-            raise _Stop("it declares entities or attributes of its own; write what they stand for")
+            raise _Stop("it declares entities or attributes of its own; write their values instead")
 
     def _start(self, tag: str, attributes: Mapping[str, str]) -> None:
         scope = _enter(self._scopes[-1], attributes)
@@ -320,7 +318,7 @@ class _FeedReader:
             if depth == self._entry_depth + 1 and space is not None and (space, name) in _READ:
                 self._begin_value(space, name, attributes)
             elif self._name is not None:
-                self._text.append(" ")  # what XHTML's elements hold are words apart
+                self._text.append(" ")  # Elements of XHTML separate words.
         elif space == _CORE and name in _ENTRIES:
             if len(self.entries) >= MOST_ENTRIES:
                 raise _Stop(f"more than {MOST_ENTRIES:,} entries")
@@ -349,7 +347,7 @@ class _FeedReader:
             self._is_in_entry = False
             link = None if self._link is None else self._link[1]
             date = None if self._date is None else self._date[1]
-            self.entries.append(Entry(link, date, self._title, self._longest))
+            self.entries.append(FeedEntry(link, date, self._title, self._longest))
             self._letters_of_urls += len(link or "")
             if self._letters_of_urls > MOST_LETTERS_OF_URLS:
                 raise _Stop("its addresses are too long")
@@ -368,7 +366,7 @@ class _FeedReader:
             self._offer(_LINKS[name], text)
 
     def _offer(self, rank: int, reference: str) -> None:
-        """Take a link where none that is surer was seen."""
+        """Take a link, unless a more reliable one was seen."""
         reference = reference.strip()
         if not reference or len(reference) > LONGEST_VALUE or (self._link is not None and self._link[0] <= rank):
             return
@@ -392,24 +390,24 @@ def _enter(scope: _Scope, attributes: Mapping[str, str]) -> _Scope:
 
 
 def _resolve_name(tag: str, scope: _Scope) -> tuple[str | None, str]:
-    """Give what a name belongs to, None for what nobody reads, and the name itself."""
+    """Return the vocabulary of a name, None if it is not read, and the local name."""
     prefix, _, name = tag.rpartition(":")
     namespace = scope.namespaces.get(prefix)
     return (None if namespace is None else _KNOWN.get(namespace)), name
 
 
 _MOST_BYTES = 20 * 2**20
-# As XML forbids it and many a site writes it, before the declaration.
+# XML forbids white space before its declaration, but many sites write it.
 _BLANK = re.compile(rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?+[\x00\t\n\r ]*+")
 _LOOKED_AT = 1024
 
 
-def read_feed(body: bytes, content_type: str | None, url: str) -> Feed | None:
-    """Read a feed by what its bytes are, whatever its server calls it; None for anything else. Never raises.
+def read_feed(body: bytes, content_type: str | None, url: str) -> ParsedFeed | None:
+    """Read a feed, whatever its Content-Type says; returns None for other bytes. Never raises.
 
-    content_type  the value of the first HTTP header, None if there was none: only its charset is heeded
-    url           that answered; relative links are resolved against it, or against the feed's own `xml:base`
-    Source        RSS 0.91 to 2.0, RSS 1.0, RFC 4287 (Atom), JSON Feed 1.1
+    content_type  the value of the first HTTP header, None if there was none; only its charset counts
+    url           of the response; resolves relative links, unless the feed has an `xml:base`
+    Source        RSS 0.91 to 2.0, RSS 1.0, RFC 4287 (Atom), JSON ParsedFeed 1.1
     """
     blank = _BLANK.match(body[:_LOOKED_AT])
     first = body[blank.end() : blank.end() + 1] if blank else b""

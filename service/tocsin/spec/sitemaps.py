@@ -1,4 +1,4 @@
-"""A sitemap read as a stream: pieces of bytes in, addresses out, memory flat whatever comes."""
+"""Sitemaps, their indexes, feeds and plain lists of URLs, read as a stream in constant memory (sitemaps.org)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
-# What a sitemap says.
-
-
-class Kind(StrEnum):
-    """What a sitemap is: of pages, of further sitemaps, a feed whose entries are pages, or a text with a URL a line."""
+class SitemapKind(StrEnum):
+    """A sitemap of pages, an index of sitemaps, a feed whose entries are pages, or a text with a URL a line."""
 
     PAGES = "urlset"
     INDEX = "sitemapindex"
@@ -26,10 +23,10 @@ class Kind(StrEnum):
 
 
 class Location(NamedTuple):
-    """An address, not judged yet.
+    """An address, not checked yet.
 
-    line     from 1; of its element
-    lastmod  when it changed last, as a sitemap or an index writes it; feeds are read for that by `spec.feeds`
+    line     of its element, from 1
+    lastmod  the date of its last change, as a sitemap or an index writes it; those of feeds are read by `spec.feeds`
     """
 
     line: int
@@ -37,18 +34,15 @@ class Location(NamedTuple):
     lastmod: str | None = None
 
 
-class Problem(NamedTuple):
-    """Why reading ended before the end.
+class SitemapProblem(NamedTuple):
+    """Why reading ended early.
 
-    is_fatal  this is no sitemap at all; else what came before stands
+    is_fatal  this is not a sitemap; otherwise the addresses before are valid
     """
 
     line: int
     reason: str
     is_fatal: bool
-
-
-# A sitemap that is a plain text: a URL a line.
 
 
 LONGEST_LINE = 65_536
@@ -57,23 +51,23 @@ _UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
 class LineReader:
-    """Reads lines; empty ones and those that begin with `#` say nothing."""
+    """Reads a URL a line; empty lines, and lines that begin with `#`, are skipped."""
 
-    kind = Kind.TEXT
+    kind = SitemapKind.TEXT
 
     def __init__(self) -> None:
-        self.problem: Problem | None = None
+        self.problem: SitemapProblem | None = None
         self.line = 0
         self._decoder: codecs.IncrementalDecoder | None = None
         self._rest = ""
 
     def feed(self, piece: bytes, *, is_last: bool = False) -> list[Location]:
-        """Read on; the first piece has at least two bytes, or is the last."""
+        """Read the next piece; the first one has at least two bytes, unless it is the last."""
         if self._decoder is None:
             encoding = _UTF16.get(piece[:2], "utf-8-sig")
             self._decoder = codecs.getincrementaldecoder(encoding)("replace")
         text = self._rest + self._decoder.decode(piece, is_last)
-        # A carriage return at the end may be half of a line's end.
+        # A carriage return at the end may be the first half of a line end.
         held = "\r" if text.endswith("\r") and not is_last else ""
         lines = _LINE_END.split(text[: len(text) - len(held)])
         self._rest = lines.pop() + held
@@ -86,54 +80,51 @@ class LineReader:
             if url and not url.startswith("#"):
                 found.append(Location(self.line, url))
         if len(self._rest) > LONGEST_LINE:
-            self.problem = Problem(
+            self.problem = SitemapProblem(
                 self.line + 1, f"longer than {LONGEST_LINE} characters; a URL a line", is_fatal=False
             )
         return found
 
 
-# A sitemap in XML: no entity, no document type, no depth without end, nothing kept that was read.
-
-
 DEEPEST = 64
 LONGEST_TOKEN_BYTES = 2**20
 LONGEST_URL = 16_384
-# As HTML may spell it, and XML may not.
+# HTML allows any case, and XML does not.
 _HTML = re.compile(rb"<!doctype html", re.IGNORECASE)
 _ROOTS = {
-    "urlset": Kind.PAGES,
-    "sitemapindex": Kind.INDEX,
-    "rss": Kind.FEED,
-    "RDF": Kind.FEED,
-    "feed": Kind.FEED,
+    "urlset": SitemapKind.PAGES,
+    "sitemapindex": SitemapKind.INDEX,
+    "rss": SitemapKind.FEED,
+    "RDF": SitemapKind.FEED,
+    "feed": SitemapKind.FEED,
 }
 # The element with an address, and the one around it.
 _PLACES = {
-    Kind.PAGES: {("url", "loc")},
-    Kind.INDEX: {("sitemap", "loc")},
-    Kind.FEED: {("item", "link"), ("entry", "link")},
+    SitemapKind.PAGES: {("url", "loc")},
+    SitemapKind.INDEX: {("sitemap", "loc")},
+    SitemapKind.FEED: {("item", "link"), ("entry", "link")},
 }
-# When what has the address changed last.
+# The element with the date of the last change, and the one around it.
 _DATES = {("url", "lastmod"), ("sitemap", "lastmod")}
 
 
-class _Refused(Exception):
-    def __init__(self, problem: Problem) -> None:
+class _RefusedSitemap(Exception):
+    def __init__(self, problem: SitemapProblem) -> None:
         self.problem = problem
 
 
 class MarkupReader:
-    """Reads a sitemap, an index, or a feed.
+    """Reads a sitemap, an index, or a feed in XML, without entities or document types, and of limited depth.
 
-    kind          by the root element; None before it, and for one that belongs to something else
-    lines_before  lines that were left out
+    kind          by the root element; None before it, and for other documents
+    lines_before  lines that were skipped
     """
 
     def __init__(self, *, lines_before: int = 0) -> None:
         self._lines_before = lines_before
-        self.kind: Kind | None = None
+        self.kind: SitemapKind | None = None
         self.root: str | None = None
-        self.problem: Problem | None = None
+        self.problem: SitemapProblem | None = None
         self._above: list[str] = []
         self._found: list[Location] = []
         self._text: list[str] | None = None
@@ -151,49 +142,51 @@ class MarkupReader:
 
     @property
     def line(self) -> int:
-        """Where reading stands."""
+        """The current line."""
         return self._lines_before + self._expat.CurrentLineNumber
 
     def feed(self, piece: bytes, *, is_last: bool = False) -> list[Location]:
-        """Read on."""
+        """Read the next piece."""
         is_first, self._fed = self._fed == 0, self._fed + len(piece)
         try:
             if is_first and _HTML.match(piece):
                 self._refuse_html()
             self._expat.Parse(piece, is_last)
-        except _Refused as exc:
+        except _RefusedSitemap as exc:
             self.problem = exc.problem
         except expat.ExpatError as exc:
             why = expat.ErrorString(exc.code)
             reason = (
                 f"not XML ({why})" if self.root is None else f"not XML from here on ({why}); get it again, or mend it"
             )
-            self.problem = Problem(self._lines_before + exc.lineno, reason, is_fatal=self.root is None)
+            self.problem = SitemapProblem(self._lines_before + exc.lineno, reason, is_fatal=self.root is None)
         except (LookupError, ValueError) as exc:
             # An encoding that Python does not know, or that has no table of 256 characters.
-            self.problem = Problem(
+            self.problem = SitemapProblem(
                 self.line, f"in an encoding that cannot be read ({exc}); save it as UTF-8", is_fatal=True
             )
         if self.problem is None and self._fed - self._expat.CurrentByteIndex > LONGEST_TOKEN_BYTES:
-            self.problem = Problem(self.line, "a tag or comment without end; this is no sitemap", is_fatal=True)
+            self.problem = SitemapProblem(self.line, "a tag or comment without end; this is no sitemap", is_fatal=True)
         if is_last or self.problem is not None:
             self._give()
         found, self._found = self._found, []
         return found
 
     def _refuse_doctype(self, name: str, *_: object) -> None:
-        # Called before what it declares is read: there is no other way to an entity.
+        # Called before the declarations are read, so that no entity is ever defined.
         if name.lower() == "html":
             self._refuse_html()
         reason = "declares a document type; take the <!DOCTYPE …> out of it"
-        raise _Refused(Problem(self.line, reason, is_fatal=True))
+        raise _RefusedSitemap(SitemapProblem(self.line, reason, is_fatal=True))
 
     def _refuse_html(self) -> None:
         self.root = "html"
         self._refuse_root()
 
     def _refuse_root(self) -> None:
-        raise _Refused(Problem(self.line, f"its root is <{self.root}>; a sitemap was expected", is_fatal=True))
+        raise _RefusedSitemap(
+            SitemapProblem(self.line, f"its root is <{self.root}>; a sitemap was expected", is_fatal=True)
+        )
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         tag = name.rpartition(" ")[2]
@@ -204,15 +197,15 @@ class MarkupReader:
         self._above.append(tag)
         if len(self._above) > DEEPEST:
             reason = f"nested deeper than {DEEPEST}; this is no list of pages"
-            raise _Refused(Problem(self.line, reason, is_fatal=True))
+            raise _RefusedSitemap(SitemapProblem(self.line, reason, is_fatal=True))
         if tag in {"item", "entry"}:
             self._is_entry_done = False
         place = tuple(self._above[-2:])
-        if place in _DATES and self.kind is not Kind.FEED:
+        if place in _DATES and self.kind is not SitemapKind.FEED:
             self._text, self._text_length = [], 0
         elif self.kind is not None and place in _PLACES[self.kind] and not self._is_entry_done:
             self._text, self._text_length, self._text_line = [], 0, self.line
-            if self.kind is Kind.FEED and attributes.get("rel", "alternate") == "alternate":
+            if self.kind is SitemapKind.FEED and attributes.get("rel", "alternate") == "alternate":
                 self._characters(attributes.get("href", ""))
 
     def _characters(self, text: str) -> None:
@@ -234,9 +227,9 @@ class MarkupReader:
         self._above.pop()
 
     def _take(self, location: Location) -> None:
-        if self.kind is Kind.FEED:
+        if self.kind is SitemapKind.FEED:
             self._found.append(location)
-            # A feed may say where its entry is in several ways; the first is enough.
+            # A feed may link to an entry in several ways; the first one is enough.
             self._is_entry_done = True
             return
         if self._waiting is not None:
@@ -244,13 +237,11 @@ class MarkupReader:
         self._waiting = location
 
     def _give(self) -> None:
-        """Give the address that waits for its date, which may stand before it or behind."""
+        """Return the pending address with its date, which may precede or follow it."""
         if self._waiting is not None:
             self._found.append(self._waiting._replace(lastmod=self._lastmod))
         self._waiting = self._lastmod = None
 
-
-__all__ = ["MOST_BYTES", "MOST_LOCATIONS", "Kind", "Location", "Problem", "SitemapReader"]
 
 MOST_LOCATIONS = 50_000
 MOST_BYTES = 50 * 2**20
@@ -265,24 +256,24 @@ _SPACE = b" \t\r\n\x00"
 class SitemapReader:
     """Reads one sitemap of any kind; never raises.
 
-    kind     what it is, once that is known
-    root     the name of its root element, where it has one
-    problem  why reading ended before the end; what is fed then is not looked at
+    kind     once it is known
+    root     the name of its root element, if it has one
+    problem  why reading ended early; later pieces are ignored
     Source   sitemaps.org protocol 0.9: 50,000 addresses, 50 MB uncompressed, gzip, no index in an index.
     """
 
     def __init__(self) -> None:
-        self.problem: Problem | None = None
+        self.problem: SitemapProblem | None = None
         self._reader: MarkupReader | LineReader | None = None
-        self._inflater: _Inflater | None = None
+        self._inflater: _GzipReader | None = None
         self._is_begun = False
         self._held = self._beginning = b""
         self._bytes = 0
         self._locations = 0
 
     @property
-    def kind(self) -> Kind | None:
-        """What it is; None before that is known, and for what is no sitemap."""
+    def kind(self) -> SitemapKind | None:
+        """The kind; None before it is known, and for other documents."""
         return self._reader.kind if self._reader else None
 
     @property
@@ -292,11 +283,11 @@ class SitemapReader:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing that is fed from now on will be read."""
+        """Whether later pieces are ignored."""
         return self.problem is not None
 
     def feed(self, piece: bytes) -> list[Location]:
-        """Read on; returns the addresses that this piece completes."""
+        """Read the next piece; returns the addresses that it completes."""
         found: list[Location] = []
         for plain in self._inflated(piece):
             self._read(plain, found)
@@ -305,11 +296,13 @@ class SitemapReader:
         return found
 
     def close(self) -> list[Location]:
-        """Read to the end of what was fed; returns the addresses that were not given yet."""
+        """Read to the end; returns the remaining addresses."""
         found: list[Location] = []
         if self.problem is None:
             if self._is_cut:
-                self.problem = Problem(self._line, "its compression breaks off; get the file again", is_fatal=False)
+                self.problem = SitemapProblem(
+                    self._line, "its compression breaks off; get the file again", is_fatal=False
+                )
             held, self._held = self._held, b""
             self._read(held, found, is_last=True)
         return found
@@ -324,7 +317,7 @@ class SitemapReader:
                 return
             piece, self._held, self._is_begun = self._held, b"", True
             if piece.startswith(_GZIP):
-                self._inflater = _Inflater()
+                self._inflater = _GzipReader()
         if self._inflater is None:
             yield from (piece[at : at + _PIECE_BYTES] for at in range(0, len(piece), _PIECE_BYTES))
             return
@@ -332,7 +325,7 @@ class SitemapReader:
             yield from self._inflater.feed(piece)
         except zlib.error as exc:
             reason = f"its compression is broken ({exc}); get the file again"
-            self.problem = Problem(self._line, reason, is_fatal=self._reader is None)
+            self.problem = SitemapProblem(self._line, reason, is_fatal=self._reader is None)
 
     def _read(self, plain: bytes, found: list[Location], *, is_last: bool = False) -> None:
         room = max(MOST_BYTES - self._bytes, 0)
@@ -344,12 +337,12 @@ class SitemapReader:
                 return
             plain = self._choose()
         if self._reader is not None:
-            # The last line of what breaks off may be a part of an address only.
+            # The last line of a truncated file may be a part of an address.
             self._take(self._reader.feed(plain, is_last=is_last and not self._is_cut), found)
             self.problem = self.problem or self._reader.problem
         if self._bytes > MOST_BYTES and self.problem is None:
             reason = f"longer than {MOST_BYTES // 2**20} MB uncompressed, which no sitemap may be; split it"
-            self.problem = Problem(self._line, reason, is_fatal=False)
+            self.problem = SitemapProblem(self._line, reason, is_fatal=False)
 
     def _take(self, locations: list[Location], found: list[Location]) -> None:
         room = MOST_LOCATIONS - self._locations
@@ -357,15 +350,15 @@ class SitemapReader:
         found += locations[:room]
         if len(locations) > room:
             reason = f"more than {MOST_LOCATIONS:,} addresses, which no sitemap may have; split it"
-            self.problem = Problem(locations[room].line, reason, is_fatal=False)
+            self.problem = SitemapProblem(locations[room].line, reason, is_fatal=False)
 
     def _is_recognisable(self) -> bool:
-        """Whether enough was read to say what it is; white space alone says nothing, but not without end."""
+        """Whether enough was read to recognise the kind; white space alone does not count, up to a limit."""
         start = self._beginning
         return len(start) > _PIECE_BYTES or len(start.lstrip(_SPACE)) >= _TELLING_BYTES
 
     def _choose(self) -> bytes:
-        """Recognise what it is by what stands at its beginning; returns what is to be read first."""
+        """Recognise the kind by the beginning; returns the bytes to read first."""
         start = self._beginning
         self._beginning = b""
         mark = next((mark for mark in _MARKS if start.startswith(mark)), b"")
@@ -391,28 +384,28 @@ class SitemapReader:
         return self._reader.line if self._reader else 1
 
 
-class _Inflater:
-    """Decompresses gzip, whatever its size, a bounded piece at a time."""
+class _GzipReader:
+    """Decompresses gzip in pieces of bounded size."""
 
     def __init__(self) -> None:
         self._stream = zlib.decompressobj(wbits=31)
 
     @property
     def is_whole(self) -> bool:
-        """Whether the last member ended as it should."""
+        """Whether the last member is complete."""
         return self._stream.eof
 
     def feed(self, piece: bytes) -> Iterator[bytes]:
         is_full = False
         while piece or is_full:
             if self._stream.eof:
-                # Several members in a row are one text; what else is behind the last one is padding.
+                # Several members in a row are one text; other bytes after the last one are padding.
                 if not piece.startswith(_GZIP):
                     return
                 self._stream = zlib.decompressobj(wbits=31)
             plain = self._stream.decompress(piece, _PIECE_BYTES)
             piece = self._stream.unused_data if self._stream.eof else self._stream.unconsumed_tail
-            # What was put in may be gone while some of what comes out is still held back.
+            # The input may be used up while output is still held back.
             is_full = len(plain) == _PIECE_BYTES
             if plain:
                 yield plain
