@@ -74,9 +74,9 @@ def test_a_socks_proxy_is_refused_when_the_settings_are_read_and_its_password_no
     complaint = complaint_of(tmp_path, f'[pages]\nproxy = "{text}"')
 
     assert "pages.proxy" in complaint
-    assert "SOCKS is not spoken" in complaint
+    assert "SOCKS is not supported" in complaint
     assert "secret" not in complaint
-    with pytest.raises(SettingsError, match="SOCKS is not spoken"):
+    with pytest.raises(SettingsError, match="SOCKS is not supported"):
         parse_page_settings({"proxy": text})
 
 

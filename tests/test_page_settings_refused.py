@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.configuration import mask, resolve_page, resolve_page_origins, resolve_readable
-from tocsin.configuration.pages import mend_of, told
+from tocsin.configuration.pages import describe_refused, mend_of
 from tocsin.configuration.tree import PAGE_KEYS
 from tocsin.errors import SettingsError
 from tocsin.settings import PageSettings, unread
@@ -50,7 +50,7 @@ def test_the_mend_names_whose_settings_these_are_for_a_shell() -> None:
 def test_what_no_setting_of_this_version_is_can_only_inherit() -> None:
     (refused,) = resolve_readable(BASE, {}, {}, {"colour": "red"}).refused
 
-    assert told([refused]) == (
+    assert describe_refused([refused]) == (
         "store, settings of the page: pages.colour: this version has no such setting; "
         "let it inherit: tocsin watch set URL --unset colour"
     )

@@ -1,30 +1,30 @@
-"""Every error that Tocsin raises on purpose.
+"""Every error that Tocsin raises on purpose, by what the caller does next.
 
 TocsinError
 ├── UsageError               the call, the configuration or an input is wrong: exit status 2
 │   ├── SettingsError        a key of the configuration
 │   ├── BadUrl               a URL that cannot be watched
 │   ├── NotWatched           a URL that is not on the list
-│   ├── HasStates            pages of a table that have states already
+│   ├── HasStates            pages of an imported table have states already
 │   └── TableError           a plain-text table that cannot be read
 ├── StoreError               the store cannot be used: exit status 3
 │   ├── StoreLocked          another engine holds it
 │   ├── StoreLost            its files were removed or replaced while it was open
 │   ├── StoreTooNew          written by a newer version of the program
 │   ├── StoreOutdated        migrations are missing
-│   ├── StaleClaim           somebody else owns the work now
-│   ├── DamagedText          a page's text that was kept cannot be read any more
-│   └── DamagedItems         a page's microdata that was kept cannot be read any more
+│   ├── StaleClaim           another process has claimed the work
+│   ├── DamagedText          a stored text of a page cannot be read
+│   └── DamagedItems         stored microdata of a page cannot be read
 ├── FetchError               one set of requests did not bring the page
 │   ├── FetchFailed          no usable answer this time; another try may help
-│   └── FetchRefused         the answer is final, or we may not ask; another try will not help
+│   └── FetchRefused         the answer is final, or the request is not allowed; another try will not help
 ├── Disallowed               robots.txt forbids the page
 ├── Postponed                the next try has to wait for longer than a page is held in memory
 ├── Withdrawn                the page was taken off the list, or paused, before its request
-├── Shortage                 this machine gave us no more files, memory, ports or buffers: nothing else is to blame
+├── Shortage                 this machine is short of files, memory, ports or buffers: nothing else is to blame
 ├── DeliveryError            a channel did not take an alert
-├── ProcessError             a process of ours cannot be started, or does not stay alive
-└── TooComplex               a page that no parser may be given
+├── ProcessError             a fetcher process cannot be started, or does not stay alive
+└── TooComplex               a page is nested too deep to be parsed
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class TocsinError(Exception):
-    """Anything that Tocsin raises on purpose; its text says what, where and the mend."""
+    """The base of all errors; the text says what is wrong, where, and the mend."""
 
 
 class UsageError(TocsinError):
@@ -57,7 +57,7 @@ class NotWatched(UsageError):
 
 
 class HasStates(UsageError):
-    """Pages of a table have states already, and nobody said that these may go."""
+    """Pages of an imported table have states already, and replacing them was not asked for."""
 
 
 class TableError(UsageError):
@@ -77,7 +77,7 @@ class TableError(UsageError):
 class StoreError(TocsinError):
     """The store cannot be used; the text says why and what to do.
 
-    why  the same without the store's place, for readers who need not know that
+    why  the reason without the path of the store, for readers who must not see it
     """
 
     def __init__(self, text: str, *, why: str = "") -> None:
@@ -97,7 +97,7 @@ class StoreLocked(StoreError):
 class StoreLost(StoreError):
     """A file of the store was removed or replaced while it was open: nothing may be written to it any more.
 
-    keeps_log  what was committed can still be copied from the log into the store's file
+    keeps_log  committed data can still be copied from the log into the store's file
     """
 
     def __init__(self, text: str, *, keeps_log: bool) -> None:
@@ -114,30 +114,30 @@ class StoreOutdated(StoreError):
 
 
 class StaleClaim(StoreError):
-    """The work was claimed anew by somebody else; the results of the old claim are refused."""
+    """Another process has claimed the work; results under the old claim are refused."""
 
 
 class DamagedText(StoreError):
-    """A page's text that was kept cannot be read any more."""
+    """A stored text of a page cannot be read."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"a text that was kept is damaged ({why}); `tocsin store check` says how the store is")
+        super().__init__(f"a stored text is damaged ({why}); run `tocsin store check`")
 
 
 class DamagedItems(StoreError):
-    """A page's microdata that was kept cannot be read any more."""
+    """Stored microdata of a page cannot be read."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"items that were kept are damaged ({why}); `tocsin store check` says how the store is")
+        super().__init__(f"stored items are damaged ({why}); run `tocsin store check`")
 
 
 class FetchError(TocsinError):
     """One set of requests did not bring the page.
 
-    url          the URL asked for at the hop that failed
+    url          of the hop that failed
     kind         a value of model.FailureKind
-    status       the HTTP status, where there was one
-    retry_after  how long the server asks us to wait, not yet clamped
+    status       the HTTP status, if there was one
+    retry_after  the wait that the server asks for, not yet clamped
     """
 
     def __init__(
@@ -152,14 +152,14 @@ class FetchFailed(FetchError):
 
 
 class FetchRefused(FetchError):
-    """The answer is complete and is not the page, or we may not ask; another try will not help."""
+    """The answer is final and is not the page, or the request is not allowed; another try will not help."""
 
 
 class Disallowed(TocsinError):
     """robots.txt forbids the page; no request was made for it.
 
-    rule      the line that forbids it, None if the file could not be read
-    retry_at  when robots.txt is worth asking again (microseconds since 1970), None for the page's next occasion
+    rule      the line that forbids it; None if the file could not be read
+    retry_at  when to ask for robots.txt again, in microseconds since 1970; None: at the next check
     """
 
     def __init__(self, url: str, rule: str | None, retry_at: int | None) -> None:
@@ -168,10 +168,10 @@ class Disallowed(TocsinError):
 
 
 class Postponed(TocsinError):
-    """Tries remain, but the pause before the next one is too long to wait for; the last failure is the cause.
+    """Tries remain, but the pause before the next one is too long to hold the page; the last failure is the cause.
 
     not_before  when the next try may be made, in microseconds since 1970
-    attempts    how many sets of requests this occasion has spent
+    attempts    sets of requests made so far
     """
 
     def __init__(self, not_before: int, attempts: int) -> None:
@@ -184,7 +184,7 @@ class Withdrawn(TocsinError):
 
 
 class Shortage(TocsinError):
-    """This machine gave us no more of something for now: no page, host or channel is to blame, and no try is spent.
+    """This machine is short of something for now: no page, host or channel is to blame, and no try is spent.
 
     what  "files", "memory", "ports" or "buffers"
     """
@@ -212,10 +212,11 @@ _LONGEST_CHAIN: Final = 8
 
 
 def shortage_of(error: BaseException | None, *, ports: bool = False) -> Shortage | None:
-    """Read an error, or what caused it, as a shortage of this machine; None where it is another fault.
+    """Give the shortage that an error or one of its causes means; None for any other error.
 
-    ports  EADDRNOTAVAIL is one, too: not so where IPv6 was dialled, as a machine without IPv6 says the same
+    ports  whether EADDRNOTAVAIL is one
     """
+    # Where IPv6 was dialled it is not: a machine without IPv6 gives EADDRNOTAVAIL, too.
     for _ in range(_LONGEST_CHAIN):
         if error is None or isinstance(error, Shortage):
             return error
@@ -232,8 +233,8 @@ class DeliveryError(TocsinError):
     """A channel did not take an alert.
 
     blames       "channel" backs the whole channel off, "alert" this alert alone, "gone" disables the channel; "ours" is
-                 a shortage of this machine (see `Shortage`), for which neither is to blame
-    retry_after  how long the receiver asks us to wait, not yet clamped
+                 a shortage of this machine
+    retry_after  the wait that the receiver asks for, not yet clamped
     """
 
     def __init__(self, channel: str, blames: str, detail: str, *, retry_after: timedelta | None = None) -> None:
@@ -242,8 +243,8 @@ class DeliveryError(TocsinError):
 
 
 class ProcessError(TocsinError):
-    """A process of ours cannot be started, or does not stay alive; the text says which, why, and the mend."""
+    """A fetcher process cannot be started, or does not stay alive; the text says which, why, and the mend."""
 
 
 class TooComplex(TocsinError):
-    """A page nested too deep for a parser to be given it."""
+    """A page is nested too deep to be parsed."""

@@ -1,4 +1,4 @@
-"""What happened: frozen records for the log, and the CloudEvents that alerts are (shapes promised to receivers)."""
+"""Records for the log, and the CloudEvents of alerts, whose shapes are promised to receivers."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ TEST = "tocsin.channel.test.v1"
 
 
 class Happening(Struct, frozen=True):
-    """Something worth a line in the log.
+    """An occurrence that is worth a line in the log.
 
-    name    what happened, as `area.verb` ("page.changed", "host.waits", "channel.failed")
-    level   how loud
-    values  what belongs to it; numbers carry their unit in the name
+    name    `area.verb`, such as "page.changed", "host.waits" or "channel.failed"
+    values  its details; names of numbers carry their unit
     """
 
     name: str
@@ -38,7 +37,7 @@ class Happening(Struct, frozen=True):
 
 
 def kind_of(event_type: str) -> str:
-    """Name what alerts are listed by: what became of a page, or what else it is about ("host", "outage", "channel")."""
+    """Give the kind that alerts are listed by: the last part of a page's event, else "host", "outage" or "channel"."""
     _, area, kind, *_ = f"{event_type}...".split(".")
     return kind if area == "page" else area
 
@@ -58,10 +57,10 @@ def cloud_event(*, id: str, source: str, type: str, subject: str, at: Instant, d
 
 
 def page_link(public_url: str, page_id: int | str) -> str | None:
-    """Say where people find a page; None where nobody said under which URL they reach us."""
+    """Give the URL of a page in the web pages; None without a public URL."""
     return f"{public_url.rstrip('/')}/pages/{page_id}" if public_url else None
 
 
 def question_link(public_url: str, question_id: int | str) -> str | None:
-    """Say where people answer a question; None as above."""
+    """Give the URL where a question is answered; None without a public URL."""
     return f"{public_url.rstrip('/')}/questions/{question_id}" if public_url else None

@@ -1,6 +1,6 @@
-"""The settings, as frozen sections with units and ranges; a component is given its own section, never the whole.
+"""The settings: frozen sections with units and ranges. `configuration` reads them.
 
-Reading them (files, environment, errors) is `configuration`; what the store adds at run time is `resolve_page`.
+A component is given its own section, never all of them.
 """
 
 from __future__ import annotations
@@ -16,41 +16,41 @@ Times: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=1000)]
 Name: TypeAlias = Annotated[str, Meta(pattern=r"^[a-z0-9.-]+$", max_length=63)]
 
+# The key of a page's settings whose row in the store cannot be read; no setting has this name.
 DAMAGED: Final = "damaged"
-"""The key of a page's settings whose row in the store cannot be read; no setting has this name."""
 
+# The key of settings in the store that are not a JSON object; no setting has this name.
 UNREADABLE: Final = "unreadable"
-"""The key of settings in the store that are not a JSON object; no setting has this name."""
 
+# No secret, address or credential may hold this character: a value that begins with it is never sent by mistake.
 _UNREAD: Final = "\0"
-"""No secret, address or credential may hold this character, so a value that begins with it is never used by mistake."""
 
 
 class Scope(StrEnum):
-    """What a token is good for; each holds what those before it allow."""
+    """What a token allows; each scope includes those before it."""
 
     READ = "read"
     WRITE = "write"
     ADMIN = "admin"
 
     def allows(self, wanted: Scope) -> bool:
-        """Say whether a token with this scope may do what asks for `wanted`."""
+        """Tell whether a token of this scope allows `wanted`."""
         ranks = list(Scope)
         return ranks.index(self) >= ranks.index(wanted)
 
 
 def unread(why: str) -> str:
-    """Return the value of a secret whose file cannot be read: only what needs the secret fails, and says why."""
+    """Give the value for a secret whose file cannot be read: only what needs the secret fails, and says why."""
     return f"{_UNREAD}{why}"
 
 
 def why_unread(*values: str) -> str | None:
-    """Say why one of these secrets could not be read, with the mend; None if all were."""
+    """Say why one of these secrets could not be read, with the mend; None if all could."""
     return next((value.removeprefix(_UNREAD) for value in values if value.startswith(_UNREAD)), None)
 
 
 class InstanceSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who we are."""
+    """The name of this installation and the contact that requests carry."""
 
     name: Name = "tocsin"
     contact: str = ""
@@ -68,7 +68,7 @@ class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PageSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """How a page is checked and told of; each key also per group and page."""
+    """How a page is checked and its changes are reported; each key can also be set per group and page."""
 
     mode: Literal["on", "auto", "off"] = "on"
     tell: Literal["any", "major"] = "any"
@@ -122,7 +122,7 @@ class FetchSettings(Struct, frozen=True, forbid_unknown_fields=True):
 class HostRule(Struct, frozen=True, forbid_unknown_fields=True):
     """Politeness towards some hosts; None inherits.
 
-    certificate  of one host: the only one that is trusted there, as "sha256:" and its fingerprint
+    certificate  the only one that is trusted at this one host, as "sha256:" and its fingerprint
     """
 
     concurrency: Annotated[int, Meta(ge=1, le=1000)] | None = None
@@ -143,7 +143,7 @@ class HostSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class NetworkSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which addresses may be dialled beside the public ones; networks in CIDR notation."""
+    """Addresses that may be dialled in addition to public ones; networks in CIDR notation."""
 
     allow: tuple[str, ...] = ()
 
@@ -155,14 +155,14 @@ class QuestionSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SignalSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """When the same change on many pages of one host is told once: as many pages, gathered for how long."""
+    """When the same change on many pages of a host becomes one alert: on how many pages, gathered for how long."""
 
     storm_pages: Annotated[int, Meta(ge=0, le=1000)] = 3
     gather: timedelta = timedelta(seconds=60)
 
 
 class SnapshotSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """How much of pages' texts is kept, to show differences; `per_page` 0 keeps none."""
+    """How many texts of pages are kept, to show differences; `per_page` 0 keeps none."""
 
     keep: timedelta = timedelta(days=90)
     per_page: Annotated[int, Meta(ge=0, le=10_000)] = 10
@@ -170,7 +170,7 @@ class SnapshotSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ItemSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Whether the data that pages hold as microdata is kept, and compared between renderings."""
+    """Whether microdata of pages is kept and compared between renderings."""
 
     keep: bool = True
 
@@ -184,13 +184,13 @@ class RenderSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DeliverySettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """How long a channel is tried before an alert counts as dead."""
+    """How long delivery of an alert is tried before it becomes a dead letter."""
 
     give_up: timedelta = timedelta(days=5)
 
 
 class ChannelSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """One downstream system; which keys a type needs, it checks itself when it is built."""
+    """A downstream system that is given alerts; each type checks the keys that it needs."""
 
     type: str
     url: str = ""
@@ -203,10 +203,10 @@ class ChannelSettings(Struct, frozen=True, forbid_unknown_fields=True):
 class HttpSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """The service's own address.
 
-    listen           empty: no HTTP edge at all
-    public_url       under which people and receivers reach it; what links and cookies are made of
-    tokens           declared here: one alone, or lines of NAME SCOPE TOKEN; `configuration.tokens` reads them
-    first_token      a start without any token makes one for an administrator, and prints it once
+    listen           empty: no web pages, API or metrics
+    public_url       of links and cookies
+    tokens           one alone, or lines of NAME SCOPE TOKEN; `configuration.tokens` reads them
+    first_token      a first start without any token makes one for an administrator, and prints it once
     trusted_proxies  networks of proxies whose X-Forwarded headers are believed
     session          how long a browser stays logged in
     """
@@ -220,7 +220,7 @@ class HttpSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LogSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The log: `auto` is for people on a terminal, JSON otherwise."""
+    """The log: `auto` is `human` on a terminal, else `json`."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
     format: Literal["auto", "human", "json"] = "auto"

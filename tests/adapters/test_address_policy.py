@@ -40,7 +40,7 @@ REFUSED = {
     "64:ff9b::10.0.0.1": "carries 10.0.0.1, which is a private address",
     "64:ff9b:1::808:808": "NAT64",
     "100::1": "discards",
-    "100:0:0:1::1": "nobody has",
+    "100:0:0:1::1": "assigned to no host",
     "2606:4700::5efe:127.0.0.1": "carries 127.0.0.1 (ISATAP), which is a loopback address",
     "2606:4700::200:5efe:10.0.0.1": "carries 10.0.0.1 (ISATAP), which is a private address",
     "2001::1": "Teredo",

@@ -21,7 +21,7 @@ from tocsin.errors import FetchFailed
 from tocsin.model import FailureKind
 
 if TYPE_CHECKING:
-    from tocsin.adapters.http.llhttp.connection import Connection
+    from tocsin.adapters.http.llhttp.connection import HttpConnection
 
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
@@ -71,7 +71,7 @@ async def test_who_is_cancelled_with_the_answer_in_hand_does_not_end_a_connectio
 ) -> None:
     keep = ConnectionPool.keep
 
-    def kept(self: ConnectionPool, connection: Connection) -> None:
+    def kept(self: ConnectionPool, connection: HttpConnection) -> None:
         keep(self, connection)
         asking.cancel()
 

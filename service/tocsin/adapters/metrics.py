@@ -1,8 +1,7 @@
-"""What Prometheus reads: the counts and figures of a running service, in its text format.
+"""Metrics of a running service for Prometheus."""
 
-Nothing is looked up when it asks: counts are in memory, and the store's figures are those that were last read. No label
-holds what a page or a host chose: every label has few values, all of them ours or the user's.
-"""
+# A scrape reads nothing from the store: counts are in memory, figures are the last ones read. No label holds text from
+# a page or a host: every label has few values, from the program or the configuration.
 
 from __future__ import annotations
 
@@ -32,12 +31,12 @@ _ANSWERS: Final = ("2xx", "3xx", "4xx", "5xx", "none")
 
 
 class Metrics(Collector):
-    """Everything that is measured, in a registry of its own.
+    """All metrics, in a registry of their own.
 
-    counts  what the engine counted
-    alerts  tells how many alerts were published since the start, by kind and outcome
-    live    tells what the service is doing now
-    now     tells the time
+    counts  of the engine
+    alerts  gives the number of alerts published since the start, by kind and outcome
+    live    gives the state of the service
+    now     gives the time
     """
 
     def __init__(
@@ -53,15 +52,15 @@ class Metrics(Collector):
         ProcessCollector(registry=self._registry)
 
     def text(self) -> bytes:
-        """Give all of it in Prometheus's text format (`CONTENT_TYPE`)."""
+        """Give all metrics in Prometheus's text format (`CONTENT_TYPE`)."""
         return generate_latest(self._registry)
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing ahead: the names are known when they are asked for."""
+        """Describe nothing ahead: a registry then takes the names from `collect`."""
         return ()
 
     def collect(self) -> Iterator[Metric]:
-        """Give every metric of ours."""
+        """Give every metric of the service."""
         live, counts, now = self._live(), self._counts, self._now()
         yield from _of_process(live, counts)
         yield from _of_checks(counts, live)
@@ -88,7 +87,7 @@ def _of_process(live: LiveState, counts: EngineCounts) -> Iterator[Metric]:
     # A fetcher of number 0 is the main process itself.
     lags = {"main": live.lag_s} | {f"fetcher-{each.number}": each.lag_s for each in live.fetchers if each.number}
     lag = GaugeMetricFamily(
-        "tocsin_loop_lag_seconds", "How long work that was ready waited for its process.", labels=("process",)
+        "tocsin_loop_lag_seconds", "Delay of ready work in the event loop of a process.", labels=("process",)
     )
     _fill(lag, lags)
     yield lag
@@ -98,36 +97,36 @@ def _of_checks(counts: EngineCounts, live: LiveState) -> Iterator[Metric]:
     checks = CounterMetricFamily("tocsin_checks", "Checks whose result was written, by outcome.", labels=("outcome",))
     _fill(checks, {outcome: counts.outcomes[outcome] for outcome in map(str, CheckOutcome)})
     yield checks
-    yield _histogram("tocsin_check_duration_seconds", "How long checks took.", counts.checks_took)
-    yield _counter("tocsin_not_modified", "Pages that their servers did not send again (304).", counts.not_modified)
+    yield _histogram("tocsin_check_duration_seconds", "Duration of checks.", counts.checks_took)
+    yield _counter("tocsin_not_modified", "Answers 304: the server did not send the page again.", counts.not_modified)
     yield _counter("tocsin_wire_bytes", "Bytes of answers, as they came over the wire.", counts.wire_bytes)
-    yield _counter("tocsin_saved_bytes", "Bytes that a 304 spared.", counts.saved_bytes)
+    yield _counter("tocsin_saved_bytes", "Bytes saved by answers 304.", counts.saved_bytes)
     yield _histogram(
-        "tocsin_commit_seconds", "How long the store took to write a batch of results.", counts.commits_took
+        "tocsin_commit_seconds", "Duration of writing a batch of results to the store.", counts.commits_took
     )
-    yield _counter(
-        "tocsin_store_failures", "Writes that the store could not do; they are tried again.", counts.store_failures
-    )
+    yield _counter("tocsin_store_failures", "Failed writes to the store; they are tried again.", counts.store_failures)
     yield _gauge(
         "tocsin_store_unwritten_seconds",
-        "How long what waits to be written could not be; 0 if it can.",
+        "How long results could not be written; 0 if they can.",
         live.unwritten_s,
     )
     yield _gauge("tocsin_requests_in_flight", "Requests under way.", live.in_flight)
     yield _gauge(
         "tocsin_lateness_seconds",
-        "How long the page is due that is due the longest and was not asked for yet.",
+        "How long the longest due page has waited for its request.",
         live.late_s,
     )
     yield _gauge("tocsin_hosts_crowded", "Hosts with more pages than can be checked in time.", live.crowded_hosts)
-    yield _gauge("tocsin_outage", "1 while our own connection is taken to be down.", live.outage_since is not None)
+    yield _gauge(
+        "tocsin_outage", "1 while this machine's own connection seems to be down.", live.outage_since is not None
+    )
     yield _gauge(
         "tocsin_shortage", "1 while this machine is short of files, memory or ports.", live.shortage is not None
     )
-    yield _counter("tocsin_shortages", "Checks, renderings and deliveries that such a shortage put off.", live.put_off)
+    yield _counter("tocsin_shortages", "Checks, renderings and deliveries put off by a shortage.", live.put_off)
     ready = sum(fetcher.is_ready for fetcher in live.fetchers)
     yield _gauge("tocsin_fetchers", "Fetcher processes.", len(live.fetchers))
-    yield _gauge("tocsin_fetchers_ready", "Fetcher processes that take pages.", ready)
+    yield _gauge("tocsin_fetchers_ready", "Fetcher processes that are ready for pages.", ready)
     restarts = counts.fetcher_restarts
     yield _counter("tocsin_fetcher_restarts", "Fetcher processes that had to be replaced.", restarts)
 
@@ -149,7 +148,7 @@ def _of_alerts(counts: EngineCounts, alerts: Mapping[tuple[str, str], int]) -> I
     yield given
     deliveries = CounterMetricFamily(
         "tocsin_channel_deliveries",
-        "Alerts that channels were given, by what became of them.",
+        "Attempts to deliver alerts to channels, by result.",
         labels=("channel", "result"),
     )
     for channel in sorted({channel for channel, _ in counts.deliveries}):
@@ -162,63 +161,65 @@ def _of_store(figures: StoreFigures, unread: Sequence[str], now: Instant) -> Ite
     def age_s(since: Instant | None) -> float:
         return max(now - since, 0) / _S if since is not None else 0.0
 
-    yield _gauge("tocsin_figures_age_seconds", "How old the figures of the store are.", age_s(figures.at))
+    yield _gauge("tocsin_figures_age_seconds", "Age of the figures of the store.", age_s(figures.at))
     yield _gauge("tocsin_pages", "Pages that are watched.", figures.pages)
     yield _gauge("tocsin_render_queue_waiting", "Pages in the render queue.", figures.renders_waiting)
     oldest_s = age_s(figures.renders_oldest_at)
-    yield _gauge("tocsin_render_queue_oldest_seconds", "How long the first of them has waited.", oldest_s)
-    yield _gauge("tocsin_questions_open", "Questions that nobody has answered.", figures.questions_open)
+    yield _gauge(
+        "tocsin_render_queue_oldest_seconds", "How long the oldest page in the render queue has waited.", oldest_s
+    )
+    yield _gauge("tocsin_questions_open", "Open questions without an answer.", figures.questions_open)
     asked_s = age_s(figures.questions_oldest_at)
-    yield _gauge("tocsin_question_oldest_seconds", "How long the first of them has been asked.", asked_s)
+    yield _gauge("tocsin_question_oldest_seconds", "Age of the oldest open question.", asked_s)
     yield _gauge("tocsin_store_bytes", "Bytes of the store's files.", figures.bytes)
-    yield _gauge("tocsin_snapshot_bytes", "Bytes of the texts kept in it.", figures.snapshot_bytes)
+    yield _gauge("tocsin_snapshot_bytes", "Bytes of the texts kept in the store.", figures.snapshot_bytes)
     if figures.free_bytes is not None:
-        yield _gauge("tocsin_store_free_bytes", "Bytes that its file system has left.", figures.free_bytes)
+        yield _gauge("tocsin_store_free_bytes", "Free bytes of the store's file system.", figures.free_bytes)
     channels = figures.channels
     failing = {name: float(channel.is_failing) for name, channel in channels.items()} | dict.fromkeys(unread, 1.0)
     of_channels: tuple[tuple[str, str, dict[str, float]], ...] = (
         (
             "tocsin_channel_backlog",
-            "Alerts that a channel is still to be given.",
+            "Alerts that wait for delivery to a channel.",
             {n: s.waiting for n, s in channels.items()},
         ),
         (
             "tocsin_channel_lag_seconds",
-            "How old the first of them is.",
+            "Age of the oldest alert that waits for a channel.",
             {n: age_s(s.oldest_at) for n, s in channels.items()},
         ),
         (
             "tocsin_dead_letters",
-            "Alerts that a channel did not take in time.",
+            "Alerts that a channel did not accept in time.",
             {n: s.dead for n, s in channels.items()},
         ),
         ("tocsin_channel_failing", "1 while a channel is backed off, or its secret cannot be read.", failing),
         (
             "tocsin_channel_disabled",
-            "1 where a receiver said that it is gone.",
+            "1 for a channel whose receiver answered 410 Gone.",
             {n: s.is_disabled for n, s in channels.items()},
         ),
     )
-    for name, told, values in of_channels:
-        gauge = GaugeMetricFamily(name, told, labels=("channel",))
+    for name, help_text, values in of_channels:
+        gauge = GaugeMetricFamily(name, help_text, labels=("channel",))
         _fill(gauge, values)
         yield gauge
 
 
-def _gauge(name: str, told: str, value: float) -> Metric:
-    return GaugeMetricFamily(name, told, value=float(value))
+def _gauge(name: str, help_text: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, help_text, value=float(value))
 
 
-def _counter(name: str, told: str, value: float) -> Metric:
-    return CounterMetricFamily(name, told, value=value)
+def _counter(name: str, help_text: str, value: float) -> Metric:
+    return CounterMetricFamily(name, help_text, value=value)
 
 
-def _histogram(name: str, told: str, spread: Histogram) -> Metric:
+def _histogram(name: str, help_text: str, spread: Histogram) -> Metric:
     buckets, so_far = [], 0
     for bound_ms, count in zip((*spread.bounds, None), spread.counts, strict=True):
         so_far += count
         buckets.append((str(bound_ms / 1000) if bound_ms is not None else "+Inf", so_far))
-    return HistogramMetricFamily(name, told, buckets=buckets, sum_value=spread.total_ms / 1000)
+    return HistogramMetricFamily(name, help_text, buckets=buckets, sum_value=spread.total_ms / 1000)
 
 
 def _fill(family: CounterMetricFamily | GaugeMetricFamily, values: Mapping[str, float]) -> None:

@@ -21,7 +21,7 @@ class SystemClock:
         return time.time_ns() // 1000
 
     def monotonic(self) -> float:
-        """Seconds that never go back, whatever happens to the wall clock."""
+        """Give seconds that never go back, also when the wall clock is set."""
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:

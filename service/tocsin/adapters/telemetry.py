@@ -1,4 +1,4 @@
-"""Happenings as log lines: for people on a terminal, as JSON otherwise."""
+"""The log: happenings as lines for people on a terminal, else as JSON."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 _SECRET_KEYS = re.compile("secret|password|authorization|cookie|credential|token", re.IGNORECASE)
 _MASK = "***"
-# Names that every line has; a happening's own value of such a name stands beside it.
+# Keys of every line; a value of a happening with such a key is written under another one.
 _OURS = frozenset({"event", "level", "at", "timestamp"})
 
 
 class FanOut:
-    """Tells several of each happening; implements `ports.Telemetry`."""
+    """Passes each happening on to several receivers; implements `ports.Telemetry`."""
 
-    def __init__(self, told: Sequence[Telemetry]) -> None:
-        self._told = tuple(told)
+    def __init__(self, receivers: Sequence[Telemetry]) -> None:
+        self._receivers = tuple(receivers)
 
     def emit(self, happening: Happening) -> None:
-        """Pass it on to all."""
-        for each in self._told:
+        """Pass it on to all receivers."""
+        for each in self._receivers:
             each.emit(happening)
 
 
 class LogTelemetry:
     """Writes each happening as one line; implements `ports.Telemetry`.
 
-    stream      standard error unless told otherwise, so that standard output stays for results
-    request_id  tells for which request of somebody this is being done; empty for none
+    stream      None: standard error, since standard output is for results
+    request_id  gives the id of the HTTP request that is being served; empty for none
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class LogTelemetry:
         try:
             getattr(self._log, happening.level)(happening.name, values=values)
         except (OSError, ValueError):
-            # The log's reader is gone, or its disk is full: there is nobody left to tell.
+            # The reader of the log is gone, or its disk is full: there is no place left to report that.
             return
 
 

@@ -1,4 +1,4 @@
-"""One value: from what was written to what a setting holds, or a word on what is allowed."""
+"""Converting one value to the type of its setting, or saying what is allowed."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 class NotAllowed(Exception):
-    """The value cannot be what the setting holds; the text says what is allowed."""
+    """The value does not fit the setting; the text says what is allowed."""
 
 
 def to_setting(path: Path, value: object, *, written: bool) -> Any:
-    """Turn a value into what the setting at `path` holds.
+    """Convert a value to the type of the setting at `path`.
 
     value    from TOML, or text
-    written  it is text from the environment or a command line, whatever the setting's type
+    written  the value is text from the environment or a command line, though the setting may have another type
     Raises NotAllowed, whose text says what is allowed.
     """
     return _convert(type_at(path), pattern(path), value, written=written)
 
 
 def to_json(path: Path, value: Any) -> Any:
-    """Write a setting's value as TOML and JSON carry it, so that `to_setting` reads it again."""
+    """Convert a setting's value to TOML and JSON; `to_setting` reads it again."""
     if isinstance(value, timedelta):
         return show_span(value)
     if isinstance(value, tuple):
@@ -124,7 +124,7 @@ def _text(kind: StrType, key: str, value: object) -> str:
     if not isinstance(value, str):
         raise NotAllowed("text in quotes")
     if kind.pattern and not re.fullmatch(kind.pattern, value):
-        # The one pattern that there is: a name that goes into URLs and host names.
+        # The only pattern: a name for URLs and host names.
         raise NotAllowed('a name of a-z, 0-9, "." and "-"')
     if kind.max_length is not None and len(value) > kind.max_length:
         raise NotAllowed(f"at most {kind.max_length} characters")

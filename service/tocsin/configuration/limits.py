@@ -1,4 +1,4 @@
-"""What a value may be beyond its type: ranges of durations, and texts that must mean something."""
+"""What a value may be beyond its type: ranges of durations, and checks of texts."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ _YEAR: Final = timedelta(days=365)
 
 ANY_SPAN: Final[Range] = (_NONE, 10 * _YEAR)
 
+# From and to, both allowed; keys without an entry take ANY_SPAN.
 SPANS: Final[dict[str, Range]] = {
     "store.history": (_NONE, 100 * _YEAR),
     "store.batch_wait": (_NONE, 10 * _SECOND),
@@ -54,10 +55,9 @@ SPANS: Final[dict[str, Range]] = {
     "http.session": (_SECOND * 60, _YEAR),
     "channels.*.timeout": (10 * _MS, _HOUR),
 }
-"""From and to, both allowed; keys without an entry take ANY_SPAN."""
 
+# Whole numbers that are written as sizes.
 SIZES: Final = frozenset({"fetch.max_body", "fetch.max_wire", "snapshots.total"})
-"""Whole numbers that are written as sizes."""
 
 LARGEST_SIZE: Final = 2**40
 
@@ -151,14 +151,14 @@ _OWN_PATHS = """
 activity api changes demo events feed.atom groups healthz jobs login logout look metrics pages questions readyz
 settings static
 """
+# First segments of the service's own paths: a prefix must not begin with one.
 OWN_PATHS: Final = frozenset(_OWN_PATHS.split())
-"""What the service's own paths begin with. A prefix that began with one could not be told from a path."""
 _PREFIX = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+")
 _LONGEST_PREFIX = 200
 
 
 def path_prefix(path: str) -> str | None:
-    """Read the path below which a proxy offers the service: "/tocsin", empty for none; None for one that cannot be."""
+    """Read the path below which a proxy offers the service: "/tocsin", empty for none; None if it is invalid."""
     prefix = path.rstrip("/") if path.startswith("/") and not path.startswith("//") else path
     if not prefix:
         return ""
@@ -168,7 +168,7 @@ def path_prefix(path: str) -> str | None:
 
 
 def check_public_url(text: str) -> str | None:
-    """Say what is allowed if `text` is neither empty nor an address below which the service can be."""
+    """Say what is allowed if `text` is neither empty nor a possible public URL of the service."""
     if (expected := check_web_address(text)) is not None:
         return expected
     path = urlsplit(text).path
@@ -181,21 +181,21 @@ def check_public_url(text: str) -> str | None:
 
 
 def check_proxy(text: str) -> str | None:
-    """Say what is allowed if `text` is neither empty nor the address of a proxy that we can use."""
+    """Say what is allowed if `text` is neither empty nor the address of an HTTP proxy."""
     if text.lower().startswith("socks"):
-        return 'an HTTP proxy such as "http://proxy.example:3128"; SOCKS is not spoken: put an HTTP proxy before it'
+        return 'an HTTP proxy such as "http://proxy.example:3128"; SOCKS is not supported; put an HTTP proxy before it'
     return (
         None if check_web_address(text) is None else 'the address of an HTTP proxy, such as "http://proxy.example:3128"'
     )
 
 
 def check_secret(text: str) -> str | None:
-    """Say what is allowed if `text` holds NUL, which stands for a secret that could not be read."""
+    """Say what is allowed if `text` holds NUL, which marks a secret that could not be read."""
     return "text without the character NUL" if "\0" in text else None
 
 
 def check_tokens(text: str) -> str | None:
-    """Say what is allowed if `text` declares no tokens; empty declares none."""
+    """Say what is allowed if `text` is no list of tokens; empty is one."""
     try:
         parse_tokens(text)
     except ValueError as exc:
@@ -204,7 +204,7 @@ def check_tokens(text: str) -> str | None:
 
 
 def check_selectors(text: str) -> str | None:
-    """Say what is allowed if `text` is no list of CSS selectors; empty means none."""
+    """Say what is allowed if `text` is no list of CSS selectors; empty is one."""
     from tocsin.spec.html.whole import check_selector  # noqa: PLC0415 - loads a parser, which few settings need
 
     wrong = check_selector(text)
@@ -254,6 +254,7 @@ def _is_address(text: str, schemes: tuple[str, ...]) -> bool:
     return parts.scheme in schemes and bool(parts.hostname) and text.isprintable() and " " not in text
 
 
+# Checks of texts, and of each text of a list.
 TEXTS: Final[dict[str, Check]] = {
     "instance.contact": check_line,
     "instance.time_zone": check_time_zone,
@@ -273,8 +274,8 @@ TEXTS: Final[dict[str, Check]] = {
     "http.public_url": check_public_url,
     "http.trusted_proxies": check_network,
 }
-"""What a text (or each text of a list) must be."""
 
+# Checks of names that the user chooses.
 NAMES: Final[dict[str, Check]] = {
     "hosts.rules": check_host_pattern,
     "pages.headers": check_page_header,
@@ -282,4 +283,3 @@ NAMES: Final[dict[str, Check]] = {
     "channels": check_channel_name,
     "channels.*.headers": check_header_name,
 }
-"""What the keys of a table with names of the user's own must be."""

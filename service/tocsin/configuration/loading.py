@@ -1,4 +1,4 @@
-"""Finding and reading the configuration: the one part of it that touches files."""
+"""Finding and reading the files of the configuration."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Loaded:
 
     origins  where each value came from, by dotted key: a file, a variable, an option, or "default"
     file     the file that was read, or None
-    doubts   what looks like a slip but is none of our business to refuse, a sentence each
+    doubts   probable mistakes that are no errors, a sentence each
     files    those that hold secrets, by the dotted key of the secret
     """
 
@@ -86,11 +86,11 @@ def _override(key: str, text: str, option: str) -> Given:
 
 
 def _find(config: str | None, environ: Mapping[str, str], cwd: pathlib.Path) -> pathlib.Path | None:
-    """Choose the file; one that was named must be there, one that is only looked for need not."""
+    """Find the file; a named one must exist, a default one need not."""
     for name, source in ((config, "--config"), (environ.get(VARIABLE), VARIABLE)):
         if name:
             file = cwd / name
-            # Not is_file: a pipe will do.
+            # Not is_file: a pipe is allowed.
             if not file.exists() or file.is_dir():
                 what = "a folder" if file.is_dir() else "there is no such file"
                 raise SettingsError(f"{source}: {file}: {what}; mend the name, or leave it out")
@@ -98,7 +98,7 @@ def _find(config: str | None, environ: Mapping[str, str], cwd: pathlib.Path) -> 
     candidates = [cwd / FILE_NAME]
     folder = environ.get("XDG_CONFIG_HOME") or ""
     home = environ.get("HOME") or ""
-    # The standard wants relative values of this variable ignored.
+    # Source: XDG Base Directory Specification: relative values are ignored.
     if folder.startswith("/"):
         candidates.append(pathlib.Path(folder, "tocsin", FILE_NAME))
     elif home:
@@ -125,7 +125,7 @@ def _read(file: pathlib.Path) -> dict[str, Any]:
 
 
 def _doubts(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Name variables that were probably meant as settings: TOCSIN_STORE_URL for TOCSIN_STORE__URL."""
+    """Name variables that are probably mistyped settings: TOCSIN_STORE_URL for TOCSIN_STORE__URL."""
     sections = [field.name for field in ROOT.fields]
     variables = {f"{PREFIX}{'__'.join(path).upper()}" for path, _ in walk(Settings())}
     found: list[str] = []

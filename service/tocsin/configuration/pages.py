@@ -1,4 +1,4 @@
-"""What holds for one page: its own settings, its group's, those of all pages, then the configuration's; pure."""
+"""The settings in force for one page: its own, its group's, those of all pages, then the configuration's; pure."""
 
 from __future__ import annotations
 
@@ -26,16 +26,15 @@ _DAMAGED_ROW: Final = (
     "store: what is stored of this page is damaged; see: tocsin store check; then restore a backup, or take the page "
     "off the list and add it again"
 )
+# Keys whose values the configuration may keep in files.
 _IN_FILES: Final = ("auth", "proxy")
-"""Keys that the configuration may keep in files of their own."""
 _INSTEAD: Final = {"every": "cron", "cron": "every"}
 
 
-class Refused(Struct, frozen=True):
-    """A setting that cannot be used: of which level, its key, and what is wrong with it.
+class RefusedSetting(Struct, frozen=True):
+    """A setting that cannot be used: its level, its key, and what is wrong with it.
 
-    In the store, where an older version took it or it was written by hand; or of the configuration, in a file of its
-    own that cannot be read: then `why` names the mend, too.
+    It is in the store, from an older version or an edit by hand; or its file cannot be read, and `why` names the mend.
     """
 
     level: str
@@ -44,20 +43,20 @@ class Refused(Struct, frozen=True):
 
 
 class Resolved(Struct, frozen=True):
-    """What holds for one page, as far as it can be read.
+    """The settings in force for one page.
 
-    refused  what cannot; in `settings` the next level's word stands in its place
+    refused  settings that cannot be read; `settings` has the value of the next level instead
     """
 
     settings: PageSettings
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedSetting, ...] = ()
 
 
 def parse_page_settings(given: Mapping[str, str], *, source: str = "") -> dict[str, Any]:
     """Read settings of pages as a command line gives them (`{"every": "6h"}`), ready to be stored.
 
     given   text by key of PageSettings
-    source  what to blame; without one the option of that name
+    source  for messages; empty: the option of that name
     Raises SettingsError, a line for each value that cannot be used.
     """
     complaints, values = [], {}
@@ -93,10 +92,10 @@ def check_page_keys(keys: Iterable[str], *, source: str) -> None:
 
 
 def all_unset(settings: Mapping[str, object], unset: Iterable[str]) -> tuple[str, ...]:
-    """Name all that an edit unsets: an interval takes the place of a cron expression of its level, and the reverse.
+    """List all keys that an edit unsets: an interval replaces a cron expression of its level, and vice versa.
 
-    settings  what the edit sets
-    unset     what it unsets in so many words
+    settings  that the edit sets
+    unset     keys that it names
     """
     replaced = [other for key, other in _INSTEAD.items() if settings.get(key) and other not in settings]
     return tuple(dict.fromkeys((*unset, *replaced)))
@@ -111,19 +110,19 @@ def resolve_page(
     """
     resolved = resolve_readable(base, for_all, group, page)
     if resolved.refused:
-        raise SettingsError(told(resolved.refused))
+        raise SettingsError(describe_refused(resolved.refused))
     return resolved.settings
 
 
 def resolve_readable(
     base: PageSettings, for_all: dict[str, Any], group: dict[str, Any], page: dict[str, Any] | None
 ) -> Resolved:
-    """Return what holds for one page as far as it can be read, and what cannot.
+    """Return the settings in force for one page, and those that cannot be read.
 
     base     from the configuration
     for_all  set at run time for all pages; then for the page's group; then for the page itself: the nearest wins
-    Of an interval and a cron expression the one that was set nearer wins. What cannot be used at one level is not in
-    force, and not refused, where a nearer one says something else.
+    Of an interval and a cron expression the nearer one wins. A value that cannot be used is ignored, and not refused,
+    where a nearer level has another one.
     """
     base, refused = without_unread(base)
     if not (for_all or group or page):
@@ -142,19 +141,19 @@ def refuse_unread(base: PageSettings) -> None:
     """Raise SettingsError where the configuration's credentials or proxy of pages cannot be read from their files."""
     _, refused = without_unread(base)
     if refused:
-        raise SettingsError(told(refused))
+        raise SettingsError(describe_refused(refused))
 
 
-def told(refused: Sequence[Refused], *, url: str = "URL", group: str = "NAME") -> str:
-    """Say what is refused, and the mend; see `mend_of`."""
+def describe_refused(refused: Sequence[RefusedSetting], *, url: str = "URL", group: str = "NAME") -> str:
+    """Describe the refused settings, with the mend; see `mend_of`."""
     mend = mend_of(refused, url=url, group=group)
     return "; ".join([*(each.why for each in refused), *([mend] if mend else [])])
 
 
-def mend_of(refused: Sequence[Refused], *, url: str, group: str) -> str:
-    """Say by which command what is refused in the store inherits again; "" where nothing in the store is.
+def mend_of(refused: Sequence[RefusedSetting], *, url: str, group: str) -> str:
+    """Give the command by which the refused settings of the store inherit again; "" where there are none.
 
-    url, group  of whose settings these are
+    url, group  that the settings belong to
     """
     whom = {"page": quote(url), "group": f"--group {quote(group)}", "all pages": "--all"}
     keys: dict[str, list[str]] = {}
@@ -184,31 +183,31 @@ def resolve_page_origins(
     return found
 
 
-def without_unread(base: PageSettings) -> tuple[PageSettings, list[Refused]]:
-    """Take out what the configuration keeps in files that cannot be read; returns the rest, and what is refused."""
-    refused = [Refused(CONFIGURATION, key, why) for key in _IN_FILES if (why := why_unread(getattr(base, key)))]
+def without_unread(base: PageSettings) -> tuple[PageSettings, list[RefusedSetting]]:
+    """Remove values whose files cannot be read; returns the settings without them, and those values."""
+    refused = [RefusedSetting(CONFIGURATION, key, why) for key in _IN_FILES if (why := why_unread(getattr(base, key)))]
     if refused:
         base = msgspec.structs.replace(base, **{each.key: "" for each in refused})
     return base, refused
 
 
-def _read(level: str, given: dict[str, Any]) -> tuple[dict[str, Any], list[Refused]]:
-    """Read the settings of one level; returns those that can be used, and what is wrong with the others."""
+def _read(level: str, given: dict[str, Any]) -> tuple[dict[str, Any], list[RefusedSetting]]:
+    """Read the settings of one level; returns those that can be used, and the others."""
     read, refused = {}, []
     source = f"store, settings of {level}" if level == LEVELS[-1] else f"store, settings of the {level}"
     for key, value in given.items():
         if key == DAMAGED:
-            # No command mends this one, so that it is told as the configuration's faults are: with its mend.
-            refused.append(Refused(CONFIGURATION, key, _DAMAGED_ROW))
+            # No command mends this one, so its mend is part of the message, as with files.
+            refused.append(RefusedSetting(CONFIGURATION, key, _DAMAGED_ROW))
             continue
         if key == UNREADABLE:
-            refused.append(Refused(level, key, f"{source}: no JSON object: {value!r}"))
+            refused.append(RefusedSetting(level, key, f"{source}: no JSON object: {value!r}"))
             continue
         path = ("pages", key)
         try:
             read[key] = to_setting(path, value, written=False)
         except UnknownKey:
-            refused.append(Refused(level, key, f"{source}: {dotted(path)}: this version has no such setting"))
+            refused.append(RefusedSetting(level, key, f"{source}: {dotted(path)}: this version has no such setting"))
         except NotAllowed as exc:
-            refused.append(Refused(level, key, complaint(path, source, value, str(exc))))
+            refused.append(RefusedSetting(level, key, complaint(path, source, value, str(exc))))
     return read, refused

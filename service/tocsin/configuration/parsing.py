@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "TOCSIN_"
 _PARTS: Final = "__"
+# Behind the key of a secret: the value names a file that holds it.
 FILE_SUFFIX: Final = "_file"
-"""Behind the key of a secret: the value names a file that holds it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Settings that nobody is to see: which they are, how they are shown, and how they are read from files of their own."""
+"""Secret settings: which they are, how they are masked, and how they are read from files."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     import pathlib
     from collections.abc import Mapping
 
+# Each may also be given as the name of a file, with `_file` behind its key.
 SECRETS: Final = frozenset({"channels.*.secret", "channels.*.url", "pages.auth", "pages.proxy", "http.tokens"})
-"""Each may also be given as the name of a file that holds it, with `_file` behind its key."""
 
+# Only their names are shown.
 HIDDEN_TABLES: Final = frozenset({"pages.headers", "pages.cookies", "channels.*.headers"})
-"""Of these only the names are shown."""
 _ADDRESSES: Final = frozenset({"channels.*.url", "pages.proxy"})
 _MASK: Final = "***"
 UNREAD_SHOWN: Final = "(its file cannot be read)"
@@ -27,11 +27,8 @@ _LONGEST_BYTES: Final = 65_536
 
 
 def mask(path: Path, value: Any) -> Any:
-    """Return the value as it may be shown.
-
-    Of an address its scheme and host stay; of a table of headers the names. What cannot be such a setting's value is
-    hidden whole, and so is what no setting of this version is: an older one may have kept a secret there.
-    """
+    """Return the value as it may be shown: of an address the scheme and host, of a table of headers the names."""
+    # A value of the wrong type or of an unknown setting is hidden whole: an older version may have kept a secret there.
     try:
         type_at(path)
     except UnknownKey:
@@ -60,16 +57,16 @@ def mask_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _made_by(key: str) -> str:
-    """Say how the file that this key names is made."""
+    """Say how to make the file of this key."""
     if channel := _OF_CHANNEL.fullmatch(key):
         return f"`tocsin channel secret {channel[1]}` makes a secret"
     return "`openssl rand -hex 32` makes a token for it" if key == "http.tokens_file" else "write the secret into it"
 
 
 def read_secret(file: pathlib.Path, *, key: str, source: str) -> str:
-    """Read a secret from its file; one line end at the end does not belong to it.
+    """Read a secret from its file, without a line end at its end.
 
-    Raises SettingsError, which names the key, its source, the file and the mend, never what the file holds.
+    Raises SettingsError, which names the key, its source, the file and the mend, never the content of the file.
     """
     where = f"{source}: {key}: {file}"
     try:

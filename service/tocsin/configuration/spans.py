@@ -16,10 +16,10 @@ _UNITS: Final = {
 }
 _PART: Final = re.compile(r"([0-9]{1,12})(ms|[wdhms])")
 _SPAN: Final = re.compile(r"(?:[0-9]{1,12}(?:ms|[wdhms]))+")
+# Units for writing; weeks are only read.
 _SHOWN: Final = ("d", "h", "m", "s", "ms")
-"""Weeks are read, not written."""
+# Written in the next smaller unit: 24h, 60s.
 _SELDOM: Final = (timedelta(days=1), timedelta(minutes=1))
-"""Said in the unit below: 24h, 60s."""
 
 _SIZES: Final = {
     "": 1,
@@ -50,10 +50,10 @@ def parse_span(text: str) -> timedelta:
 
 
 def show_span(span: timedelta) -> str:
-    """Write a duration so that `parse_span` reads it again; what is below a millisecond is left out."""
+    """Write a duration for `parse_span`, without parts of a millisecond."""
     for unit in _SHOWN:
         if span and not span % _UNITS[unit] and not (span in _SELDOM and span == _UNITS[unit]):
-            # One unit that fits says more than three that add up: 36h, not 1d12h.
+            # One unit is easier to read than several: 36h, not 1d12h.
             return f"{span // _UNITS[unit]}{unit}"
     return f"{span // _UNITS['ms']}ms" if span else "0s"
 

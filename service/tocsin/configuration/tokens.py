@@ -1,4 +1,4 @@
-"""Tokens that the configuration declares (`http.tokens`, `http.tokens_file`), and the form of every token; pure."""
+"""Tokens of the configuration (`http.tokens`, `http.tokens_file`), and the form of every token; pure."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from msgspec import Struct
 
 from tocsin.settings import Scope
 
+# Of tokens that Tocsin makes; six letters at their end detect a mistyped one.
 PREFIX: Final = "tcs_"
-"""What tokens begin with that we make ourselves; six letters at their end tell a mistyped one."""
+# The name of a token that is declared without one; its scope is admin.
 ALONE: Final = "admin"
-"""The name of a token that is declared without one; it may do everything."""
 _LEAST: Final = 32
 _MOST: Final = 256
 _LEAST_DIFFERENT: Final = 8
 _CHECK: Final = 6
 _OURS: Final = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}[a-z2-7]{{{_CHECK}}}")
-# What may stand behind "Bearer" (RFC 9110, token68).
+# The characters after "Bearer" (RFC 9110, token68).
 _ALLOWED: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 _ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz234567"
 _MEND: Final = "`openssl rand -hex 32` makes one"
@@ -28,7 +28,7 @@ _FIELDS: Final = 3
 
 
 class DeclaredToken(Struct, frozen=True):
-    """A token as it is declared; the secret itself goes no further than its digest."""
+    """A declared token; only a digest of it is stored."""
 
     name: str
     scope: Scope
@@ -38,9 +38,9 @@ class DeclaredToken(Struct, frozen=True):
 def parse_tokens(text: str) -> tuple[DeclaredToken, ...]:
     """Read the tokens that a text declares: one alone, or a line `NAME SCOPE TOKEN` each; lines with # are comments.
 
-    Raises ValueError that names the line, what is wrong with it and the mend. It repeats no word of the text: where the
-    order of a line is wrong, any of them may be the token.
+    Raises ValueError that names the line, what is wrong with it and the mend.
     """
+    # Messages repeat no word of the text: if the words of a line are in a wrong order, any of them may be the token.
     lines = enumerate((line.split() for line in text.removeprefix("\ufeff").splitlines()), 1)
     rows = [(number, fields) for number, fields in lines if fields and not fields[0].startswith("#")]
     if len(rows) == 1 and len(rows[0][1]) == 1:
@@ -57,19 +57,19 @@ def parse_tokens(text: str) -> tuple[DeclaredToken, ...]:
 
 
 def is_token(text: str) -> bool:
-    """Say whether this can be a token at all, so that nothing else is looked up."""
+    """Tell whether a text has the form of a token."""
     return _wrong_token(text) is None
 
 
 def check_letters(body: str) -> str:
-    """Return the letters that end a token of ours with this body."""
+    """Give the check letters at the end of a token that Tocsin makes."""
     number = int.from_bytes(blake2b(body.encode(), digest_size=4, person=b"tocsin check").digest())
     return "".join(_ALPHABET[number >> 5 * place & 31] for place in range(_CHECK))
 
 
 def _wrong_fields(fields: list[str], before: list[DeclaredToken]) -> str | None:
     if len(fields) != _FIELDS:
-        return f'{len(fields)} words where there must be three; write "NAME SCOPE TOKEN", such as "grafana read 3f0a…"'
+        return f'{len(fields)} words instead of three; write "NAME SCOPE TOKEN", such as "grafana read 3f0a…"'
     name, scope, token = fields
     return _wrong_token_named(name, scope, token, before)
 

@@ -115,8 +115,8 @@ def _names(kind: StructType) -> tuple[str, ...]:
 # Changes of the configuration of a running service.
 
 
+# A running service takes these up at once; the others are built into connections, files or processes.
 _RELOADED: Final = ("pages.", "hosts.", "render.limit", "render.resume_at", "channels.", "http.tokens")
-"""A running service takes these up at once; the others are built into connections, files or processes."""
 _BUILT_IN: Final = ".certificate"
 
 

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from tocsin.configuration import resolve_readable
-from tocsin.configuration.pages import told
+from tocsin.configuration.pages import describe_refused
 from tocsin.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Policies:
         # No request without its settings: it might bypass the proxy, or come too often for its user.
         resolved = self._resolved(task)
         if resolved.refused:
-            raise SettingsError(told(resolved.refused, url=task.url, group=task.group))
+            raise SettingsError(describe_refused(resolved.refused, url=task.url, group=task.group))
         return resolved.settings
 
     def readable(self, task: PageTask | PageSchedule) -> PageSettings:

@@ -1,4 +1,4 @@
-"""What channels are given of the process they live in."""
+"""What a channel needs of its process."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class ChannelContext(Struct, frozen=True):
-    """What a channel may need.
+    """What a channel may use.
 
-    session  opens a client session whose connections obey the address policy; each channel closes its own
-    clock    for the time that signatures carry
+    session  opens a client session that obeys the address policy; the channel closes it
+    clock    for the time in signatures
     """
 
     session: Callable[[], ClientSession]

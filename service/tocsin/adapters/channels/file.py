@@ -1,4 +1,4 @@
-"""Alerts as lines of JSON at the end of a file."""
+"""The channel that appends alerts to a file as lines of JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tocsin.model import SerializedEvent
     from tocsin.settings import ChannelSettings
 
-# What we write is for its owner alone: the watch list is private data (T64).
+# The file is readable by its owner alone: the watch list is private data (T64).
 _MODE = 0o600
 _OUR_START = b'{"specversion":'
 _LONGEST_LINE = 2**20
@@ -39,10 +39,9 @@ def open_file_channel(name: str, settings: ChannelSettings, _context: ChannelCon
 
 
 class FileChannel:
-    """Appends each event as one line, on disk before it counts as accepted.
+    """Appends each event as one line, which is on disk before the event counts as accepted.
 
-    The file is opened anew when it was rotated away. A line that a crash tore is taken out, or, where it is whole but
-    for its end, ended: its event was never accepted, so it comes again.
+    The file is opened again after it was rotated away.
     """
 
     def __init__(self, name: str, path: Path) -> None:
@@ -53,10 +52,7 @@ class FileChannel:
         self._turn = asyncio.Lock()
 
     async def deliver(self, event: SerializedEvent) -> None:
-        """Append the event and wait for the disk; raises DeliveryError if the file cannot be written.
-
-        It blames the channel, or is "ours" where this process may open no more files.
-        """
+        """Append the event and wait for the disk; raises DeliveryError that blames the channel, or a shortage."""
         line = event.json + b"\n"
         async with self._turn:
             try:
@@ -81,7 +77,7 @@ class FileChannel:
             _write_whole(self._file, line)
             os.fsync(self._file)
         except OSError:
-            # A part of a line must not stay in front of the next one.
+            # A part of a line must not stay before the next line.
             os.ftruncate(self._file, size)
             raise
 
@@ -112,7 +108,8 @@ class FileChannel:
 
 
 def _heal(file: int) -> None:
-    """See to it that the file ends with a line end."""
+    """Make the file end with a line end: remove a line that a crash cut, or complete one that lacks only its end."""
+    # The event of a cut line was never accepted: it is delivered again.
     size = os.fstat(file).st_size
     start = max(size - _LONGEST_LINE, 0)
     tail = os.pread(file, size - start, start)
@@ -122,7 +119,7 @@ def _heal(file: int) -> None:
     if torn.startswith(_OUR_START[: len(torn)]) and not _is_json(torn):
         os.ftruncate(file, size - len(torn))
     else:
-        # Somebody else's line, or an event that lacks nothing but its end: it stays.
+        # A line of another program, or a whole event without its line end: it stays.
         os.write(file, b"\n")
 
 

@@ -28,10 +28,9 @@ CHANNELS: dict[str, Opener] = {
 
 
 def open_channel(name: str, settings: ChannelSettings, context: ChannelContext) -> Channel:
-    """Build the channel that the configuration describes under `[channels.NAME]`; nothing is contacted yet.
+    """Build the channel of the section `[channels.NAME]`; nothing is contacted yet.
 
-    Raises SettingsError for a type that is unknown, a key that its type needs and that is missing or wrong, and a
-    secret whose file cannot be read.
+    Raises SettingsError for an unknown type, a key that is missing or wrong, and a secret that cannot be read.
     """
     if why := why_unread(settings.url, settings.secret):
         raise SettingsError(why)

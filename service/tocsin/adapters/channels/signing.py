@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "whsec_"
 RAW: Final = "raw:"
+# The least that Standard Webhooks asks of a key; its libraries accept shorter ones.
 _LEAST_BYTES: Final = 24
-"""What Standard Webhooks wants of a key at least; its libraries take shorter ones, too."""
 _NEW_BYTES: Final = 32
 _HASH: Final = "sha256"
 
@@ -26,9 +26,9 @@ def new_secret() -> str:
 
 
 def read_secrets(text: str) -> tuple[bytes, ...]:
-    """Return the keys that a configured secret means: one a line, the newest first.
+    """Read the keys of a configured secret: one a line, the newest first.
 
-    Raises ValueError, which says what is wrong and the mend, never what the secret is.
+    Raises ValueError with what is wrong and the mend, never with the secret.
     """
     keys = tuple(read_secret(line.strip("\r")) for line in text.split("\n") if line.strip())
     if not keys:
@@ -37,9 +37,9 @@ def read_secrets(text: str) -> tuple[bytes, ...]:
 
 
 def read_secret(secret: str) -> bytes:
-    """Return the key that one secret means.
+    """Read the key of one secret.
 
-    secret  base64, behind `whsec_` or alone, as Standard Webhooks has it; or `raw:` and the key itself, in UTF-8
+    secret  base64, with or without `whsec_` before it, as in Standard Webhooks; or `raw:` and the key itself, in UTF-8
     Raises ValueError as above.
     """
     if secret.startswith(RAW):
@@ -48,7 +48,7 @@ def read_secret(secret: str) -> bytes:
         raise ValueError(f"nothing follows {RAW}; {_MEND}")
     text = secret.strip().removeprefix(PREFIX).rstrip("=")
     try:
-        # Libraries of receivers take it without its padding too.
+        # Libraries of receivers accept it without padding, too.
         key = b64decode(text + "=" * (-len(text) % 4), validate=True)
     except ValueError as exc:
         raise ValueError(f"the secret is not base64; {_MEND}") from exc
@@ -58,7 +58,7 @@ def read_secret(secret: str) -> bytes:
 
 
 def doubts_of(text: str) -> list[str]:
-    """Say what a receiver may think of a secret that can be used: a sentence each, with the mend."""
+    """Say why a receiver may reject a secret that can be used: a sentence each, with the mend."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     doubts = []
     if any(not line.startswith((PREFIX, RAW)) for line in lines):
@@ -75,9 +75,9 @@ def doubts_of(text: str) -> list[str]:
 
 
 def sign(keys: Sequence[bytes], message_id: str, at: Instant, body: bytes) -> dict[str, str]:
-    """Return the three headers that prove where a message comes from, and when it was sent.
+    """Give the three headers that prove the sender of a message and its time.
 
-    keys  each signs: while a secret is replaced, a receiver that knows one of them is content
+    keys  each makes a signature: while a secret is replaced, the receiver knows one of them
     """
     timestamp = str(at // 1_000_000)
     signed = b".".join((message_id.encode(), timestamp.encode(), body))

@@ -1,4 +1,4 @@
-"""Alerts as lines of JSON on standard output."""
+"""The channel that writes alerts to standard output as lines of JSON."""
 
 from __future__ import annotations
 
@@ -16,22 +16,20 @@ if TYPE_CHECKING:
     from tocsin.settings import ChannelSettings
 
 STDOUT = 1
-# A pipe that is ready takes this much without waiting (PIPE_BUF of Linux and of POSIX' larger systems).
+# A pipe that is ready takes this much without blocking (PIPE_BUF on Linux).
 _PIECE = 4096
 
 
 def open_stdout_channel(name: str, settings: ChannelSettings, _context: ChannelContext) -> StdoutChannel:
-    """Build the channel; it needs no settings but its timeout."""
+    """Build the channel; its timeout is its only setting."""
     return StdoutChannel(name, settings.timeout.total_seconds())
 
 
 class StdoutChannel:
     """Writes each event as one line.
 
-    timeout_s  how long a reader may keep us waiting
-    file       the file descriptor, standard output unless told otherwise
-
-    A line that a slow reader let us write only in part is ended before the next one; its event comes again.
+    timeout_s  how long to wait for a reader
+    file       the file descriptor
     """
 
     def __init__(self, name: str, timeout_s: float, file: int = STDOUT) -> None:
@@ -42,7 +40,7 @@ class StdoutChannel:
         self._turn = asyncio.Lock()
 
     async def deliver(self, event: SerializedEvent) -> None:
-        """Write the event; raises DeliveryError (of the channel) if nobody reads."""
+        """Write the event; raises DeliveryError that blames the channel if it is not read in time."""
         line = event.json + b"\n"
         async with self._turn:
             try:
@@ -51,19 +49,20 @@ class StdoutChannel:
                 raise DeliveryError(self.name, "channel", f"standard output: {exc.strerror or exc}") from exc
 
     async def close(self) -> None:
-        """Standard output is not ours to close."""
+        """Do nothing: the process owns standard output."""
 
     def _write(self, line: bytes) -> None:
-        """Write what is left of the line before, and the line."""
+        """Write the rest of the line before, and the line."""
         deadline = time.monotonic() + self._timeout_s
         left = memoryview(self._rest + line)
         while left:
             _, ready, _ = select.select([], [self._file], [], max(deadline - time.monotonic(), 0.0))
             if not ready:
                 written = len(self._rest) + len(line) - len(left)
-                # A line of which nothing was written need not be ended: it comes again as a whole.
+                # A line that a slow reader took only in part is completed before the next one, and its event is
+                # delivered again. A line of which nothing was written is just delivered again.
                 is_begun = written > len(self._rest)
                 self._rest = bytes(left) if is_begun else self._rest[written:]
-                raise OSError(None, f"nobody read for {self._timeout_s:g} s")
+                raise OSError(None, f"not read within {self._timeout_s:g} s")
             left = left[os.write(self._file, left[:_PIECE]) :]
         self._rest = b""

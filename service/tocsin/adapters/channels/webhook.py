@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 CONTENT_TYPE = "application/cloudevents+json; charset=utf-8"
 MAX_ANSWER_BYTES = 64 * 2**10
 _AT_ONCE = 64
-# The channel's own timeout is the only one: the library's would end a longer one after five minutes.
+# aiohttp's own timeout would end a delivery after five minutes, whatever the channel's is.
 _OURS_ALONE = aiohttp.ClientTimeout(total=None, sock_connect=None)
 _ACCEPTED = range(200, 300)
 _SERVER_ERRORS = range(500, 600)
 _GONE = 410
 _OURS = frozenset({"content-type", "content-length", "host", "webhook-id", "webhook-timestamp", "webhook-signature"})
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-# The receiver is overloaded or not ready: what it says is meant for every alert, not for this one.
+# The receiver is overloaded or not ready: its answer holds for every alert.
 _CHANNELS_FAULT = frozenset({408, 425, 429})
 
 
@@ -69,8 +69,8 @@ class WebhookChannel:
     async def deliver(self, event: SerializedEvent) -> None:
         """Give the receiver the event, within the channel's timeout.
 
-        Raises DeliveryError: "channel" for 408, 425, 429, 5xx and what happens to the connection, "gone" for 410,
-        "alert" for every other answer that is not 2xx, "ours" where this machine has no file, port or memory for it.
+        Raises DeliveryError: "channel" for 408, 425, 429, 5xx and failures of the connection, "gone" for 410, "alert"
+        for every other answer that is not 2xx, "ours" for a shortage of this machine.
         """
         headers = (
             self._headers | {"Content-Type": CONTENT_TYPE} | sign(self._keys, event.id, self._clock.now(), event.json)
@@ -121,13 +121,13 @@ class WebhookChannel:
 
 
 def _name_of(exc: aiohttp.ClientError | OSError | MemoryError) -> str:
-    """Name an error without the words that it brings: the URL may be among them, and with it a secret."""
+    """Name an error without its text: that may hold the URL, and with it a secret."""
     said = exc.strerror if isinstance(exc, OSError) else None
     return f"{type(exc).__name__}: {said}" if said else type(exc).__name__
 
 
 def _origin_of(location: str) -> str:
-    """Say where a redirect goes to, as far as it may be shown: receivers repeat the secret of the URL in it."""
+    """Give the part of a redirect that may be shown: receivers may repeat the secret of the URL in it."""
     try:
         return f"{URL(location).origin()}/***"
     except ValueError:  # a path alone, or no URL at all
@@ -135,7 +135,7 @@ def _origin_of(location: str) -> str:
 
 
 async def _skim(response: aiohttp.ClientResponse) -> None:
-    """Read the answer's body, so that the connection can be used again; a long one costs the connection instead."""
+    """Read the answer's body, so that the connection can be reused; of a long one, give up the connection."""
     left = MAX_ANSWER_BYTES
     async for chunk in response.content.iter_any():
         left -= len(chunk)
@@ -148,7 +148,7 @@ def _check_header(name: str, header: str, value: str, url: URL) -> None:
         raise SettingsError(f"channels.{name}.headers: {header} is set by the webhook itself; leave it out")
     if header.lower() == "authorization" and (url.user or url.password):
         raise SettingsError(
-            f"channels.{name}.headers: {header} stands against the credentials in url; leave one of them out"
+            f"channels.{name}.headers: {header} and the credentials in url exclude each other; leave one of them out"
         )
     if not _TOKEN.fullmatch(header) or not value.replace("\t", " ").isprintable():
         raise SettingsError(

@@ -1,4 +1,4 @@
-"""Which addresses may be dialled: those that the whole internet reaches, and those that the user allows."""
+"""The address policy: public addresses may be dialled, and those that the user allows."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
 Place: TypeAlias = tuple[str, str, int]
 
-# Source: the IANA special-purpose address registries. Written out, because Python's `is_global` knows neither every
-# block nor what an IPv6 address can carry inside, and because its answer changes with the version of Python.
+# Source: the IANA special-purpose address registries. Python's `is_global` does not know every block, nor IPv4
+# addresses within IPv6 addresses, and its answer depends on the version of Python.
 _REFUSED_V4: tuple[tuple[IPv4Network, str], ...] = tuple(
     (IPv4Network(network), name)
     for network, name in (
@@ -46,7 +46,7 @@ _REFUSED_V6: tuple[tuple[IPv6Network, str], ...] = tuple(
         ("::ffff:0:0:0/96", "an IPv4 address in disguise (IPv4-translated)"),
         ("64:ff9b:1::/48", "an IPv4 address in disguise (local NAT64)"),
         ("100::/64", "an address that discards"),
-        ("100:0:0:1::/64", "an address that nobody has"),
+        ("100:0:0:1::/64", "an address that is assigned to no host"),
         ("2001:db8::/32", "an address for documentation"),
         ("2001::/32", "an IPv4 address in disguise (Teredo)"),
         ("2001::/23", "an address of IETF protocols"),
@@ -62,16 +62,16 @@ _REFUSED_V6: tuple[tuple[IPv6Network, str], ...] = tuple(
 _GLOBAL_V6 = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
 _MOST_JUDGED = 4096
+# Above the IPv4 address in the last half of an address of ISATAP (RFC 5214, 6.1).
 _ISATAP = (0x00005EFE, 0x02005EFE)
-"""Above the IPv4 address in the last half of an address of ISATAP (RFC 5214, 6.1)."""
 
 
 class AddressPolicy:
-    """Judges addresses at the moment of dialling them.
+    """Judges addresses when they are dialled.
 
-    allow   networks in CIDR notation, or addresses, that may be dialled beside the public ones
-    places  where origins (scheme, host, port) lead that no name server is asked for: an address and a port
-    Raises SettingsError for a text that is neither.
+    allow   networks in CIDR notation, or addresses, that may be dialled in addition to public ones
+    places  addresses and ports of origins (scheme, host, port) for which DNS is not asked
+    Raises SettingsError for a text that is no network.
     """
 
     def __init__(self, allow: Sequence[str] = (), places: Mapping[Place, tuple[str, int]] | None = None) -> None:
@@ -80,11 +80,11 @@ class AddressPolicy:
         self._judged: dict[str | Address, str | None] = {}
 
     def place_of(self, origin: Place) -> tuple[str, int] | None:
-        """Give the address and port that an origin leads to by itself: no other origin is led there, by any address."""
+        """Give the fixed address and port of an origin, if it has one; no other origin may reach them."""
         return self._places.get(origin)
 
     def refuses(self, address: str | Address) -> str | None:
-        """Tell why this address may not be dialled, in words that follow the address; None if it may."""
+        """Say why this address may not be dialled, in words that follow the address; None if it may."""
         if address not in self._judged:
             if len(self._judged) >= _MOST_JUDGED:
                 self._judged.clear()
@@ -103,7 +103,7 @@ class AddressPolicy:
         except ValueError:
             return "is not an address"
         if isinstance(judged, IPv6Address):
-            # What is dialled for a mapped address is the IPv4 address itself.
+            # The system dials the IPv4 address of a mapped one.
             judged = judged.ipv4_mapped or judged
         if any(judged in network for network in self._allowed if network.version == judged.version):
             return None
@@ -111,7 +111,7 @@ class AddressPolicy:
 
 
 def _network_of(address: Address) -> Network:
-    """Find the network that is refused as a whole, or the address alone where none is."""
+    """Find the refused network of this address, or the address alone where there is none."""
     if isinstance(address, IPv6Address):
         mapped = address.ipv4_mapped
         if mapped is None:
@@ -130,7 +130,7 @@ def _why_v6(address: IPv6Address) -> str | None:
     if address.scope_id is not None:
         return "is bound to one network interface"
     if address in _NAT64:
-        # A gateway dials the IPv4 address inside; on some networks that is the only way to it.
+        # A NAT64 gateway dials the IPv4 address inside; some networks have no other way to IPv4.
         inside = IPv4Address(int(address) & 0xFFFFFFFF)
         why = _why_v4(inside)
         return why and f"carries {inside}, which {why}"

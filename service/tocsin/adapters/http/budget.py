@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from tocsin.settings import FetchSettings
 
 LONGEST_BODIES: Final = 16
+# The bound is the larger of LONGEST_BODIES of the greatest length and one usual body for each request in flight.
 USUAL_BODY_BYTES: Final = 128 * 1024
-"""The bound is the larger of LONGEST_BODIES of the greatest length and one usual body for each request in flight."""
 
 
 class BodiesTooLarge(Exception):

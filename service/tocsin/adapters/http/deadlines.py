@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 LONGEST_TICK_S = 0.1
 SHORTEST_TICK_S = 0.005
 _TICKS_PER_DEADLINE = 10
+# The longest work on one answer before others have their turn.
 TURN_S = 0.01
-"""The longest work on one answer before others have their turn."""
+# A loop that is later than this with a sweep has also been late in reading answers.
 PUNCTUAL_S = 0.02
-"""A loop that is later than this with a sweep has also been late in reading answers."""
 
 
 class Phase(StrEnum):

@@ -1,4 +1,4 @@
-"""Bodies as they come over the wire, decoded as they come, within two caps."""
+"""Decoding the body of an answer while it is received, within two caps."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 ACCEPTED = "gzip, deflate"
 MOST_CODINGS = 2
+# The least that a piece of a body counts against the cap: each piece costs some calls, even a short one.
 LEAST_PIECE_BYTES = 64
-"""What a piece of a body counts for at least against the cap: each costs some calls, however short it is."""
+# This much may come in tiny pieces even under a lower cap.
 _LEAST_WORK_BYTES = 64 * 1024
-"""So much may come in tiny pieces, however low the cap is."""
+# What each further member of a gzip body counts: it needs a decompressor of its own.
 _MEMBER_BYTES = 1024
-"""What each further member of a gzip body counts for: it takes an inflater of its own."""
 _AT_ONCE_BYTES = 256 * 1024
 _GZIP_START = 0x1F
 _GZIP_WBITS = 31
@@ -28,14 +28,14 @@ _INFLATE_ERROR: type[Exception] = isal_zlib.error  # type: ignore[assignment] # 
 
 
 class TooLong(Exception):
-    """The body is longer than a cap; the text names the cap and its setting."""
+    """The body exceeds a cap; the text names the cap and its setting."""
 
 
 class NotDecodable(Exception):
-    """The body is not what its content coding says; the text says how."""
+    """The body does not follow its content coding; the text says how."""
 
 
-class _Inflater(Protocol):
+class _Decompressor(Protocol):
     eof: bool
     unused_data: bytes
     unconsumed_tail: bytes
@@ -44,17 +44,16 @@ class _Inflater(Protocol):
 
 
 class Body:
-    """Takes the pieces of a body and gives the whole.
+    """Takes the pieces of a body and gives the whole body.
 
     codings     the value of Content-Encoding, or None
     max_wire    the most bytes to take
     max_body    the most bytes to give
-    cut_at      after so many bytes given nothing more is wanted; then the caps end the body instead of refusing it
-    wire_bytes  bytes taken so far, and
-    body_bytes  given so far
-    is_cut      nothing more is wanted, though there is more
-    Pieces shorter than LEAST_PIECE_BYTES count as if they had that length, so that the caps bound work, too.
-    Raises NotDecodable for a coding that was not asked for. Nothing is inflated further than a cap and one step.
+    cut_at      the number of decoded bytes that are wanted: the caps then end the body instead of refusing it
+    wire_bytes  bytes taken so far
+    body_bytes  bytes given so far
+    is_cut      there is more than is wanted
+    Raises NotDecodable for a coding that was not asked for.
     """
 
     def __init__(self, codings: str | None, *, max_wire: int, max_body: int, cut_at: int | None = None) -> None:
@@ -70,7 +69,7 @@ class Body:
         self.is_cut = False
 
     def announce(self, wire_bytes: int) -> None:
-        """Judge the length that the framing announces, before anything of it is read; raises TooLong."""
+        """Check the announced length before the body is read; raises TooLong."""
         if self._cut_at is not None:
             return
         if wire_bytes > self._max_wire:
@@ -95,25 +94,25 @@ class Body:
                 return
 
     def whole(self) -> bytes:
-        """Give the decoded body; raises NotDecodable if a coding is cut off by others than us."""
+        """Give the decoded body; raises NotDecodable if coded data ends too early."""
         for stage in self._stages:
             if not self.is_cut:
                 stage.refuse_cut()
         return self._first if self._more is None else self._more.getvalue()
 
     def discard(self) -> None:
-        """Let go of all that was taken: an error may keep this object for longer than its bytes are worth."""
+        """Free the bytes: an error may keep this object alive."""
         self._first, self._more = b"", None
         self._stages.clear()
 
     def _decoded(self, piece: bytes, depth: int) -> Iterator[bytes]:
-        """Take one coding after the other off a piece."""
+        """Decode a piece, one coding after the other."""
         if depth == len(self._stages):
             yield piece
             return
         for part in self._stages[depth].inflate(piece):
             yield from self._decoded(part, depth + 1)
-            # What comes out between two codings may be endless as well, and give nothing at all.
+            # Data between two codings may be endless, too, and give no byte at all.
             most, stage = max(self._max_body, self._max_wire), self._stages[depth]
             if stage.given_bytes > most:
                 self._refuse(f"more than {self._max_body} bytes between its codings (fetch.max_body)")
@@ -134,7 +133,7 @@ class Body:
             self._first = piece
         elif piece:
             if self._more is None:
-                # It grows where it stands, and gives what it holds without a copy: a long body is there only once.
+                # BytesIO grows in place and gives its value without a copy: a long body is in memory only once.
                 self._more = BytesIO()
                 self._more.write(self._first)
             self._more.write(piece)
@@ -146,20 +145,20 @@ class Body:
 
 
 class _Stage:
-    """Takes off one coding.
+    """Decodes one coding.
 
-    given_bytes  what came out so far
-    members      how many members a gzip body has had so far
+    given_bytes  decoded so far
+    members      of a gzip body so far
     """
 
     def __init__(self, coding: str) -> None:
         self.coding = coding
-        self._inflater: _Inflater | None = None
+        self._inflater: _Decompressor | None = None
         self._taken_bytes = 0
         self.given_bytes = self.members = 0
 
     def inflate(self, piece: bytes) -> Iterator[bytes]:
-        """Give what a piece inflates to, in steps, an empty one before each further member; raises NotDecodable."""
+        """Decode a piece in steps, with an empty one before each further member; raises NotDecodable."""
         self._taken_bytes += len(piece)
         while piece:
             if self._inflater is None:
@@ -169,7 +168,7 @@ class _Stage:
                 if self.coding != "gzip" or piece[0] != _GZIP_START:
                     raise NotDecodable(f"{len(piece)} bytes or more follow the end of the {self.coding} data")
                 self.members += 1
-                # Empty members give no output, so that no cap on the output would ever end them.
+                # Empty members give no output, so a cap on the output would never end them.
                 yield b""
                 self._inflater = self._new_inflater(piece)
             while part := self._step(self._inflater, piece):
@@ -180,12 +179,12 @@ class _Stage:
             piece = self._inflater.unused_data if self._inflater.eof else self._inflater.unconsumed_tail
 
     def refuse_cut(self) -> None:
-        """Raise NotDecodable if the data has begun, and not ended."""
-        # No bytes at all under a coding is how many servers write an empty body; it is one.
+        """Raise NotDecodable if the data has begun and not ended."""
+        # Many servers send an empty body as no bytes at all under a coding.
         if self._taken_bytes and (self._inflater is None or not self._inflater.eof):
             raise NotDecodable(f"{self.coding} data is cut off after {self._taken_bytes} bytes")
 
-    def _step(self, inflater: _Inflater, piece: bytes) -> bytes:
+    def _step(self, inflater: _Decompressor, piece: bytes) -> bytes:
         try:
             part = inflater.decompress(piece, _AT_ONCE_BYTES)
         except _INFLATE_ERROR as exc:
@@ -193,13 +192,13 @@ class _Stage:
         self.given_bytes += len(part)
         return part
 
-    def _new_inflater(self, start: bytes) -> _Inflater:
+    def _new_inflater(self, start: bytes) -> _Decompressor:
         if self.coding == "gzip":
             wbits = _GZIP_WBITS
         else:
             # "deflate" is zlib's format (RFC 9110, 8.4.1.2), but many servers send it raw.
             wbits = _ZLIB_WBITS if start[0] & 0x0F == _ZLIB_METHOD and start[0] >> 4 <= 7 else _RAW_WBITS  # noqa: PLR2004 - the largest window
-        inflater: _Inflater = isal_zlib.decompressobj(wbits=wbits)
+        inflater: _Decompressor = isal_zlib.decompressobj(wbits=wbits)
         return inflater
 
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
     from types import TracebackType
 
-    from tocsin.adapters.http.llhttp.connection import Connection
-    from tocsin.adapters.http.llhttp.head import Origin
+    from tocsin.adapters.http.llhttp.connection import HttpConnection
+    from tocsin.adapters.http.llhttp.head import SiteOrigin
     from tocsin.model import HopRequest, HopResponse
     from tocsin.ports import Session
     from tocsin.settings import FetchSettings, NetworkSettings
@@ -54,6 +54,7 @@ _TRANSLATED: tuple[tuple[type[Exception], type[FetchFailed | FetchRefused], Fail
     (BrokenAnswer, FetchFailed, FailureKind.PROTOCOL),
 )
 
+# What can go wrong with a request.
 EXPECTED: tuple[type[Exception], ...] = (
     DeadlineMissed,
     TooLong,
@@ -65,7 +66,6 @@ EXPECTED: tuple[type[Exception], ...] = (
     MemoryError,
     ValueError,
 )
-"""What can go wrong with a request."""
 
 
 def translate(url: str, exc: Exception) -> FetchError | Shortage:
@@ -94,8 +94,8 @@ def _clear_frames(exc: BaseException | None) -> None:
         exc = exc.__cause__
 
 
+# After this long in an idle connection, the loop has read all that came with the last answer.
 RESTED_S: Final = 0.05
-"""After this long in an idle connection, the loop has read all that came with the last answer."""
 
 
 class HttpSession:
@@ -169,13 +169,13 @@ class HttpSession:
         """The number of open connections, busy or idle."""
         return self._pools.connections
 
-    def _judge_behind_proxy(self, origin: Origin, request: HopRequest) -> None:
+    def _judge_behind_proxy(self, origin: SiteOrigin, request: HopRequest) -> None:
         """Judge an address that a proxy would dial; only the proxy learns the addresses of names."""
         if origin.is_address and not request.private and (why := self._policy.refuses(origin.host)) is not None:
             raise AddressRefused(self._policy.refusal(f"{origin.host} {why}", origin.host))
 
 
-async def _wait_for_early_bytes(connection: Connection) -> None:
+async def _wait_for_early_bytes(connection: HttpConnection) -> None:
     """Let the loop read a new connection; raises Disconnected where the server spoke first, or left."""
     try:
         await _let_loop_read()
@@ -188,7 +188,7 @@ async def _wait_for_early_bytes(connection: Connection) -> None:
         raise Disconnected(f"the server {how}")
 
 
-async def _becomes_quiet(connection: Connection) -> bool:
+async def _becomes_quiet(connection: HttpConnection) -> bool:
     """Let the loop read what waits in an idle connection; returns False, and closes it, if it ends the connection."""
     await _let_loop_read()
     # TLS records without HTTP, such as a new session ticket, end nothing.

@@ -1,4 +1,4 @@
-"""Names to addresses: asynchronous, and cached within bounds."""
+"""Resolving names to addresses: asynchronous, with a bounded cache."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ LONGEST_KEPT_S = 300
 SHORTEST_KEPT_S = 5
 FAILURE_KEPT_S = 30
 MOST_NAMES = 20_000
+# Of a name, in each family: a name server could give thousands, all to be dialled and remembered.
 MOST_ADDRESSES = 8
-"""Of a name, in each family: whoever runs a name server could have us dial thousands, and remember them."""
 _FINAL = (aiodns.error.ARES_ENOTFOUND, aiodns.error.ARES_ENODATA)
 
 
 class NameNotResolved(OSError):
-    """DNS knows no address of this name, or did not answer."""
+    """DNS has no address for this name, or did not answer."""
 
 
 class AddressRefused(OSError):
@@ -35,11 +35,11 @@ class AddressRefused(OSError):
 
 
 class NameCache:
-    """What DNS said of names, IPv4 and IPv6, for at most five minutes, failures for at most 30 seconds.
+    """Asks DNS for addresses, IPv4 and IPv6, and keeps them for at most five minutes, failures for 30 seconds.
 
-    servers     name servers as "address" or "address:port"; None takes the system's, with its hosts file
+    servers     name servers as "address" or "address:port"; None: the system's, with its hosts file
     deadline_s  after which a server is given up
-    One question at a time is asked for a name; whoever else wants it waits for the same answer.
+    Callers that ask for the same name at the same time share one query.
     """
 
     def __init__(self, deadline_s: float, *, servers: Sequence[str] | None = None) -> None:
@@ -51,7 +51,7 @@ class NameCache:
 
     async def addresses(self, host: str) -> tuple[str, ...]:
         """Give the addresses of a host name; raises NameNotResolved with the name in its text, or Shortage."""
-        # The hosts file knows no final dots; elsewhere a final dot keeps search domains out, and stays.
+        # Names in the hosts file have no final dot; elsewhere a final dot keeps search domains out, and stays.
         host = host.removesuffix(".") if host.endswith("localhost.") else host
         known = self._known(host)
         if known is None:
@@ -61,7 +61,7 @@ class NameCache:
         return known
 
     async def close(self) -> None:
-        """Give up all questions."""
+        """Give up all queries."""
         await self._dns.close()
 
     def __len__(self) -> int:
@@ -81,7 +81,7 @@ class NameCache:
             self._asking[host] = asking
             asking.add_done_callback(partial(self._learn, host))
         try:
-            # The question belongs to all who wait for it: one who gives up does not take it away from the others.
+            # All callers share the query: one that is cancelled must not cancel it for the others.
             return _addresses(await asyncio.shield(asking))
         except aiodns.error.DNSError as exc:
             if (shortage := _short_of_files()) is not None:
@@ -89,7 +89,7 @@ class NameCache:
             return _failure(host, exc)
 
     def _learn(self, host: str, asked: asyncio.Future[pycares.AddrInfoResult]) -> None:
-        """Keep an answer, also where nobody waits for it any more."""
+        """Keep an answer, also when no caller waits for it any more."""
         self._asking.pop(host, None)
         if asked.cancelled():
             return
@@ -99,7 +99,7 @@ class NameCache:
             ttl_s = min((node.ttl for node in answer.nodes), default=0)
             self._keep(host, _addresses(answer), min(max(ttl_s, SHORTEST_KEPT_S), LONGEST_KEPT_S))
         elif isinstance(error, aiodns.error.DNSError) and error.args[0] in _FINAL and _short_of_files() is None:
-            # A server that failed or was silent is asked again by the next try, which would be none otherwise.
+            # Failures of a server are not kept: the next try must ask again.
             self._keep(host, _failure(host, error), FAILURE_KEPT_S)
 
     def _keep(self, host: str, known: tuple[str, ...] | NameNotResolved, seconds: float) -> None:
@@ -110,7 +110,7 @@ class NameCache:
 
 
 def _addresses(answer: pycares.AddrInfoResult) -> tuple[str, ...]:
-    """The addresses of an answer, each once, in its order: the first ones of each family."""
+    """Give the first addresses of each family, each once, in the order of the answer."""
     found = (node.addr[0] for node in answer.nodes)
     left = {True: MOST_ADDRESSES, False: MOST_ADDRESSES}
     kept: dict[str, None] = {}
@@ -124,7 +124,7 @@ def _addresses(answer: pycares.AddrInfoResult) -> tuple[str, ...]:
 
 
 def _short_of_files() -> Shortage | None:
-    """Say whether this process can open no socket, nor the hosts file: c-ares then answers as if no server did."""
+    """Give the shortage if this process can open no socket: c-ares then reports a silent server."""
     try:
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close()
     except OSError as exc:

@@ -1,4 +1,4 @@
-"""TLS 1.2 or newer, with certificates that authorities vouch for, or the one that the user accepted for a host."""
+"""TLS 1.2 or later, with certificates from authorities, or with the one that the user accepted for a host."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "sha256:"
 _SHOWN: Final = 120
+# Source: OpenSSL, X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED.
 _NOT_NOW: Final = frozenset({9, 10})
-"""Source: OpenSSL, X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED."""
 
 
 class UntrustedCertificate(ssl.SSLCertVerificationError):
-    """A server's certificate that is not to be trusted; the text shows it, and what to write if the user trusts it."""
+    """A server's certificate is not trusted; the text shows it, and the line to write if the user trusts it."""
 
     def __init__(self, why: str) -> None:
         super().__init__(1, why)
@@ -33,19 +33,19 @@ class UntrustedCertificate(ssl.SSLCertVerificationError):
 class WatchedTls(ssl.SSLObject):
     """One encrypted connection.
 
-    was_ended  the other side said that nothing more comes: without that, whoever cuts the line ends the text
+    was_ended  the server sent close_notify: without it, a third party may have cut the connection
     """
 
     was_ended = False
 
     def read(self, len: int = 1024, buffer: Any = None) -> Any:  # noqa: A002 - its name in the library
-        """Read decrypted bytes; none means that the other side closed the connection properly."""
+        """Read decrypted bytes; empty after the server's close_notify."""
         got = super().read(len, buffer)
         self.was_ended = self.was_ended or not got
         return got
 
     def do_handshake(self) -> None:
-        """Shake hands; raises UntrustedCertificate."""
+        """Carry out the handshake; raises UntrustedCertificate."""
         try:
             super().do_handshake()
         except ssl.SSLCertVerificationError as exc:
@@ -56,7 +56,7 @@ class WatchedTls(ssl.SSLObject):
 
 def _only(fingerprint: str) -> type[WatchedTls]:
     class PinnedTls(WatchedTls):
-        """A connection to a host of which the user accepted one certificate."""
+        """A connection to a host for which the user accepted one certificate."""
 
         def do_handshake(self) -> None:
             super().do_handshake()
@@ -68,7 +68,7 @@ def _only(fingerprint: str) -> type[WatchedTls]:
 
 
 class TlsContexts:
-    """Gives the context for each URL's connections; contexts are made once, when first needed.
+    """Gives the context for connections to each URL; contexts are made once, when first needed.
 
     accepted  fingerprints by host, as `accepted_of` gives them
     base      the context of all other hosts; None: the system's authorities
@@ -89,7 +89,7 @@ class TlsContexts:
             return self._verified
         if fingerprint not in self._pinned:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            # The fingerprint says more than any authority could.
+            # The fingerprint identifies the certificate better than any authority.
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
             self._pinned[fingerprint] = _hardened(context, _only(fingerprint))
         return self._pinned[fingerprint]
@@ -105,7 +105,7 @@ def accepted_of(hosts: HostSettings) -> dict[str, str]:
 
 
 def normal_fingerprint(written: str) -> str:
-    """Write a fingerprint in the one form: small letters, no colons between its bytes."""
+    """Write a fingerprint in its normal form: lower case, no colons."""
     return PREFIX + written.lower().removeprefix(PREFIX).replace(":", "")
 
 
@@ -116,7 +116,7 @@ def fingerprint_of(certificate: bytes) -> str:
 
 def _hardened(context: ssl.SSLContext, connection: type[WatchedTls]) -> ssl.SSLContext:
     context.minimum_version = max(context.minimum_version, ssl.TLSVersion.TLSv1_2)
-    # Each would be a whole handshake at the server's word, as often as it likes; TLS 1.3 knows none.
+    # A server could ask for a renegotiation, a whole handshake, without end; TLS 1.3 has none.
     context.options |= ssl.OP_NO_RENEGOTIATION
     context.set_alpn_protocols(("http/1.1",))
     context.sslobject_class = connection
@@ -124,11 +124,11 @@ def _hardened(context: ssl.SSLContext, connection: type[WatchedTls]) -> ssl.SSLC
 
 
 def has_authorities(context: ssl.SSLContext) -> bool:
-    """Say whether there is any authority to vouch for certificates: loaded, or in the system's folder."""
+    """Tell whether this machine has certificates of authorities: loaded, or in the system's folder."""
     if context.cert_store_stats()["x509_ca"]:
         return True
     folder = ssl.get_default_verify_paths().capath
-    # Of a folder, each authority is loaded when it is looked for.
+    # OpenSSL loads authorities from a folder only when it needs them.
     return bool(folder) and next(Path(folder).glob("*.0"), None) is not None
 
 
@@ -137,9 +137,9 @@ AUTHORITIES_MEND: Final = "install ca-certificates, or name their file in SSL_CE
 
 
 def why_untrusted(said: str, code: int, now: datetime, *, has_authorities: bool) -> str:
-    """Say why a certificate is not trusted, and where the fault may be ours: without authorities, or by our clock.
+    """Say why a certificate is not trusted, and if missing authorities or the clock of this machine may be the cause.
 
-    said, code  what OpenSSL found
+    said, code  of OpenSSL
     """
     if code in _NOT_NOW:
         return f"{said} by the clock of this machine, which shows {now:%Y-%m-%d %H:%M} UTC"
@@ -149,7 +149,8 @@ def why_untrusted(said: str, code: int, now: datetime, *, has_authorities: bool)
 
 
 def _untrusted(connection: ssl.SSLObject, why: str) -> UntrustedCertificate:
-    """Say what was shown. The certificate of a failed handshake is known to OpenSSL, but not to Python's public API."""
+    """Describe the certificate that the server showed."""
+    # Python gives the certificate of a failed handshake only through a private object of `ssl`.
     ask = getattr(getattr(connection, "_sslobj", None), "get_unverified_chain", None)
     chain = ask() if ask is not None else None
     if not chain:
@@ -164,9 +165,9 @@ def _untrusted(connection: ssl.SSLObject, why: str) -> UntrustedCertificate:
 
 
 def _subject_of(named: Mapping[str, Any]) -> str:
-    """Whom a certificate names, as a message may carry it: its words are the server's own."""
+    """Give the subject of a certificate for a message; the server chose its words."""
     parts = [f"{name}={value}" for group in named.get("subject", ()) for name, value in group]
-    return one_line(", ".join(parts))[:_SHOWN] if parts else "of nobody"
+    return one_line(", ".join(parts))[:_SHOWN] if parts else "without a subject"
 
 
 def _last_day_of(named: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What others said, as a message of ours may carry it."""
+"""Foreign text, made safe for messages."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ LONGEST: Final = 200
 
 
 def one_line(what: object) -> str:
-    """Give the first line of a message, without control characters, credentials in URLs, and what is too long.
-
-    Messages of the parser go on with bytes of the page; those of libraries may repeat a proxy with its password.
-    """
+    """Give the first line of a message, cut, without control characters and without credentials in URLs."""
+    # Messages of the parser continue with bytes of the page; those of libraries may repeat a proxy with its password.
     said = str(what).strip().partition("\n")[0].strip(" :.")
     masked = mask_user_info(said[: 2 * LONGEST])
     return safe_line(masked)[:LONGEST] or type(what).__name__

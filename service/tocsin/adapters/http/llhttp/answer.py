@@ -1,4 +1,4 @@
-"""One answer, from the bytes of its connection: llhttp splits them, and what can be doubted in them is refused here."""
+"""Reading one answer from the bytes of its connection: llhttp parses them, doubtful framing is refused here."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from tocsin.model import HopRequest
 
 MOST_INTERIM: Final = 5
+# All headers of an answer and of the interim answers before it.
 MOST_HEADER_BYTES: Final = 128 * 1024
-"""Of the headers of an answer and all interim ones before it; besides, one header has a cap, and their number."""
 LONGEST_HEADER_BYTES: Final = 32 * 1024
 MOST_HEADERS: Final = 256
+# The least that a read counts while a header is received: one that comes byte by byte is joined again each time.
 _LEAST_READ_BYTES: Final = 64
-"""What a read counts for at least while a header comes: else one that comes byte by byte would be joined too often."""
 _FRAMING_BYTES: Final = 64 * 1024
 _DRAINED_BYTES: Final = 64 * 1024
 _INTERIM: Final = 100
@@ -30,22 +30,22 @@ _MOST_NAMES: Final = 4096
 
 
 class BrokenAnswer(Exception):
-    """What came is no complete answer of HTTP; the text says how."""
+    """The bytes are no complete answer of HTTP; the text says how."""
 
 
 class Disconnected(BrokenAnswer):
-    """The connection ended before any byte of an answer, or before its header was complete."""
+    """The connection ended before the header of an answer was complete."""
 
 
 class AnswerReader:
-    """Takes the bytes of a connection, one answer after the other: `begin`, then `feed` or `end` until it is done.
+    """Reads one answer after the other from a connection: `begin`, then `feed` or `end` until `is_done`.
 
-    is_done     the answer is complete, or nothing more of it is wanted
-    is_sure     nothing speaks against another request over the same connection
+    is_done     the answer is complete, or the rest of it is not wanted
+    is_sure     another request over the same connection is safe
     is_silent   no byte of this answer has come
-    has_header  its header is complete; what follows is body
-    status, headers  of the answer, names in lower case, each character of a value one byte
-    Bytes that follow the answer take nothing from it, and nothing is ever read from them.
+    has_header  its header is complete; its body follows
+    status, headers  of the answer; names in lower case, each character of a value is one byte
+    Bytes after the answer do not change it, and are never parsed as another answer.
     """
 
     __slots__ = (
@@ -74,7 +74,7 @@ class AnswerReader:
 
     def __init__(self) -> None:
         self._parser: HttpResponseParser | None = HttpResponseParser(self)
-        # As browsers do, and no more: each of these is common, and none makes the end of an answer doubtful.
+        # The leniencies of browsers that are common and leave the end of an answer certain, and no others.
         self._parser.set_dangerous_leniencies(
             lenient_headers=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
         )
@@ -96,11 +96,11 @@ class AnswerReader:
         self._is_chunked = False
         self.drained_bytes = self._drained_work = 0
         self.body = None
-        # Trailers of the answer before stand here.
+        # These are trailers of the answer before.
         self._raw.clear()
 
     def feed(self, data: bytes | memoryview) -> None:
-        """Take what came; raises BrokenAnswer, TooLong or NotDecodable."""
+        """Take bytes; raises BrokenAnswer, TooLong or NotDecodable."""
         parser = self._parser
         if parser is None:
             return
@@ -119,9 +119,9 @@ class AnswerReader:
             self._count(count)
 
     def end(self, lost: str | None) -> None:
-        """Take the end of the connection; raises BrokenAnswer where more of the answer was to come.
+        """Take the end of the connection; raises BrokenAnswer where the answer is not complete.
 
-        lost  why what a connection's end says cannot be believed; None where it was a proper one
+        lost  why the end of the connection is not the end of the body; None for a proper end
         """
         self.is_sure = False
         if self.is_done:
@@ -140,7 +140,7 @@ class AnswerReader:
     def whole(self) -> tuple[bytes, int, bool]:
         """Give the decoded body, its bytes on the wire, and whether something was left unread.
 
-        The body of an answer that is no success is nobody's page, and was thrown away. Raises NotDecodable.
+        The body is empty unless the status is a success. Raises NotDecodable.
         """
         body = self.body
         if body is None:
@@ -148,17 +148,17 @@ class AnswerReader:
         return body.whole(), body.wire_bytes, body.is_cut
 
     def give_up(self) -> None:
-        """Be done with what came so far, where an answer is no success: only its header counts."""
+        """End the answer with the bytes so far: the rest of its body is not wanted."""
         self.is_done, self.is_sure = True, False
 
     def discard(self) -> None:
-        """Let go of the body."""
+        """Free the body."""
         if self.body is not None:
             self.body.discard()
             self.body = None
 
     def close(self) -> None:
-        """Let go of everything, without the collector: the parser knows its reader."""
+        """Free everything: parser and reader refer to each other."""
         self.discard()
         self._parser = None
 
@@ -168,14 +168,14 @@ class AnswerReader:
             self.is_sure = False
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Note a header; trailers say nothing that counts."""
+        """Note a header, or a trailer, which is ignored."""
         raw = self._raw
         raw.append((name, value))
         if len(raw) > MOST_HEADERS:
             raise BrokenAnswer(f"more than {MOST_HEADERS} headers")
 
     def on_headers_complete(self) -> None:
-        """Judge a header."""
+        """Read the status and the headers of a message."""
         parser = self._parser
         if self.is_done or parser is None:
             return
@@ -190,7 +190,7 @@ class AnswerReader:
                 raise BrokenAnswer(f"more than {MOST_INTERIM} interim answers")
             return
         self._is_final = self.has_header = True
-        # Whether an older server means to keep a connection, and where its answer ends, is mere convention.
+        # HTTP/1.0 does not define whether a connection is kept, nor where such an answer ends.
         self.is_sure = self.is_sure and version == "1.1"
         if _FINAL <= status < _NO_SUCCESS:
             request = self._request
@@ -206,7 +206,7 @@ class AnswerReader:
         if self.is_done:
             return
         if not self._is_final:
-            # llhttp reads one behind 199, and would read on in it.
+            # llhttp reads a body after 199, and would go on in it.
             raise BrokenAnswer("an interim answer with a body")
         self._has_moved = True
         if body is not None:
@@ -227,11 +227,11 @@ class AnswerReader:
             self._raw.clear()
             return
         self.is_done = True
-        # llhttp forgets this with the next byte.
+        # llhttp knows this only until the next byte.
         self.is_sure = self.is_sure and self._parser.should_keep_alive()
 
     def _read_headers(self) -> str | None:
-        """Read the headers of one message, and what they say of its body; returns its content codings."""
+        """Read the headers of one message, and the framing of its body; returns its content codings."""
         read: list[tuple[str, str]] = []
         codings: str | None = None
         transfers: list[str] | None = None
@@ -257,13 +257,13 @@ class AnswerReader:
         self.headers = tuple(read)
         if transfers is not None:
             if transfers != ["chunked"]:
-                # What is still coded would be the page.
+                # The body would still be coded.
                 raise BrokenAnswer("a transfer coding other than chunked")
             self._is_chunked = True
         return codings
 
     def _count(self, count: int) -> None:
-        """Refuse what is more than any header or any framing needs; raises BrokenAnswer or TooLong."""
+        """Refuse more bytes than any header or framing needs; raises BrokenAnswer or TooLong."""
         if self._has_moved:
             self._has_moved, self._still = False, 0
         else:
@@ -281,7 +281,7 @@ class AnswerReader:
                 raise TooLong("more bytes on the wire than any framing takes (fetch.max_wire)")
 
     def _refuse_long(self, header_bytes: int) -> None:
-        """Raise BrokenAnswer where this is too much for one header, or for all."""
+        """Raise BrokenAnswer if this header, or all of them, are too long."""
         self._header_left -= header_bytes
         if self._header_left < 0:
             raise BrokenAnswer(f"headers of more than {MOST_HEADER_BYTES} bytes")
@@ -289,14 +289,14 @@ class AnswerReader:
             raise BrokenAnswer(f"a header of more than {LONGEST_HEADER_BYTES} bytes")
 
     def _stumble(self, exc: HttpParserError) -> None:
-        """Raise what the parser stumbled over, unless it is in a body that is thrown away."""
+        """Raise an error of the parser, unless it is in a body that is not wanted."""
         if self.has_header and not _FINAL <= self.status < _NO_SUCCESS:
             self.give_up()
         else:
             raise self._named(exc) from None
 
     def _named(self, exc: HttpParserError) -> Exception:
-        """Name what the parser stumbled over; its callbacks' own errors come as the context of its."""
+        """Give an error of the parser, or the error of a callback, which is its context."""
         own = exc.__context__ if isinstance(exc, HttpParserCallbackError) else None
         if isinstance(own, TooLong | NotDecodable):
             return own
@@ -305,13 +305,13 @@ class AnswerReader:
 
 
 _OF_THE_BODY: Final = frozenset(("content-length", "content-encoding", "transfer-encoding"))
+# Names of headers in lower case, by their bytes; most servers use the same few.
 _NAMES: Final[dict[bytes, str]] = {}
-"""Names of headers as they were written, in lower case; most servers use the same few."""
 
 
 def _named(raw: bytes) -> str:
-    # llhttp takes names with spaces before their colon for what they are without (RFC 9112, 5.1), and frames by them.
+    # llhttp ignores spaces before the colon (RFC 9112, 5.1), also of headers that frame the body.
     name = raw.decode("latin-1").lower().rstrip(" ")
-    if len(_NAMES) < _MOST_NAMES and len(raw) <= 64:  # noqa: PLR2004 - longer ones are nobody's custom
+    if len(_NAMES) < _MOST_NAMES and len(raw) <= 64:  # noqa: PLR2004 - longer ones are rare
         _NAMES[raw] = name
     return name

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 BUFFER_BYTES: Final = 256 * 1024
 DRAINED_S: Final = 2.0
+# Of TLS records without a byte of HTTP: a server may send session tickets and the like without end.
 MOST_MUTE_BYTES: Final = 256 * 1024
-"""Of TLS records without a byte of HTTP: a server may send session tickets and the like without end."""
+# Decrypted and parsed in one step: OpenSSL keeps a buffer of the largest step for the life of a connection.
 _AT_ONCE_BYTES: Final = 32 * 1024
-"""Decrypted and parsed in one step: OpenSSL keeps a buffer of the largest step for the life of a connection."""
+# A full buffer is read again in the same turn of the loop, unless the buffer before took longer than this.
 _LONG_S: Final = 0.002
-"""A full buffer is read again in the same turn of the loop, unless the buffer before took longer than this."""
 
 
 class ReadBuffers:
@@ -72,20 +72,20 @@ def handshake_failed(exc: ssl.SSLError | ConnectionError) -> NotConnected:
 class ConnectionOwner(Protocol):
     """What a connection tells of itself; implemented by the pool."""
 
-    def keep(self, connection: Connection) -> None:
+    def keep(self, connection: HttpConnection) -> None:
         """Take the connection: it is idle."""
 
-    def withdraw(self, connection: Connection) -> None:
+    def withdraw(self, connection: HttpConnection) -> None:
         """Give this connection to no request any more."""
 
-    def opened(self, connection: Connection) -> None:
+    def opened(self, connection: HttpConnection) -> None:
         """Note that its socket is open."""
 
-    def closed(self, connection: Connection) -> None:
+    def closed(self, connection: HttpConnection) -> None:
         """Note that its socket is closed."""
 
 
-class Connection(asyncio.BufferedProtocol):
+class HttpConnection(asyncio.BufferedProtocol):
     """Serves one request after the other, until something makes it doubtful. Implements `deadlines.InFlight`.
 
     owner       is told when it is idle, and when it is over

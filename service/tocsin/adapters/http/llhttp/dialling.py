@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import aiohappyeyeballs
 
 from tocsin.adapters.http.deadlines import Phase
-from tocsin.adapters.http.llhttp.connection import Connection, NotConnected, handshake_failed
+from tocsin.adapters.http.llhttp.connection import HttpConnection, NotConnected, handshake_failed
 from tocsin.adapters.http.llhttp.encryption import SessionKey, TlsLayer
 from tocsin.adapters.http.llhttp.tunnel import Tunnel
 from tocsin.adapters.http.resolver import AddressRefused, NameNotResolved
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from tocsin.adapters.http.deadlines import DeadlineSweep, RequestWatch
     from tocsin.adapters.http.llhttp.connection import ConnectionOwner, ReadBuffers
     from tocsin.adapters.http.llhttp.encryption import TlsSessions
-    from tocsin.adapters.http.llhttp.head import Origin, Proxy
+    from tocsin.adapters.http.llhttp.head import Proxy, SiteOrigin
     from tocsin.adapters.http.resolver import NameCache
 
+# Source: RFC 8305, 5, "Connection Attempt Delay".
 _NEXT_ADDRESS_S: Final = 0.25
-"""Source: RFC 8305, 5, "Connection Attempt Delay"."""
 PLAIN_IDLE_BYTES: Final = 12 * 1024
+# Half of what the event loop's own TLS takes, which has buffers of its own.
 TLS_IDLE_BYTES: Final = 100 * 1024
-"""Half of what the event loop's own TLS takes, which has buffers of its own."""
 _PROXY_TLS_IDLE_BYTES: Final = 200 * 1024
 
 
@@ -60,8 +60,8 @@ class Dialler:
         self._loop = asyncio.get_running_loop()
 
     async def dial(
-        self, origin: Origin, proxy: Proxy | None, key: object, owner: ConnectionOwner, watch: RequestWatch
-    ) -> Connection:
+        self, origin: SiteOrigin, proxy: Proxy | None, key: object, owner: ConnectionOwner, watch: RequestWatch
+    ) -> HttpConnection:
         """Make a connection for this owner; raises NotConnected, AddressRefused or Shortage."""
         tls, idle_bytes = None, PLAIN_IDLE_BYTES
         if origin.context is not None:
@@ -69,7 +69,7 @@ class Dialler:
             idle_bytes = TLS_IDLE_BYTES
         if proxy is not None and proxy.origin.context is not None:
             idle_bytes += _PROXY_TLS_IDLE_BYTES
-        connection = Connection(owner, key, tls, self._sweep, self._budget, self._buffers, idle_bytes)
+        connection = HttpConnection(owner, key, tls, self._sweep, self._budget, self._buffers, idle_bytes)
         if proxy is None:
             await self._connect(lambda: connection, origin, watch)
         else:
@@ -78,7 +78,9 @@ class Dialler:
             await self._handshake(connection, watch)
         return connection
 
-    async def _connect_through(self, proxy: Proxy, connection: Connection, origin: Origin, watch: RequestWatch) -> None:
+    async def _connect_through(
+        self, proxy: Proxy, connection: HttpConnection, origin: SiteOrigin, watch: RequestWatch
+    ) -> None:
         """Connect to the proxy, and through it to an encrypted origin."""
         tunnel = Tunnel()
         try:
@@ -101,7 +103,9 @@ class Dialler:
             where = "" if exc.kind is FailureKind.DNS else "the proxy: "
             raise NotConnected(exc.kind, f"{where}{exc}") from exc
 
-    async def _connect(self, protocol: Callable[[], asyncio.BaseProtocol], origin: Origin, watch: RequestWatch) -> None:
+    async def _connect(
+        self, protocol: Callable[[], asyncio.BaseProtocol], origin: SiteOrigin, watch: RequestWatch
+    ) -> None:
         """Open a connection to this origin; raises NotConnected, AddressRefused or Shortage."""
         place = self._policy.place_of(origin.key)
         targets = [_target(*place)] if place is not None else await self._targets(origin, watch)
@@ -145,7 +149,7 @@ class Dialler:
             opened.close()
             raise
 
-    async def _handshake(self, connection: Connection, watch: RequestWatch) -> None:
+    async def _handshake(self, connection: HttpConnection, watch: RequestWatch) -> None:
         watch.enter(Phase.TLS)
         try:
             await connection.handshake()
@@ -155,7 +159,7 @@ class Dialler:
                 raise handshake_failed(exc) from exc
             raise
 
-    async def _targets(self, origin: Origin, watch: RequestWatch) -> list[AddrInfoType]:
+    async def _targets(self, origin: SiteOrigin, watch: RequestWatch) -> list[AddrInfoType]:
         """Give the addresses that may be dialled; raises AddressRefused, or NotConnected where there are none."""
         found: tuple[str, ...] = (origin.host,)
         if not origin.is_address:

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 MOST_SESSIONS: Final = 2000
 MOST_SEEN: Final = 20_000
+# A resumed connection shows no certificate again. Source: RFC 5246, F.1.4.
 LONGEST_SESSION_S: Final = 24 * 3600.0
-"""A resumed connection shows no certificate again. Source: RFC 5246, F.1.4."""
+# Servers forget sessions sooner or later: a session of one that is dialled less often is not kept.
 WORTH_IT_S: Final = 2 * 3600.0
-"""Servers forget sessions sooner or later: a session of one that is dialled less often is not kept."""
 
 
 class SessionKey(NamedTuple):

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 ACCEPT: Final = "text/html,application/xhtml+xml,*/*;q=0.8"
 MOST_ORIGINS: Final = 16_384
+# Scheme, user information, host, port.
 _FORM: Final = r"(https?)://(?:([^/?#]*)@)?(\[[^\]/?#]*\]|[^:/?#]*)(?::(\d*))?(?=[/?#]|$)"
-"""Scheme, user information, host, port."""
 _URL: Final = re.compile(_FORM)
 _PROXY: Final = re.compile(_FORM, re.IGNORECASE)
 _NOT_SENT: Final = re.compile(r"[^\x21-\x7e]")
@@ -29,7 +29,7 @@ _LAST_PORT: Final = 65_535
 _OURS: Final = frozenset(("host", "user-agent", "accept", "accept-encoding"))
 
 
-class Origin:
+class SiteOrigin:
     """A scheme, a host and a port, with what every request to them begins and ends with.
 
     host        as DNS is asked for it, or an address
@@ -59,11 +59,11 @@ class Proxy:
 
     __slots__ = ("_user_agent", "authorization", "origin")
 
-    def __init__(self, origin: Origin, user_info: str | None, user_agent: str) -> None:
+    def __init__(self, origin: SiteOrigin, user_info: str | None, user_agent: str) -> None:
         self.origin, self._user_agent = origin, user_agent
         self.authorization = "" if user_info is None else f"Proxy-Authorization: Basic {_basic(user_info)}\r\n"
 
-    def connect_head(self, origin: Origin) -> bytes:
+    def connect_head(self, origin: SiteOrigin) -> bytes:
         """Write the request for a tunnel to this origin. Source: RFC 9110, 9.3.6."""
         host = f"[{origin.host}]" if ":" in origin.host else origin.host
         target = f"{host}:{origin.port}"
@@ -76,7 +76,7 @@ class Origins:
 
     def __init__(self, user_agent: str, tls: TlsContexts) -> None:
         self._user_agent, self._tls = user_agent, tls
-        self._known: dict[str, Origin] = {}
+        self._known: dict[str, SiteOrigin] = {}
         self._proxies: dict[str, Proxy] = {}
 
     def proxy(self, url: str) -> Proxy:
@@ -97,7 +97,7 @@ class Origins:
         self._proxies[url] = proxy
         return proxy
 
-    def split(self, url: str) -> tuple[Origin, str]:
+    def split(self, url: str) -> tuple[SiteOrigin, str]:
         """Split a URL into its origin and what is asked of it; raises ValueError for one that cannot be sent."""
         found = _URL.match(url)
         if found is None:
@@ -117,7 +117,7 @@ class Origins:
             raise ValueError("a URL with spaces, controls or letters beyond ASCII is not sent")
         return origin, target
 
-    def head(self, origin: Origin, target: str, request: HopRequest, proxy: Proxy | None = None) -> bytes:
+    def head(self, origin: SiteOrigin, target: str, request: HopRequest, proxy: Proxy | None = None) -> bytes:
         """Write the head of a request; raises ValueError for headers that no byte can carry, or that break lines."""
         own = []
         if proxy is not None and origin.context is None:
@@ -148,12 +148,12 @@ class Origins:
     def __len__(self) -> int:
         return len(self._known)
 
-    def _origin(self, url: str, scheme: str, host: str, written_port: str) -> Origin:
+    def _origin(self, url: str, scheme: str, host: str, written_port: str) -> SiteOrigin:
         port = int(written_port) if written_port else _PORTS[scheme]
         if not host or not host.isascii() or _NOT_SENT.search(host) is not None or not 0 < port <= _LAST_PORT:
             raise ValueError("a URL without a host and a port is not sent")
         context = self._tls.of(url) if scheme == "https" else None
-        return Origin(scheme, host, port, context, self._user_agent)
+        return SiteOrigin(scheme, host, port, context, self._user_agent)
 
 
 def _basic(user_info: str) -> str:

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tocsin.adapters.http.deadlines import RequestWatch
-    from tocsin.adapters.http.llhttp.connection import Connection
+    from tocsin.adapters.http.llhttp.connection import HttpConnection
     from tocsin.adapters.http.llhttp.dialling import Dialler
-    from tocsin.adapters.http.llhttp.head import Origin, Proxy
+    from tocsin.adapters.http.llhttp.head import Proxy, SiteOrigin
 
 KEPT_IDLE_S: Final = 15.0
 MOST_IDLE_BYTES: Final = 64 * 2**20
+# At most one of this many files that the process may open is an idle connection.
 _IDLE_FILES: Final = 4
-"""At most one of this many files that the process may open is an idle connection."""
 LOOK_S: Final = 3.0
+# Of the loop: it closes a socket in the turn after `close`.
 _CLOSING_TURNS: Final = 5
-"""Of the loop: it closes a socket in the turn after `close`."""
 _ANY_ADDRESS: Final = ("0.0.0.0/0", "::/0")
 
 
@@ -38,16 +38,16 @@ class ConnectionPool:
     def __init__(self, dialler: Dialler) -> None:
         self._dialler = dialler
         self._loop = asyncio.get_running_loop()
-        self._idle: OrderedDict[Connection, int] = OrderedDict()
+        self._idle: OrderedDict[HttpConnection, int] = OrderedDict()
         self._idle_bytes = 0
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self._most_idle = sys.maxsize if files == resource.RLIM_INFINITY else files // _IDLE_FILES
-        self._by_key: dict[object, list[Connection]] = {}
+        self._by_key: dict[object, list[HttpConnection]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._is_closed = False
-        self.open_connections: set[Connection] = set()
+        self.open_connections: set[HttpConnection] = set()
 
-    def take(self, key: object) -> Connection | None:
+    def take(self, key: object) -> HttpConnection | None:
         """Give an idle connection of this key, if there is one."""
         while (waiting := self._by_key.get(key)) is not None:
             connection = waiting[-1]
@@ -57,7 +57,7 @@ class ConnectionPool:
             connection.close()
         return None
 
-    async def dial(self, origin: Origin, proxy: Proxy | None, key: object, watch: RequestWatch) -> Connection:
+    async def dial(self, origin: SiteOrigin, proxy: Proxy | None, key: object, watch: RequestWatch) -> HttpConnection:
         """Make a new connection; raises NotConnected, AddressRefused or Shortage."""
         try:
             return await self._dialler.dial(origin, proxy, key, self, watch)
@@ -67,7 +67,7 @@ class ConnectionPool:
                 idle.close()
             raise
 
-    def keep(self, connection: Connection) -> None:
+    def keep(self, connection: HttpConnection) -> None:
         """Keep a connection that is idle now; those that were idle for longest make room for it."""
         if self._is_closed:
             connection.close()
@@ -80,7 +80,7 @@ class ConnectionPool:
         if self._timer is None:
             self._timer = self._loop.call_later(LOOK_S, self._look)
 
-    def withdraw(self, connection: Connection) -> None:
+    def withdraw(self, connection: HttpConnection) -> None:
         """Give this connection to no request any more; does nothing if it is not idle."""
         idle_bytes = self._idle.pop(connection, None)
         if idle_bytes is not None:
@@ -91,11 +91,11 @@ class ConnectionPool:
             else:
                 del self._by_key[connection.key]
 
-    def opened(self, connection: Connection) -> None:
+    def opened(self, connection: HttpConnection) -> None:
         """Note that its socket is open."""
         self.open_connections.add(connection)
 
-    def closed(self, connection: Connection) -> None:
+    def closed(self, connection: HttpConnection) -> None:
         """Note that its socket is closed."""
         self.open_connections.discard(connection)
 

@@ -15,8 +15,8 @@ from tocsin.model import FailureKind
 _STATUS: Final = re.compile(rb"HTTP/1\.[01] ([1-9]\d\d)(?: ([^\r\n]*))?\r\n")
 _INTERIM: Final = range(100, 200)
 _SUCCESS: Final = range(200, 300)
+# For the loop's own timeouts of TLS: the deadlines of the request are shorter.
 _UNLIMITED_S: Final = 24 * 3600.0
-"""For the loop's own timeouts of TLS: the deadlines of the request are shorter."""
 
 
 class Tunnel(asyncio.Protocol):
