@@ -1,15 +1,24 @@
+# ruff: noqa: RUF001 -- words of other scripts
 """The lists of words are data that translators edit: what they must keep is checked here."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tocsin.spec import words
+from tocsin.spec.html.blocks import OUTSIDE, read_blocks
+from tocsin.spec.html.whole import parse_whole
+from tocsin.spec.html.zones import ADVERTISEMENTS, HEADINGS, Zone, name_zone, to_heading, zone_by_attributes
+from tocsin.spec.signals.fleeting import is_fleeting, is_greeting, without_last_age
 from tocsin.spec.suspicion.phrases import fold_words
 from tocsin.spec.words import read_lists, split_phrases
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FILES = sorted(Path(words.__file__).parent.glob("*.ini"))
 LANGUAGE = re.compile("[a-z]{2}")
@@ -57,3 +66,73 @@ def test_a_phrase_goes_on_over_the_end_of_a_line(tmp_path: Path, monkeypatch: py
         "en": ["not found", "gone"],
         "de": ["weg"],
     }
+
+
+def _outside(markup: str) -> bool:
+    whole = parse_whole(f"<body>{markup}<p>Roses.</p>".encode(), "text/html; charset=utf-8")
+    assert whole is not None
+    return bool(read_blocks(whole).marks[0] & OUTSIDE)
+
+
+def _is_label(phrase: str) -> bool:
+    whole = parse_whole(f'<body><div aria-label="{phrase}">'.encode(), "text/html; charset=utf-8")
+    assert whole is not None
+    return zone_by_attributes(whole.elements("div")[0], names=True) is Zone.APART
+
+
+# By file and list: whether an entry alone is enough to decide. "xyzzy" never is.
+_DECIDE: dict[tuple[str, str], Callable[[str], bool]] = {
+    ("zones", "apart"): lambda word: name_zone(word)[0] is Zone.APART,
+    ("zones", "talk"): lambda word: name_zone(word)[0] is Zone.TALK,
+    ("zones", "links"): lambda word: name_zone(word)[0] is Zone.LINKS,
+    ("zones", "counts"): lambda word: name_zone(word)[0] is Zone.COUNT,
+    ("zones", "notes"): lambda word: name_zone(word)[0] is Zone.NOTE,
+    ("zones", "never"): lambda word: name_zone(f"ads {word}")[0] is None,
+    ("zones", "labels"): _is_label,
+    ("zones", "headings"): lambda phrase: to_heading(f"{phrase} (3)") in HEADINGS,
+    ("zones", "more headings"): lambda phrase: to_heading(f"{phrase} (3)") in HEADINGS,
+    ("zones", "advertisements"): lambda phrase: to_heading(f"{phrase} (3)") in ADVERTISEMENTS,
+    ("zones", "more advertisements"): lambda phrase: to_heading(f"{phrase} (3)") in ADVERTISEMENTS,
+    ("zones", "asking"): lambda phrase: _outside(f"<div><p>Roses {phrase} roses.</p><button>Yes</button></div>"),
+    ("fleeting", "now"): is_greeting,
+    ("fleeting", "of dates"): lambda word: is_fleeting(f"{word} 5"),
+    ("fleeting", "of visits"): lambda word: is_fleeting(f"{word} 5"),
+    ("fleeting", "counted"): lambda word: is_fleeting(f"xyzzy 5 {word} xyzzy"),
+    ("fleeting", "counted parts"): lambda part: is_fleeting(f"5{part}"),
+    ("fleeting", "people"): lambda word: is_fleeting(f"There are 5 {word} just reading."),
+    ("fleeting", "now looking"): lambda phrase: is_fleeting(f"Roses: 5 {phrase}."),
+    ("fleeting", "countdown"): lambda phrase: is_fleeting(f"{phrase} 10:20:30", is_item=True),
+    ("fleeting", "greetings elsewhere"): is_greeting,
+    ("fleeting", "ages"): lambda phrase: without_last_age(f"Jane Doe {phrase}") == "Jane Doe",
+    ("fleeting", "between"): lambda word: is_fleeting(f"xyzzy 5 {word} likes xyzzy"),
+}
+_GREETINGS = """welcome back | good morning | good afternoon | hi Ann | hello Ann | hey Ann | signed in as Ann |
+    logged in as Ann | hallo | guten Tag | willkommen zurück | angemeldet als Ann | moin | bonjour | bonsoir | salut |
+    bon retour |
+    content de vous revoir | hola | buenos días | buenas tardes | bienvenida de nuevo | bienvenido de nuevo | ciao |
+    buongiorno | buonasera | bentornata | bentornato | olá | bom dia | boa tarde | welkom terug | goedemorgen | witaj |
+    cześć | здравствуйте | добрый день | доброе утро | добро пожаловать | с возвращением"""
+
+
+@pytest.mark.parametrize(("file", "name"), _DECIDE, ids=lambda part: part)
+def test_each_entry_of_a_list_decides_alone(file: str, name: str) -> None:
+    decides, entries = _DECIDE[file, name], read_lists(file)[name]
+
+    told = entries["words"].split() if "words" in entries else split_phrases(entries["phrases"])
+
+    assert [entry for entry in told if not decides(entry)] == []
+    assert not decides("xyzzy")
+
+
+def test_each_word_that_begins_a_greeting_has_one() -> None:
+    greetings = split_phrases(_GREETINGS)
+
+    assert {greeting.split()[0] for greeting in greetings} == set(
+        read_lists("fleeting")["greeting words"]["words"].split()
+    )
+    assert [greeting for greeting in greetings if not is_greeting(greeting)] == []
+
+
+@pytest.mark.parametrize("file", ["fleeting", "zones"])
+def test_every_list_is_tried(file: str) -> None:
+    assert {name for each, name in _DECIDE if each == file} == set(read_lists(file)) - {"greeting words"}
