@@ -118,6 +118,8 @@ class RenderQueue:
         on_committed: Callable[[int, Instant | None], None],
         is_visited: Callable[[int], bool] = lambda _page_id: False,
     ) -> None:
+        # The queue holds pages, not changes: a page that changed twice while it waited is rendered once, and each
+        # of its changes has its alert, in order.
         self._store, self._renderer, self._awareness, self._lease = store, renderer, awareness, lease
         self._policies, self._gates, self._outage = policies, gates, outage
         self._clock, self._chance, self._telemetry = clock, chance, telemetry

@@ -45,6 +45,7 @@ class HttpRenderer:
     loop_time    says when a page may be read
     """
 
+    # Part of the engine and not an adapter, because it takes its turn at the host's gate like a check.
     kind = "http"
 
     def __init__(

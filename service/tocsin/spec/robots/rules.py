@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+# No library: the line that decided must be named, and matching must be linear in the length of the URL.
 _PLAIN = re.compile(r"[A-Za-z0-9._~/-]*").fullmatch
 _OCTET = re.compile(rb"%([0-9A-Fa-f]{2})|[^A-Za-z0-9._~/-]")
 _UNRESERVED = re.compile(rb"[A-Za-z0-9._~-]")

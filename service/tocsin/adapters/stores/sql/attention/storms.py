@@ -67,6 +67,7 @@ class Storms:
         place = {"host": result.host_id, "key": said.storm_key, "at": said.at, "page": result.page_id}
         until = said.at + _counts_us(result)
         storm_id, is_released = self._running(place) or (self._open(place, said, until), False)
+        # A storm withholds alerts, never changes: the page's own change is written in any case.
         is_due = storm_id is None or is_released
         (verdict_id,) = self._db.execute(
             SQL["insert_verdict"], (*row, is_due, storm_id, row_digest(row[0], *row[2:]))

@@ -396,6 +396,8 @@ def _write_verdicts(db: SqlSession, found: Sequence[Found], settings: SignalSett
         said = result.verdict
         if said is None:
             continue
+        # `data` is the event of the alert without its rendering: a state that is pruned, or changes again meanwhile,
+        # cannot falsify an alert that is still owed.
         row = (page.id, page.state_id, said.at, said.outcome, said.reason, said.rule, said.basis, to_json(said.data))
         if may_be_shared(result, settings):
             storms.take(result, said, row)
