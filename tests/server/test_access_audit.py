@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from tocsin.errors import StoreError
 from tocsin.model import Scope
-from tocsin.server.access import audit
-from tocsin.server.access.auditing import begin_request
+from tocsin.server.access.auditing import audit, begin_request
 from tocsin.server.access.rights import Caller
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
-from tocsin.server.access.origins import Origin, base_url, parse_origin, sender_of
+from tocsin.server.access.origins import WebOrigin, base_url, parse_origin, sender_of
 from tocsin.settings import HttpSettings
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def test_whatever_host_says_links_lead_here(host: str) -> None:
 
     found = parse_origin(base_url(request, HttpSettings(public_url="https://tocsin.example")))
 
-    assert found == Origin("https", "tocsin.example", 443)
+    assert found == WebOrigin("https", "tocsin.example", 443)
 
 
 @pytest.mark.parametrize(

@@ -158,12 +158,12 @@ async def test_a_closed_connection_does_not_wait_for_a_client_that_takes_nothing
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": b"x" * most})
 
-    def note(connection: connections.Connection, exc: Exception | None) -> None:
+    def note(connection: connections.ClientConnection, exc: Exception | None) -> None:
         was(connection, exc)
         lost.set()
 
-    was = connections.Connection.connection_lost
-    monkeypatch.setattr(connections.Connection, "connection_lost", note)
+    was = connections.ClientConnection.connection_lost
+    monkeypatch.setattr(connections.ClientConnection, "connection_lost", note)
     async with edge() as served:
         served.front.open(large)
         _, writer = await asyncio.open_connection("127.0.0.1", served.port)

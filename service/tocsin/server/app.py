@@ -15,7 +15,7 @@ from tocsin.server import monitoring, problems
 from tocsin.server.access import login
 from tocsin.server.access.guard import Doorkeeper, Guard, demand_declared_scope
 from tocsin.server.access.headers import Envelope
-from tocsin.server.access.limits import Limits
+from tocsin.server.access.limits import RequestLimits
 from tocsin.server.api import router as api
 from tocsin.server.api.describing import describe
 from tocsin.server.jobs import running_jobs
@@ -39,7 +39,7 @@ class Application(FastAPI):
 
     def build_middleware_stack(self) -> ASGIApp:
         """Put the guard first: it reads no body, and the limits need the caller."""
-        return Envelope(Guard(Limits(super().build_middleware_stack()), self.state), self.state)
+        return Envelope(Guard(RequestLimits(super().build_middleware_stack()), self.state), self.state)
 
 
 def make_app(parts: Parts) -> Application:

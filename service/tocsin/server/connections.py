@@ -51,7 +51,7 @@ def bounds(files: int | None) -> tuple[int, int]:
     return by_files, min(max(by_files * 3 // 8, 1), MOST_UNKNOWN)
 
 
-class Connection(HttpToolsProtocol):
+class ClientConnection(HttpToolsProtocol):
     """uvicorn's protocol with limits of its own: bytes, fields and seconds of a head, and the number of connections.
 
     is_known  its last request came with a valid credential
@@ -182,7 +182,7 @@ class Connection(HttpToolsProtocol):
         The address with the most connections loses one first, so that it cannot displace others; then the longest
         idle one; then the oldest request, which has had the most time.
         """
-        others = [each for each in self.connections if isinstance(each, Connection) and each is not self]
+        others = [each for each in self.connections if isinstance(each, ClientConnection) and each is not self]
         open_ = [each for each in others if not each._is_aborted]  # noqa: SLF001 - of its own class
         unknown = [each for each in open_ if not each.is_known]
         most, most_unknown = bounds(files_limit())
@@ -194,7 +194,7 @@ class Connection(HttpToolsProtocol):
         known = [each for each in open_ if each.is_known and each.is_idle()]
         if not (among := crowd or known):
             return False
-        min(among, key=Connection._place)._abort()  # noqa: SLF001 - as above
+        min(among, key=ClientConnection._place)._abort()  # noqa: SLF001 - as above
         return True
 
     def is_idle(self) -> bool:

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 
 from tocsin.errors import StoreError
 from tocsin.model import unread_channels
-from tocsin.server.access import Reading
+from tocsin.server.access.rights import Reading
 from tocsin.server.parts import Given
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import uvicorn
 
 from tocsin.events import Happening
-from tocsin.server.connections import Connection
+from tocsin.server.connections import ClientConnection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,7 +55,7 @@ class Server(uvicorn.Server):
     def __init__(self, app: ASGIApp) -> None:
         config = uvicorn.Config(
             app,
-            http=Connection,
+            http=ClientConnection,
             ws="none",
             lifespan="off",
             log_config=None,
@@ -87,7 +87,7 @@ class Server(uvicorn.Server):
     def _sweep(self) -> None:
         now_s = asyncio.get_running_loop().time()
         for each in list(self.server_state.connections):
-            if isinstance(each, Connection):
+            if isinstance(each, ClientConnection):
                 each.sweep(now_s)
 
     def stop(self) -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tocsin.errors import StoreError
-from tocsin.server import tables
+from tocsin.server import bodies
 from tocsin.server.access.limits import MOST_BYTES
-from tocsin.server.tables import OneTable
+from tocsin.server.bodies import OneTable
 
 if TYPE_CHECKING:
     from tests.server.api.talk import Api
@@ -31,7 +31,7 @@ async def test_the_table_is_given_to_one_reader_at_a_time(busy: Api) -> None:
 async def test_who_takes_the_table_too_slowly_does_not_get_to_its_end(busy: Api) -> None:
     async with aclosing(OneTable(busy.rig.app.state.parts).pieces()) as pieces:
         await anext(pieces)
-        await busy.rig.clock.advance(tables.LONGEST_S + 1)
+        await busy.rig.clock.advance(bodies.LONGEST_S + 1)
         with pytest.raises(StoreError, match="try again"):
             await anext(pieces)
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tocsin.server.bodies import IN_MEMORY, write_table
 from tocsin.server.imports import MOST_TOLD
-from tocsin.server.tables import write_table
-from tocsin.server.uploads import IN_MEMORY
 
 if TYPE_CHECKING:
     from tests.server.api.talk import Api

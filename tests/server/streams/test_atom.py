@@ -17,7 +17,7 @@ from tests.fakes import START
 from tests.server.streams.atom_rules import ATOM, broken_rules
 from tocsin.events import CHANGED, SUSPECT, UNREACHABLE
 from tocsin.model import AlertRow, JsonObject
-from tocsin.server.streams.atom import Feed, Link, entry_of, urn_of, write_feed
+from tocsin.server.streams.atom import AtomFeed, FeedLink, entry_of, urn_of, write_feed
 
 OURS = "https://tocsin.example.org"
 HOSTILE = (
@@ -39,9 +39,9 @@ def row_of(event: JsonObject, position: int = 1, page_id: int | None = 812) -> A
 
 def feed_of(*rows: AlertRow, public_url: str = "") -> bytes:
     entries = [entry_of(row, public_url) for row in rows]
-    link = Link("next", "/feed.atom?cursor=abc")
+    link = FeedLink("next", "/feed.atom?cursor=abc")
     return write_feed(
-        Feed("urn:uuid:7570ed79-a0b6-5666-862e-8f5f36da26b2", "tocsin", START, "tocsin", (link,), "Tocsin", entries)
+        AtomFeed("urn:uuid:7570ed79-a0b6-5666-862e-8f5f36da26b2", "tocsin", START, "tocsin", (link,), "Tocsin", entries)
     )
 
 

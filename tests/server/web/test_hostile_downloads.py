@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from tocsin.server.downloads import MOST, Downloads
+from tocsin.server.bodies import MOST_DOWNLOADS, OpenDownloads
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -21,8 +21,8 @@ async def lines() -> AsyncGenerator[str]:
 
 
 async def test_downloads_that_nobody_takes_keep_out_further_ones_only(rig: Rig, local: httpx.AsyncClient) -> None:
-    shared = rig.app.state.downloads = Downloads(rig.app.state.parts)
-    held = [shared.counted(lines()) for _ in range(MOST)]
+    shared = rig.app.state.downloads = OpenDownloads(rig.app.state.parts)
+    held = [shared.counted(lines()) for _ in range(MOST_DOWNLOADS)]
     for each in held:
         await anext(each)
 

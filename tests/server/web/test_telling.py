@@ -12,7 +12,7 @@ from tests.alert_examples import examples
 from tests.fakes import START
 from tocsin import events
 from tocsin.model import AlertRow, JsonObject
-from tocsin.server.web.telling import Differing, Told, tell
+from tocsin.server.web.telling import AlertInWords, Differing, tell
 
 EXAMPLES = {event["type"]: event for event in examples()}
 JSON = st.recursive(
@@ -28,7 +28,7 @@ def alert(event: JsonObject, **changes: Any) -> AlertRow:
     return AlertRow(**({**told, "type": event["type"], "event": event} | changes))
 
 
-def told_of(kind: str, **changes: Any) -> Told:
+def told_of(kind: str, **changes: Any) -> AlertInWords:
     event = EXAMPLES[kind]
     return tell(alert({**event, "data": event["data"] | changes}))
 

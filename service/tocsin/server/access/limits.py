@@ -42,7 +42,7 @@ UNKNOWN_WAIT_S = 5.0  # Deadline for the slot of an unknown client.
 NOT_COUNTED = frozenset({"/events", "/healthz"})
 
 
-class Limits:
+class RequestLimits:
     """ASGI middleware inside the guard: bounds the size, time and number of requests.
 
     Known clients have slots of their own, in all and per token. Unknown clients reach public paths only, whose answers

@@ -25,7 +25,7 @@ SENDER = "tocsin.sender"  # The key of the sender in a request's scope.
 _PORTS = {"http": 80, "https": 443}
 
 
-class Origin(Struct, frozen=True):
+class WebOrigin(Struct, frozen=True):
     """Scheme, host and port, as browsers compare them."""
 
     scheme: str
@@ -48,7 +48,7 @@ class Sender(Struct, frozen=True):
 
     address: Address | None
     believed: bool
-    origin: Origin | None
+    origin: WebOrigin | None
     prefix: str | None = ""
 
     @property
@@ -103,7 +103,7 @@ def networks_of(texts: tuple[str, ...]) -> tuple[Network, ...]:
     return tuple(ip_network(text, strict=False) for text in texts)
 
 
-def parse_origin(text: str) -> Origin | None:
+def parse_origin(text: str) -> WebOrigin | None:
     """Read an origin; None for an invalid one, also for "null"."""
     try:
         parts = urlsplit(text)
@@ -114,10 +114,10 @@ def parse_origin(text: str) -> Origin | None:
         return None
     if parts.query or parts.fragment or not parts.netloc.isprintable() or set(parts.netloc) & set(" \\/?#@,;<>\"'"):
         return None
-    return Origin(parts.scheme, parts.hostname.rstrip("."), port if port is not None else _PORTS[parts.scheme])
+    return WebOrigin(parts.scheme, parts.hostname.rstrip("."), port if port is not None else _PORTS[parts.scheme])
 
 
-def public_origin(settings: HttpSettings) -> Origin | None:
+def public_origin(settings: HttpSettings) -> WebOrigin | None:
     """Return the origin of `http.public_url`, which may have a path below another site."""
     parts = urlsplit(settings.public_url)
     return parse_origin(f"{parts.scheme}://{parts.netloc}")
@@ -132,7 +132,7 @@ def is_secure(sender: Sender, settings: HttpSettings) -> bool:
     return sender.origin.scheme == "https" or is_public
 
 
-def is_own_name(origin: Origin | None, settings: HttpSettings) -> bool:
+def is_own_name(origin: WebOrigin | None, settings: HttpSettings) -> bool:
     """Say whether the service has this name: on this machine, or by `http.public_url` (against DNS rebinding)."""
     if origin is None:
         return False
@@ -172,7 +172,7 @@ def base_url(request: Request, settings: HttpSettings) -> str:
     if sender.origin is not None and (is_own_name(sender.origin, settings) or _is_address(sender.origin.host)):
         return f"{sender.origin}{sender.prefix or ''}"
     server = request.scope.get("server") or ("localhost", None)
-    return str(Origin(sender.origin.scheme if sender.origin else "http", server[0], server[1]))
+    return str(WebOrigin(sender.origin.scheme if sender.origin else "http", server[0], server[1]))
 
 
 def _is_address(host: str) -> bool:

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 from tocsin.model import CheckOutcome
 from tocsin.model.records.fields import Part, time_or_none
 from tocsin.model.records.pages import CheckRequest, FinishedCheck, check_of
-from tocsin.server.access import Reading, Writing
+from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act, check_pages
 from tocsin.server.api.operations import IdInBody, Input, NumberInPath, make_router, numbers
 from tocsin.server.decisions import demand_page

@@ -7,17 +7,23 @@ import re
 from email.utils import formatdate
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
-from urllib.parse import quote
 
 from fastapi import Header, Path, Query, Response
 from pydantic import Field
 
 from tocsin.model.records.history import KeptItems
-from tocsin.server.access import Reading
+from tocsin.server.access.rights import Reading
 from tocsin.server.api.operations import Input, NumberInPath, make_router, problems
-from tocsin.server.conditional import is_known
 from tocsin.server.decisions import demand_page
-from tocsin.server.kept_items import KEPT_FORMATS, choose_format, tell_items, why_no_items, why_stale, write_document
+from tocsin.server.header_values import is_known, to_header
+from tocsin.server.kept_items import (
+    KEPT_FORMATS,
+    choose_format,
+    tell_items,
+    why_no_items,
+    why_stale,
+    write_document,
+)
 from tocsin.server.parts import Given
 from tocsin.server.problems import Problem
 from tocsin.spec.microdata.formats.catalogue import FORMATS
@@ -39,20 +45,6 @@ _S: Final = 1_000_000
 _RENDERINGS: Final = 5
 """Renderings to search for a title: one that failed has none, and the title of a copy is not the page's."""
 _NOT_IN_A_FILE_NAME: Final = re.compile(r"[^A-Za-z0-9.-]+")
-_LONGEST_HEADER: Final = 500
-_ASCII_SIGNS: Final = {
-    0x00A0: " ",
-    0x2013: "-",
-    0x2014: "-",
-    0x2018: "'",
-    0x2019: "'",
-    0x201C: '"',
-    0x201D: '"',
-    0x2026: "...",
-    0x2192: "->",
-}
-_WHITE_SPACE: Final = re.compile(r"[\x00-\x20\x7f]+")
-_TO_ESCAPE: Final = re.compile(r"%(?=[0-9A-Fa-f]{2})|[^\x20-\x7e]")
 
 
 class ExtractChoice(Input):
@@ -172,26 +164,6 @@ async def list_items(_: Reading, parts: Given, page_id: NumberInPath) -> KeptIte
     keeps = parts.service.settings().items.keep
     # A thousand items take 10 ms: other requests have their turn meanwhile.
     return await asyncio.to_thread(partial(tell_items, page, kept, keeps=keeps))
-
-
-def to_header(text: str) -> str:
-    """Write a text in at most 500 letters of ASCII, for a header.
-
-    Other letters are written as their bytes in UTF-8, each as `%C3`, and so is a percent sign that looks like the
-    start of one: to decode it as in a URL gives the text.
-    """
-    # Escaping makes a text longer, so that what is beyond the limit before it need not be escaped.
-    written = _WHITE_SPACE.sub(" ", text.translate(_ASCII_SIGNS)).strip()[:_LONGEST_HEADER]
-    escaped = {found.start(): quote(found[0], safe="", errors="replace") for found in _TO_ESCAPE.finditer(written)}
-    pieces: list[str] = []
-    left = _LONGEST_HEADER
-    for place, letter in enumerate(written):
-        piece = escaped.get(place, letter)
-        left -= len(piece)
-        if left < 0:
-            break
-        pieces.append(piece)
-    return "".join(pieces)
 
 
 def _item(text: str | None) -> ItemNumber:

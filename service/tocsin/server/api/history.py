@@ -31,7 +31,8 @@ from tocsin.model.records.history import (
     text_of,
     verdict_of,
 )
-from tocsin.server.access import Reading, Writing, audit
+from tocsin.server.access.auditing import audit
+from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.api.operations import Input, NumberInPath, PartOf, make_router, problems
 from tocsin.server.decisions import demand_page, missing
 from tocsin.server.kept_items import why_no_changes

@@ -16,8 +16,8 @@ from starlette.responses import Response
 
 from tocsin.model import StoredAnswer
 from tocsin.server.access.rights import CALLER, not_allowed, wanted_of
+from tocsin.server.bodies import spool
 from tocsin.server.problems import Problem
-from tocsin.server.uploads import spool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

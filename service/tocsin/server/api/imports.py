@@ -10,15 +10,14 @@ from starlette.responses import StreamingResponse
 
 from tocsin.lists import FORMATS
 from tocsin.model.records.service import JobStatus
-from tocsin.server.access import Reading, Writing
+from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.api.jobs import LATER, finished, started
 from tocsin.server.api.operations import GroupName, Input, make_router
+from tocsin.server.bodies import Table, spool
 from tocsin.server.imports import ListToTake, start_import, start_table
 from tocsin.server.jobs import Work
 from tocsin.server.parts import Given
-from tocsin.server.tables import Table
-from tocsin.server.uploads import spool
 from tocsin.spec.topper.table import RECORD_0
 
 router = make_router("imports")

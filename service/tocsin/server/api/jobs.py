@@ -9,7 +9,7 @@ from pydantic import Field
 
 from tocsin.model.records.fields import Part
 from tocsin.model.records.service import JobStatus, job_of
-from tocsin.server.access import Reading, Writing
+from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.api.operations import Input, UlidInPath, make_router
 from tocsin.server.decisions import cancel_job, missing

@@ -12,7 +12,7 @@ from tocsin.model import PageQuery, View
 from tocsin.model.records.fields import Part
 from tocsin.model.records.pages import AddedPage, AddedPages, Copy, Pages, WholePage, copies_of, page_of, whole_page
 from tocsin.model.records.service import JobStatus
-from tocsin.server.access import Reading, Writing
+from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import (
     Act,
     Deed,

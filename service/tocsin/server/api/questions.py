@@ -19,7 +19,7 @@ from tocsin.model.records.alerting import (
 )
 from tocsin.model.records.fields import Part
 from tocsin.model.records.service import JobStatus
-from tocsin.server.access import Reading, Writing
+from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.api.jobs import LATER, finished
 from tocsin.server.api.operations import Input, NumberInPath, PartOf, Url, make_router

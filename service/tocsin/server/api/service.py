@@ -23,8 +23,9 @@ from tocsin.model.records.service import (
     new_token_of,
     token_of,
 )
-from tocsin.server.access import Administering, Reading, audit
+from tocsin.server.access.auditing import audit
 from tocsin.server.access.credentials import digest_of, new_token
+from tocsin.server.access.rights import Administering, Reading
 from tocsin.server.api.operations import Input, PartOf, make_router
 from tocsin.server.api.questions import moment_of
 from tocsin.server.decisions import missing

@@ -13,7 +13,7 @@ from tocsin.configuration.secrets import mask_settings
 from tocsin.configuration.tree import dotted, walk
 from tocsin.model.records.fields import Part
 from tocsin.model.records.service import PageGroup, Setting, SettingsForAll, group_of
-from tocsin.server.access import Reading, Writing
+from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act, edit_defaults, remove_group, revision_of
 from tocsin.server.api.operations import IfMatch, Input, make_router, problems, revision_wanted, tag
 from tocsin.server.decisions import missing

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tocsin.model import AlertRow, Instant
-    from tocsin.server.web.telling import Differing, Told
+    from tocsin.server.web.telling import AlertInWords, Differing
 
 
 MEDIA_TYPE: Final = "application/atom+xml; charset=utf-8"
@@ -28,7 +28,7 @@ _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 _ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "\r": "&#13;"})
 
 
-class Link(Struct, frozen=True):
+class FeedLink(Struct, frozen=True):
     """A link; `rel` is a registered relation of RFC 4287 or RFC 5005."""
 
     rel: str
@@ -36,7 +36,7 @@ class Link(Struct, frozen=True):
     type: str | None = None
 
 
-class Entry(Struct, frozen=True):
+class FeedEntry(Struct, frozen=True):
     """One entry.
 
     id       a permanent IRI
@@ -46,22 +46,22 @@ class Entry(Struct, frozen=True):
     id: str
     title: str
     updated: Instant
-    links: tuple[Link, ...]
+    links: tuple[FeedLink, ...]
     categories: tuple[str, ...]
     summary: str
     content: str
 
 
-class Feed(Struct, frozen=True):
+class AtomFeed(Struct, frozen=True):
     """A feed, newest entry first."""
 
     id: str
     title: str
     updated: Instant
     author: str
-    links: tuple[Link, ...]
+    links: tuple[FeedLink, ...]
     generator: str
-    entries: Sequence[Entry]
+    entries: Sequence[FeedEntry]
 
 
 def escape(text: str) -> str:
@@ -72,7 +72,7 @@ def escape(text: str) -> str:
     return _NO_XML.sub("\ufffd", text).translate(_ESCAPES)
 
 
-def write_feed(feed: Feed) -> bytes:
+def write_feed(feed: AtomFeed) -> bytes:
     """Write an Atom document."""
     parts = [
         '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">\n',
@@ -86,7 +86,7 @@ def write_feed(feed: Feed) -> bytes:
     return "".join(parts).encode("utf-8")
 
 
-def _entry(entry: Entry) -> str:
+def _entry(entry: FeedEntry) -> str:
     return "".join(
         (
             f"<entry>\n<id>{escape(entry.id)}</id>\n<title>{escape(entry.title)}</title>\n",
@@ -99,7 +99,7 @@ def _entry(entry: Entry) -> str:
     )
 
 
-def _link(link: Link) -> str:
+def _link(link: FeedLink) -> str:
     kind = f' type="{escape(link.type)}"' if link.type else ""
     return f'<link rel="{escape(link.rel)}"{kind} href="{escape(write_iri(link.href))}"/>\n'
 
@@ -111,13 +111,13 @@ _ULID_LENGTH: Final = 26
 _WEB: Final = ("http://", "https://")
 
 
-def entry_of(alert: AlertRow, public_url: str) -> Entry:
+def entry_of(alert: AlertRow, public_url: str) -> FeedEntry:
     """Make an entry of an alert.
 
     public_url  the URL of our web pages; empty: entries link to the watched page
     """
     told = tell(alert)
-    return Entry(
+    return FeedEntry(
         id=urn_of(alert.id),
         title=_cut(f"{told.label}: {told.name}" if told.name else told.label),
         updated=alert.created_at,
@@ -138,20 +138,20 @@ def urn_of(alert_id: str) -> str:
     return uuid5(NAMESPACE_URL, f"tocsin-alert:{alert_id}").urn
 
 
-def _links(told: Told, public_url: str) -> tuple[Link, ...]:
+def _links(told: AlertInWords, public_url: str) -> tuple[FeedLink, ...]:
     address = told.address if told.address and told.address.startswith(_WEB) else None
     ours = page_link(public_url, told.page_id) if told.page_id is not None else None
     if told.question_id is not None:
         ours = question_link(public_url, told.question_id) or ours
     found = []
     if ours:
-        found.append(Link("alternate", ours, "text/html"))
+        found.append(FeedLink("alternate", ours, "text/html"))
     if address:
-        found.append(Link("related" if ours else "alternate", address))
+        found.append(FeedLink("related" if ours else "alternate", address))
     return tuple(found)
 
 
-def _sentences(told: Told) -> list[str]:
+def _sentences(told: AlertInWords) -> list[str]:
     said = []
     if told.why and told.rule:
         said.append(f"{told.why} ({told.rule}).")
@@ -160,7 +160,7 @@ def _sentences(told: Told) -> list[str]:
     return [*said, *(note if note.endswith(".") else f"{note}." for note in told.notes)]
 
 
-def _content(told: Told) -> list[str]:
+def _content(told: AlertInWords) -> list[str]:
     name = escape(_cut(told.name or told.label))
     is_web = told.address is not None and told.address.startswith(_WEB)
     subject = f'<a href="{escape(write_iri(told.address or ""))}">{name}</a>' if is_web else name

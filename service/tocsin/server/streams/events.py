@@ -15,13 +15,12 @@ from tocsin import events as kinds
 from tocsin.errors import StoreError
 from tocsin.events import Happening
 from tocsin.model import AlertQuery
-from tocsin.server.access import Reading
 from tocsin.server.access.guard import who_is
 from tocsin.server.access.origins import SENDER
-from tocsin.server.access.rights import Caller
+from tocsin.server.access.rights import Caller, Reading
 from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem, answer
-from tocsin.server.streams.tail import HEARTBEAT, Tail, Told, block, numbered, opening
+from tocsin.server.streams.tail import HEARTBEAT, StreamedAlert, Tail, block, numbered, opening
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -94,7 +93,7 @@ class Gone(Exception):
     """The reader has logged out, or its token was revoked or has expired."""
 
 
-class Wanted(Struct, frozen=True):
+class AlertSelection(Struct, frozen=True):
     """The alerts that a reader wants; None for all."""
 
     types: frozenset[str] | None = None
@@ -102,7 +101,7 @@ class Wanted(Struct, frozen=True):
     page_id: int | None = None
     outcome: str | None = None
 
-    def takes(self, told: Told) -> bool:
+    def takes(self, told: StreamedAlert) -> bool:
         """Say whether the reader wants this alert."""
         return (
             (self.types is None or told.type in self.types)
@@ -185,7 +184,7 @@ async def events(
     type           the same by event type: "tocsin.page.changed.v1", also without `tocsin.` and `.v1`
     live           counters for web pages, unnumbered, at most one event a second: with the alerts, or alone
     """
-    wanted = Wanted(_types(kind, full), group, page, outcome)
+    wanted = AlertSelection(_types(kind, full), group, page, outcome)
     position = None if live == "only" else await _position(shared.tail, last_event_id, after, begin)
     return Following(parts, shared, caller, wanted, position, has_counters=live != "no")
 
@@ -194,7 +193,14 @@ class Following(Response):
     """The stream of one reader; the next alert is read when the reader has taken the last one."""
 
     def __init__(
-        self, parts: Parts, shared: Streams, caller: Caller, wanted: Wanted, position: int | None, *, has_counters: bool
+        self,
+        parts: Parts,
+        shared: Streams,
+        caller: Caller,
+        wanted: AlertSelection,
+        position: int | None,
+        *,
+        has_counters: bool,
     ) -> None:
         super().__init__(
             media_type=_MEDIA_TYPE,

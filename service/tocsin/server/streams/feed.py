@@ -14,12 +14,12 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from tocsin.model import AlertQuery
-from tocsin.server.access import Reading
 from tocsin.server.access.origins import SENDER
-from tocsin.server.conditional import is_known
+from tocsin.server.access.rights import Reading
 from tocsin.server.decisions import demand_page, missing
+from tocsin.server.header_values import is_known
 from tocsin.server.parts import Given, Parts
-from tocsin.server.streams.atom import MEDIA_TYPE, Feed, Link, entry_of, write_feed
+from tocsin.server.streams.atom import MEDIA_TYPE, AtomFeed, FeedLink, entry_of, write_feed
 
 if TYPE_CHECKING:
     from tocsin.model import AlertRow, Slice
@@ -76,7 +76,7 @@ async def published(request: Request, parts: Given) -> Published:
     return found
 
 
-class Asked(Struct, frozen=True):
+class FeedRequest(Struct, frozen=True):
     """What the request for a feed says: validators, cursor, and path prefix.
 
     prefix  the path below which the reader sees the service
@@ -95,12 +95,12 @@ async def asked(
     cursor: str | None = None,
     if_none_match: Annotated[str | None, Header()] = None,
     if_modified_since: Annotated[str | None, Header()] = None,
-) -> Asked:
+) -> FeedRequest:
     """Read the parts that every request for a feed has."""
-    return Asked(cursor, if_none_match, if_modified_since, remembered, request.scope[SENDER].prefix)
+    return FeedRequest(cursor, if_none_match, if_modified_since, remembered, request.scope[SENDER].prefix)
 
 
-Knowing = Annotated[Asked, Depends(asked)]
+Knowing = Annotated[FeedRequest, Depends(asked)]
 
 
 @router.get("/feed.atom", summary="The latest alerts, as an Atom feed")
@@ -133,7 +133,7 @@ async def feed_of_page(parts: Given, _caller: Reading, known: Knowing, page_id: 
     return await _answer(parts, known, Subject(f"{path}/feed.atom", path, title, AlertQuery(page_id=page_id)))
 
 
-async def _answer(parts: Parts, known: Asked, subject: Subject) -> Response:
+async def _answer(parts: Parts, known: FeedRequest, subject: Subject) -> Response:
     """Answer with a feed, or with 304."""
     public_url = parts.service.settings().http.public_url.rstrip("/")
     newest = next(iter((await parts.store.browse_alerts(subject.query, cursor=known.cursor, limit=1)).rows), None)
@@ -162,13 +162,16 @@ def _document(parts: Parts, subject: Subject, found: Slice[AlertRow], base: str)
     public_url = settings.http.public_url.rstrip("/")
     links = []
     if public_url:
-        links = [Link("self", public_url + subject.path), Link("alternate", public_url + subject.page, "text/html")]
+        links = [
+            FeedLink("self", public_url + subject.path),
+            FeedLink("alternate", public_url + subject.page, "text/html"),
+        ]
     if found.next is not None:
         mark = "&" if "?" in subject.path else "?"
-        links.append(Link("next", f"{base}{subject.path}{mark}cursor={quote(found.next, safe='')}"))
+        links.append(FeedLink("next", f"{base}{subject.path}{mark}cursor={quote(found.next, safe='')}"))
     name = settings.instance.name
     return write_feed(
-        Feed(
+        AtomFeed(
             id=uuid5(NAMESPACE_URL, f"tocsin:{name}:{subject.path}").urn,
             title=f"{name}: {subject.title}",
             updated=max((alert.created_at for alert in found.rows), default=live.started_at),

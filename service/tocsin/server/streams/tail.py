@@ -57,7 +57,7 @@ _TOGETHER: Final = 16
 _ALONE: Final = 4  # Alerts that a reader who is behind reads at once; an event has up to 256 KiB.
 
 
-class Told(Struct, frozen=True):
+class StreamedAlert(Struct, frozen=True):
     """An alert as an event, with the values that readers filter by."""
 
     position: int
@@ -74,7 +74,7 @@ class Tail:
     def __init__(self, store: AlertStore) -> None:
         self._store = store
         self._lock = asyncio.Lock()
-        self._kept: list[Told] = []
+        self._kept: list[StreamedAlert] = []
         self._from = self._to = -1
         self._is_whole = False
         self._bytes = 0
@@ -84,7 +84,7 @@ class Tail:
         rows = await self._store.alerts(limit=1)
         return rows[0].position if rows else 0
 
-    async def after(self, position: int) -> Sequence[Told]:
+    async def after(self, position: int) -> Sequence[StreamedAlert]:
         """Return some alerts after this position; empty if there are none yet."""
         if self._from <= position < self._to:
             return self._after(position)
@@ -105,11 +105,11 @@ class Tail:
         """Say whether the last read found nothing after this position."""
         return self._is_whole and position == self._to
 
-    def _after(self, position: int) -> Sequence[Told]:
+    def _after(self, position: int) -> Sequence[StreamedAlert]:
         first = bisect_right(self._kept, position, key=_position)
         return self._kept[first : first + _TOGETHER]
 
-    def _keep(self, new: list[Told]) -> None:
+    def _keep(self, new: list[StreamedAlert]) -> None:
         if not new:
             return
         self._kept += new
@@ -123,12 +123,12 @@ class Tail:
         del self._kept[:gone]
 
 
-def told_of(row: AlertRow) -> Told:
+def told_of(row: AlertRow) -> StreamedAlert:
     """Make the event of an alert."""
     data: JsonObject = row.event.get("data") or {}
     page: Any = data.get("page")
     group = page.get("group") if isinstance(page, dict) else None
-    return Told(
+    return StreamedAlert(
         row.position,
         row.type,
         group,
@@ -138,5 +138,5 @@ def told_of(row: AlertRow) -> Told:
     )
 
 
-def _position(told: Told) -> int:
+def _position(told: StreamedAlert) -> int:
     return told.position

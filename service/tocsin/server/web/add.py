@@ -18,13 +18,13 @@ from tocsin.model import DEMO_GROUP, PageFilter
 from tocsin.server import actions
 from tocsin.server.access.auditing import audit
 from tocsin.server.access.rights import Writing
+from tocsin.server.bodies import keep
 from tocsin.server.imports import ListToTake, start_import
 from tocsin.server.jobs import Work
 from tocsin.server.parts import Given, Parts
-from tocsin.server.uploads import keep
 from tocsin.server.web.formatting import count, short_url
 from tocsin.server.web.jobs import await_job
-from tocsin.server.web.listing import Asked
+from tocsin.server.web.listing import PageListFilter
 from tocsin.server.web.notices import Undo, go_on
 from tocsin.server.web.pages import Box, list_page
 
@@ -110,7 +110,7 @@ async def add(
     if pasted.is_too_much or not pasted.pages:
         return await _again(request, parts, box)
     if not (is_plain or step == "add"):
-        return await list_page(request, parts, Asked(), box=box)
+        return await list_page(request, parts, PageListFilter(), box=box)
     act = actions.Act(jobs, caller)
     ids = [each for each in await actions.add_pages(parts, act, pasted.pages, check=True) if each is not None]
     return await _added(request, parts, pasted, ids)
@@ -128,11 +128,11 @@ async def _added(request: Request, parts: Parts, pasted: Pasted, ids: Sequence[i
     rest = f" {count(known, 'page')} watched already." if known else ""
     left = f" {count(pasted.refused, 'line')} left out." if pasted.refused else ""
     said = f"Added {count(len(ids), 'page')}; their first checks follow at once.{rest}{left}"
-    return go_on(request, Asked(group=first.group).path() if first.group != "main" else "/", said)
+    return go_on(request, PageListFilter(group=first.group).path() if first.group != "main" else "/", said)
 
 
 async def _again(request: Request, parts: Parts, box: Box) -> Response:
-    return await list_page(request, parts, Asked(), box=box, status=422)
+    return await list_page(request, parts, PageListFilter(), box=box, status=422)
 
 
 def _wrong(pasted: Pasted) -> tuple[str, ...]:
@@ -177,7 +177,7 @@ async def begin(request: Request, caller: Writing, parts: Given) -> Response:
     await parts.service.demo.begin()
     await audit(parts, caller, "demo.begin")
     said = "The demo site is now watched. The first change comes within half a minute."
-    return go_on(request, Asked(group=DEMO_GROUP).path(), said)
+    return go_on(request, PageListFilter(group=DEMO_GROUP).path(), said)
 
 
 @router.post("/demo/remove")

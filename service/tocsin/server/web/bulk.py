@@ -16,7 +16,7 @@ from tocsin.server.jobs import Work
 from tocsin.server.parts import Given, Parts
 from tocsin.server.web.formatting import count
 from tocsin.server.web.jobs import await_job
-from tocsin.server.web.listing import Asked
+from tocsin.server.web.listing import PageListFilter
 from tocsin.server.web.notices import Undo
 from tocsin.server.web.pages import Chosen, list_page
 from tocsin.server.web.rendering import page
@@ -47,13 +47,13 @@ _ASKING: Final[dict[str, Asking]] = {
 }
 
 
-class Wanted(Struct, frozen=True):
+class BulkForm(Struct, frozen=True):
     """The form of a bulk action: the action, and its pages."""
 
     verb: Verb
     ids: tuple[int, ...]
     is_all: bool
-    asked: Asked
+    asked: PageListFilter
     value: str = ""
 
     @property
@@ -79,7 +79,7 @@ async def bulk(
     caller: Writing,
     parts: Given,
     jobs: Work,
-    asked: Annotated[Asked, Form()],
+    asked: Annotated[PageListFilter, Form()],
 ) -> Response:
     """Run the action, or ask for confirmation."""
     form = await request.form()
@@ -89,7 +89,7 @@ async def bulk(
     if verb not in _ASKING:
         return await list_page(request, parts, asked, wrong=["choose an action"])
     value = {"move": said["to_group"], "every": said["every"]}.get(verb, "").strip()
-    wanted = Wanted(verb, tuple(dict.fromkeys(ids))[:_MOST_CHOSEN], said["scope"] == "all", asked, value)  # type: ignore[arg-type] # judged above
+    wanted = BulkForm(verb, tuple(dict.fromkeys(ids))[:_MOST_CHOSEN], said["scope"] == "all", asked, value)  # type: ignore[arg-type] # judged above
     try:
         wrong = "" if wanted.is_all or wanted.ids else "select pages first, or all that match"
         wanted.deed  # noqa: B018 - judged before anything is asked
@@ -103,11 +103,11 @@ async def bulk(
         return await _ask(request, wanted, count(number, "page"))
     undo = await _undo(parts, wanted)
     job = await actions.start_deed(parts, actions.Act(jobs, caller), wanted.meant, wanted.deed)
-    back = asked.path() if verb != "remove" else Asked(group=asked.group).path()
+    back = asked.path() if verb != "remove" else PageListFilter(group=asked.group).path()
     return await await_job(request, job, back, undo=undo)
 
 
-async def _ask(request: Request, wanted: Wanted, pages: str) -> Response:
+async def _ask(request: Request, wanted: BulkForm, pages: str) -> Response:
     asking = _ASKING[wanted.verb]
     values: dict[str, object] = {**wanted.asked.values, "verb": wanted.verb, "scope": "all" if wanted.is_all else ""}
     values["to_group" if wanted.verb == "move" else "every"] = wanted.value
@@ -127,7 +127,7 @@ async def _ask(request: Request, wanted: Wanted, pages: str) -> Response:
     )
 
 
-async def _undo(parts: Parts, wanted: Wanted) -> Undo | None:
+async def _undo(parts: Parts, wanted: BulkForm) -> Undo | None:
     """Make the undo for individually selected pages: exactly those that will change."""
     other = _OTHER.get(wanted.verb)
     if other is None or wanted.is_all:

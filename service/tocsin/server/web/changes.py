@@ -20,7 +20,7 @@ from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import count, cut, fitting, local_path
 from tocsin.server.web.notices import Undo, go_on
 from tocsin.server.web.rendering import page, together
-from tocsin.server.web.telling import BASES, KIND_NAMES, Told, tell
+from tocsin.server.web.telling import BASES, KIND_NAMES, AlertInWords, tell
 
 if TYPE_CHECKING:
     from tocsin.model import AlertRow, BoundedCount, Slice
@@ -49,7 +49,7 @@ _ROOM_FOR_ENTRIES: Final = 41_000
 _MARKUP_OF_AN_ENTRY: Final = 1_400
 
 
-class Wanted(Struct, frozen=True):
+class AlertFilter(Struct, frozen=True):
     """The filters of a list of alerts, from its URL."""
 
     show: Show = "unseen"
@@ -94,14 +94,14 @@ class Wanted(Struct, frozen=True):
         return f"{self.path}{'&' if '?' in self.path else '?'}{urlencode({'cursor': cursor})}"
 
 
-def wanted_of(show: str, kind: str, group: str, page_id: int = 0) -> Wanted:
+def wanted_of(show: str, kind: str, group: str, page_id: int = 0) -> AlertFilter:
     """Read the filters; unknown values give the first list."""
     known = next((each for each, _, _ in SHOWS if each == show), SHOWS[0][0])
     if page_id:
-        return Wanted("all", page=page_id)
+        return AlertFilter("all", page=page_id)
     if kind in KIND_NAMES:
-        return Wanted("all", kind=kind)
-    return Wanted("all", group=group) if group else Wanted(known)
+        return AlertFilter("all", kind=kind)
+    return AlertFilter("all", group=group) if group else AlertFilter(known)
 
 
 @router.get("/changes")
@@ -117,7 +117,7 @@ async def changes(
 ) -> Response:
     """List alerts."""
     wanted, store = wanted_of(show, kind, group, page_id), parts.store
-    if wanted == Wanted() and cursor is None:
+    if wanted == AlertFilter() and cursor is None:
         lists, following = await _first(store, wanted)
     else:
         found = await store.browse_alerts(wanted.query, cursor=cursor, limit=_PART)
@@ -135,11 +135,11 @@ async def changes(
         up_to=max(positions, default=0),
         unseen=next(tally for each, _, tally in tallies if each == "unseen"),
         tabs=[
-            (Wanted(each).path, title, tally, not wanted.is_filtered and wanted.show == each)
+            (AlertFilter(each).path, title, tally, not wanted.is_filtered and wanted.show == each)
             for each, title, tally in tallies
         ],
         kinds=list(KIND_NAMES.items()),
-        is_first=wanted == Wanted() and cursor is None,
+        is_first=wanted == AlertFilter() and cursor is None,
         groups=fitting([row.name for row in await store.group_rows()], _ROOM_FOR_GROUPS),
         room_each=max(_ROOM_FOR_ENTRIES // max(len(positions), 1) - _MARKUP_OF_AN_ENTRY, 0),
         bases=BASES,
@@ -327,7 +327,9 @@ async def _up_to(store: Store, query: AlertQuery, up_to: int) -> tuple[list[str]
     return ids[:_UNDONE], cursor is None and len(ids) <= _UNDONE
 
 
-async def _first(store: Store, wanted: Wanted) -> tuple[list[tuple[str, list[Told], str | None]], str | None]:
+async def _first(
+    store: Store, wanted: AlertFilter
+) -> tuple[list[tuple[str, list[AlertInWords], str | None]], str | None]:
     """Return the lists of the first page, and the path of the next part."""
     lists = []
     for title, outcome in _APART:
@@ -352,5 +354,5 @@ def _is_apart(row: AlertRow) -> bool:
     return row.event.get("data", {}).get("outcome") in {outcome for _, outcome in _APART}
 
 
-def _list(title: str, found: Slice[AlertRow], *, more: str | None = None) -> tuple[str, list[Told], str | None]:
+def _list(title: str, found: Slice[AlertRow], *, more: str | None = None) -> tuple[str, list[AlertInWords], str | None]:
     return title, [tell(row) for row in found.rows], more

@@ -31,7 +31,7 @@ NOT_RECEIVED: Final = ("unreachable", "deferred", "disallowed", "suspect")
 LEFT_OUT: Final = ("skipped", "not-subject")
 
 
-class ActivitySpan(Struct, frozen=True):
+class ActivityBar(Struct, frozen=True):
     """The activity within one bar, from `at` on."""
 
     at: Instant
@@ -82,7 +82,7 @@ class Chart(Struct, frozen=True):
 
 def gather(
     rows: Iterable[ActivityRow], now: Instant, *, spans: int = SPANS, span_us: int = SPAN_US
-) -> list[ActivitySpan]:
+) -> list[ActivityBar]:
     """Sum the rows of five minutes into spans; the last one is in progress.
 
     Returns exactly `spans` of them, oldest first; rows outside are left out.
@@ -97,21 +97,21 @@ def gather(
                 sums[place][outcome] = sums[place].get(outcome, 0) + number
             for index, number in enumerate((row.alerts, row.rendered, row.wire_bytes, row.saved_bytes)):
                 others[place][index] += number
-    return [ActivitySpan((first + place) * span_us, sums[place], *others[place]) for place in range(spans)]
+    return [ActivityBar((first + place) * span_us, sums[place], *others[place]) for place in range(spans)]
 
 
-def coarser(spans: Sequence[ActivitySpan], of: int) -> list[ActivitySpan]:
+def coarser(spans: Sequence[ActivityBar], of: int) -> list[ActivityBar]:
     """Join this many neighbouring spans, counted from the latest."""
     begins = range(len(spans) % of, len(spans), of)
     return [_joined(spans[begin : begin + of]) for begin in begins]
 
 
-def _joined(spans: Sequence[ActivitySpan]) -> ActivitySpan:
+def _joined(spans: Sequence[ActivityBar]) -> ActivityBar:
     outcomes: dict[str, int] = {}
     for span in spans:
         for name, number in span.outcomes.items():
             outcomes[name] = outcomes.get(name, 0) + number
-    return ActivitySpan(
+    return ActivityBar(
         spans[0].at,
         outcomes,
         sum(span.alerts for span in spans),
@@ -121,7 +121,7 @@ def _joined(spans: Sequence[ActivitySpan]) -> ActivitySpan:
     )
 
 
-def charts(spans: Sequence[ActivitySpan]) -> list[Chart]:
+def charts(spans: Sequence[ActivityBar]) -> list[Chart]:
     """Draw a day; each chart has its own scale, since changes are rare compared with checks."""
     return [
         _draw(
@@ -174,8 +174,8 @@ def charts(spans: Sequence[ActivitySpan]) -> list[Chart]:
 def _draw(
     key: str,
     title: str,
-    spans: Sequence[ActivitySpan],
-    series: Sequence[tuple[str, str, Callable[[ActivitySpan], int]]],
+    spans: Sequence[ActivityBar],
+    series: Sequence[tuple[str, str, Callable[[ActivityBar], int]]],
     *,
     is_bytes: bool = False,
 ) -> Chart:

@@ -36,7 +36,7 @@ _CHANGES: Final = (CheckOutcome.MAJOR, CheckOutcome.MINOR)
 _FAILED: Final = (CheckOutcome.UNREACHABLE, CheckOutcome.DISALLOWED, CheckOutcome.DEFERRED, CheckOutcome.SUSPECT)
 
 
-class Asked(BaseModel):
+class PageListFilter(BaseModel):
     """The filters of a list.
 
     by  the meaning of `q`: words of URL and notes, or a host
@@ -82,10 +82,10 @@ class Asked(BaseModel):
         return {"view": str(self.view), "group": self.group, "q": self.q.strip(), "by": self.by}
 
 
-AskedFor = Annotated[Asked, Query()]
+AskedFor = Annotated[PageListFilter, Query()]
 
 
-class Line(Struct, frozen=True):
+class PageLine(Struct, frozen=True):
     """A line of the list.
 
     name      the short URL; `whole` is more of it, if it was cut
@@ -110,7 +110,7 @@ class Line(Struct, frozen=True):
     question_id: int | None
 
 
-def to_line(page: PageRow, mode: str) -> Line:
+def to_line(page: PageRow, mode: str) -> PageLine:
     """Make the line of a page.
 
     mode  of the page
@@ -129,7 +129,7 @@ def to_line(page: PageRow, mode: str) -> Line:
     why = room.fit(page.next_why or "", 40)
     group = room.fit(page.group, 24)
     text = room.fit(page.text or "", 90)
-    return Line(
+    return PageLine(
         page.id,
         name or "…",
         room.fit(page.url, 120) if "…" in name else "",
@@ -186,7 +186,7 @@ class Tab(Struct, frozen=True):
     is_this: bool
 
 
-def queries_of_tabs(asked: Asked) -> dict[View, PageQuery]:
+def queries_of_tabs(asked: PageListFilter) -> dict[View, PageQuery]:
     """Return the queries of the tabs: each view, within the selected group."""
     base = PageQuery(group=asked.group or None)
     return {view: replace(base, view=view) for view in View}

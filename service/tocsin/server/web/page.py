@@ -24,7 +24,7 @@ from tocsin.server.web.held import show_held
 from tocsin.server.web.listing import problem_of, to_line
 from tocsin.server.web.notices import Undo, go_on
 from tocsin.server.web.rendering import page
-from tocsin.server.web.telling import BASES, Told, tell
+from tocsin.server.web.telling import BASES, AlertInWords, tell
 from tocsin.spec.microdata.changes.words import tell_changes
 from tocsin.spec.signals.texts import unpack_text
 
@@ -108,7 +108,7 @@ def _shown(states: tuple[StateEntry, ...], pair: tuple[StateEntry | None, StateE
     return [state for place, state in enumerate(states) if place < _STATES or state.id in chosen]
 
 
-def told(row: PageRow, verdict: VerdictEntry) -> Told:
+def told(row: PageRow, verdict: VerdictEntry) -> AlertInWords:
     """Describe a verdict as its alert does."""
     event = {"data": verdict.data}
     return tell(AlertRow(verdict.alert_id or "", 0, CHANGED, row.id, row.url, verdict.at, event))

@@ -12,10 +12,10 @@ from tocsin.errors import UsageError
 from tocsin.lists.formats.writing import PlainWriter, SeparatedWriter
 from tocsin.model import BoundedCount, GroupRow, PageQuery, Slice, View
 from tocsin.server.access.rights import Reading
-from tocsin.server.downloads import Shared
+from tocsin.server.bodies import Shared
 from tocsin.server.parts import Given, Parts
 from tocsin.server.web.formatting import weight
-from tocsin.server.web.listing import TITLES, Asked, AskedFor, Line, Tab, queries_of_tabs, to_line
+from tocsin.server.web.listing import TITLES, AskedFor, PageLine, PageListFilter, Tab, queries_of_tabs, to_line
 from tocsin.server.web.rendering import page, together
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ async def show(request: Request, _caller: Reading, parts: Given, asked: AskedFor
 async def list_page(
     request: Request,
     parts: Parts,
-    asked: Asked,
+    asked: PageListFilter,
     *,
     box: Box | None = None,
     wrong: Sequence[str] = (),
@@ -121,7 +121,7 @@ def _offered(groups: Sequence[GroupRow]) -> list[GroupRow]:
     return [row for row in groups if row.name in kept]
 
 
-async def _found(parts: Parts, asked: Asked) -> tuple[Slice[PageRow], list[str]]:
+async def _found(parts: Parts, asked: PageListFilter) -> tuple[Slice[PageRow], list[str]]:
     """Read a part of the list; an unsupported combination of filters gives an error and no rows."""
     try:
         found = await parts.store.browse_pages(asked.query, cursor=asked.after or None, limit=PER_PART)
@@ -135,12 +135,12 @@ async def _found(parts: Parts, asked: Asked) -> tuple[Slice[PageRow], list[str]]
     return found, []
 
 
-async def _lines(parts: Parts, rows: Sequence[PageRow]) -> list[Line]:
+async def _lines(parts: Parts, rows: Sequence[PageRow]) -> list[PageLine]:
     modes = await parts.modes()
     return [to_line(row, modes.of(row)[0]) for row in rows]
 
 
-async def _tabs(parts: Parts, asked: Asked, groups: Sequence[GroupRow], every: BoundedCount) -> list[Tab]:
+async def _tabs(parts: Parts, asked: PageListFilter, groups: Sequence[GroupRow], every: BoundedCount) -> list[Tab]:
     tabs, queries = [], queries_of_tabs(asked)
     known = {View.ALL: (_of_group(groups, asked.group) or BoundedCount(0)) if asked.group else every}
     asked_for = [view for view in queries if view not in known]
@@ -150,7 +150,7 @@ async def _tabs(parts: Parts, asked: Asked, groups: Sequence[GroupRow], every: B
         tally = tallies[view]
         is_this = view is asked.view and not asked.q
         if tally.number or is_this or view not in _QUIET_TABS:
-            tabs.append(Tab(Asked(view=view, group=asked.group).path(), TITLES[view], tally, is_this))
+            tabs.append(Tab(PageListFilter(view=view, group=asked.group).path(), TITLES[view], tally, is_this))
     return tabs
 
 

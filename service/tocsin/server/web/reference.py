@@ -21,7 +21,7 @@ router = APIRouter(include_in_schema=False)
 _METHODS: Final = ("get", "post", "put", "patch", "delete")
 
 
-class Operation(Struct, frozen=True):
+class DocumentedOperation(Struct, frozen=True):
     """One operation.
 
     takes    its parameters: (name, place, meaning)
@@ -44,9 +44,9 @@ async def reference(request: Request, _caller: Reading) -> Response:
     return await page(request, "reference.html", areas=areas_of(description))
 
 
-def areas_of(description: Mapping[str, Any]) -> list[tuple[str, list[Operation]]]:
+def areas_of(description: Mapping[str, Any]) -> list[tuple[str, list[DocumentedOperation]]]:
     """Group the operations of an OpenAPI description by their first tag, in its order."""
-    found: dict[str, list[Operation]] = {}
+    found: dict[str, list[DocumentedOperation]] = {}
     for path, methods in description.get("paths", {}).items():
         for method in _METHODS:
             if (said := methods.get(method)) is not None:
@@ -55,8 +55,8 @@ def areas_of(description: Mapping[str, Any]) -> list[tuple[str, list[Operation]]
     return list(found.items())
 
 
-def _operation(method: str, path: str, said: Mapping[str, Any]) -> Operation:
-    return Operation(
+def _operation(method: str, path: str, said: Mapping[str, Any]) -> DocumentedOperation:
+    return DocumentedOperation(
         method.upper(),
         path,
         said.get("summary", ""),

@@ -57,7 +57,7 @@ LABELS: Final = {
 }
 
 
-class Line(Struct, frozen=True):
+class SettingLine(Struct, frozen=True):
     """A setting of the configuration.
 
     value   as TOML, secrets masked
@@ -80,7 +80,7 @@ class Section(Struct, frozen=True):
 
     name: str
     meaning: str
-    lines: tuple[Line, ...]
+    lines: tuple[SettingLine, ...]
 
 
 class Field(Struct, frozen=True):
@@ -108,7 +108,7 @@ def sections(settings: Settings, origins: Mapping[str, str]) -> list[Section]:
 
     origins  by dotted key, see `Service.origins`
     """
-    found: dict[str, list[Line]] = {}
+    found: dict[str, list[SettingLine]] = {}
     for path, value in walk(settings):
         found.setdefault(_section_of(path), []).append(line_of(path, value, origins))
     return [
@@ -118,10 +118,10 @@ def sections(settings: Settings, origins: Mapping[str, str]) -> list[Section]:
     ]
 
 
-def line_of(path: Path, value: Any, origins: Mapping[str, str]) -> Line:
+def line_of(path: Path, value: Any, origins: Mapping[str, str]) -> SettingLine:
     """Make the line of a setting; secrets are masked first."""
     key = dotted(path)
-    return Line(key, written(path, mask(path, value)), origins.get(key, "default"), _meaning(path))
+    return SettingLine(key, written(path, mask(path, value)), origins.get(key, "default"), _meaning(path))
 
 
 def fields(

@@ -64,7 +64,7 @@ def tabs_at(path: str) -> list[tuple[str, str, None, bool]]:
     return [(each, title, None, each == path) for each, title in TABS]
 
 
-class Level(Struct, frozen=True):
+class SettingsLevel(Struct, frozen=True):
     """The settings of one level.
 
     own        as stored
@@ -217,14 +217,14 @@ def _whom(group: str | None) -> str:
     return f"group {group}" if group is not None else "all pages"
 
 
-async def _level(parts: Parts, group: str | None) -> Level:
+async def _level(parts: Parts, group: str | None) -> SettingsLevel:
     revision = await revision_of(parts, group)
     base, origins = parts.service.settings().pages, parts.service.origins()
     over, named = await parts.store.overrides()
     if group is None:
-        return Level(over, base, {key: origins.get(f"pages.{key}", "default") for key in _keys(base)}, revision)
+        return SettingsLevel(over, base, {key: origins.get(f"pages.{key}", "default") for key in _keys(base)}, revision)
     own = next((settings for name, settings in named.values() if name == group), {})
-    return Level(
+    return SettingsLevel(
         own, resolve_readable(base, over, {}, None).settings, resolve_page_origins(origins, over, {}, None), revision
     )
 

@@ -67,7 +67,7 @@ class Differing(Struct, frozen=True):
         return (*gone, *((word, "same" if word in before else "come") for word in after))
 
 
-class Told(Struct, frozen=True):
+class AlertInWords(Struct, frozen=True):
     """An alert in words.
 
     label, tone     the kind of event, and its CSS class
@@ -114,7 +114,7 @@ class Told(Struct, frozen=True):
     question_id: int | None = None
 
 
-def tell(alert: AlertRow) -> Told:
+def tell(alert: AlertRow) -> AlertInWords:
     """Describe an alert in words; a value too long for its event is described by its length."""
     data = _table(alert.event.get("data"))
     label, tone = _LABELS.get(alert.type, (alert.type, "quiet"))
@@ -131,7 +131,7 @@ def tell(alert: AlertRow) -> Told:
     difference = _table(data.get("excerpt" if shared else "difference"))
     rule = _words(data.get("rule"))
     trace = _trace(data)
-    return Told(
+    return AlertInWords(
         id=alert.id,
         position=alert.position,
         at=alert.created_at,
