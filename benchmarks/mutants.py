@@ -44,7 +44,6 @@ _AREAS: Final = {
         (
             "tests/engine/judging",
             "tests/engine/rendering",
-            "tests/engine/visiting/test_conditions.py",
             "tests/engine/visiting/test_standing_in.py",
             "tests/engine/visiting/test_visit.py",
             "tests/engine/alerting/test_alert_receivers.py",

@@ -74,7 +74,7 @@ class ManualClock:
         await settle()
 
     async def advance_to_next(self) -> float:
-        """Go to the first sleeper's time; returns how many seconds that were, 0 if nobody sleeps."""
+        """Go to the first sleeper's time; returns how many seconds that were, 0 if no task sleeps."""
         await settle()
         waiting = [at for at, _, wakes in self._sleepers if not wakes.done()]
         if not waiting:

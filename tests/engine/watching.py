@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FIRST = "The harbour office opens at eight and closes when the last boat of the day has left for the islands."
 SECOND = "Tickets are sold at the counter, by telephone, and since last summer by the captains themselves."
-THIRD = "Whoever travels with a bicycle pays for a second seat, unless the bicycle can be folded up small."
+THIRD = "Travellers with a bicycle pay for a second seat, unless the bicycle can be folded up small."
 NEWS = "From the first of March the early boat leaves an hour later, for the trains have changed as well."
 
 

@@ -152,23 +152,23 @@ class Assembly:
         """What runs it all."""
         settings, store, clock, telemetry = self._settings, self._store, self._clock, self._telemetry
         gather, woken = settings.questions.gather, self._announced
-        loops = EngineParts(
+        parts = EngineParts(
             lease=self._lease,
             writer=self._writer,
             scheduler=self.scheduler,
-            uplink=OutageAnnouncer(store, self._lease, self.outage, self._alerts, clock, telemetry),
-            attention=QuestionAnnouncer(store, self._alerts, self.outage, gather, clock, telemetry, on_announced=woken),
+            outages=OutageAnnouncer(store, self._lease, self.outage, self._alerts, clock, telemetry),
+            questions=QuestionAnnouncer(store, self._alerts, self.outage, gather, clock, telemetry, on_announced=woken),
             storms=self._storms,
-            hearsay=ListedDates(store, clock, telemetry),
+            listed_dates=ListedDates(store, clock, telemetry),
             renders=self.renders,
             delivery=self._delivery,
             pruning=Pruning(store, settings.store.history, settings.snapshots, clock, telemetry),
-            rounds=self.rounds,
+            host_capacity=self.rounds,
             activity=self.activity,
             clock_watch=self.clock_watch,
             loop_time=self.loop_time,
         )
-        return Runner(store, loops, clock, telemetry)
+        return Runner(store, parts, clock, telemetry)
 
     @cached_property
     def activity(self) -> ActivityRecorder:

@@ -1,4 +1,4 @@
-"""One engine: its loops under one parent, started and stopped in order."""
+"""One engine: its parts under one parent, started and stopped in order."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ class EngineParts(Struct, frozen=True):
     lease: Lease
     writer: ResultWriter
     scheduler: Scheduler
-    uplink: OutageAnnouncer
-    attention: QuestionAnnouncer
+    outages: OutageAnnouncer
+    questions: QuestionAnnouncer
     storms: StormAnnouncer
-    hearsay: ListedDates
+    listed_dates: ListedDates
     renders: RenderQueue
     delivery: Delivery
     pruning: Pruning
-    rounds: HostCapacity
+    host_capacity: HostCapacity
     activity: ActivityRecorder
     clock_watch: ClockWatch
     loop_time: LoopTime
@@ -67,8 +67,8 @@ class EngineParts(Struct, frozen=True):
 class Runner:
     """Runs an engine, as a service or for one request."""
 
-    def __init__(self, store: Store, loops: EngineParts, clock: Clock, telemetry: Telemetry) -> None:
-        self._store, self._loops, self._clock, self._telemetry = store, loops, clock, telemetry
+    def __init__(self, store: Store, parts: EngineParts, clock: Clock, telemetry: Telemetry) -> None:
+        self._store, self._parts, self._clock, self._telemetry = store, parts, clock, telemetry
 
     async def serve(self, stopping: asyncio.Event, *, at_launch: timedelta, cron: str) -> None:
         """Run until `stopping` is set, then end in order: checks, results, renderings, deliveries.
@@ -76,47 +76,47 @@ class Runner:
         at_launch  pages checked longer ago than this become due, spread over time (T63)
         cron       of the configuration; pages with a cron expression keep to it
         """
-        loops = self._loops
-        await loops.lease.take()
+        parts = self._parts
+        await parts.lease.take()
         now = self._clock.now()
         # Before the scheduler starts: overdue pages are held back until a background task has spread them.
         await self._store.hold_overdue(now, at_launch=at_launch)
-        await loops.uplink.resume()
+        await parts.outages.resume()
         self._telemetry.emit(Happening("engine.started"))
         async with asyncio.TaskGroup() as group:
             background = [
-                group.create_task(loops.lease.keep(), name="lease"),
-                group.create_task(loops.uplink.run(), name="uplink"),
-                group.create_task(loops.attention.run(), name="attention"),
-                group.create_task(loops.storms.run(), name="storms"),
-                group.create_task(loops.hearsay.run(), name="hearsay"),
-                group.create_task(loops.pruning.run(), name="pruning"),
-                group.create_task(loops.rounds.run(), name="rounds"),
-                group.create_task(loops.activity.run(), name="activity"),
-                group.create_task(loops.clock_watch.run(), name="clock-watch"),
-                group.create_task(loops.loop_time.keep_measuring(self._clock), name="loop-time"),
+                group.create_task(parts.lease.keep(), name="lease"),
+                group.create_task(parts.outages.run(), name="outages"),
+                group.create_task(parts.questions.run(), name="questions"),
+                group.create_task(parts.storms.run(), name="storms"),
+                group.create_task(parts.listed_dates.run(), name="listed-dates"),
+                group.create_task(parts.pruning.run(), name="pruning"),
+                group.create_task(parts.host_capacity.run(), name="host-capacity"),
+                group.create_task(parts.activity.run(), name="activity"),
+                group.create_task(parts.clock_watch.run(), name="clock-watch"),
+                group.create_task(parts.loop_time.keep_measuring(self._clock), name="loop-time"),
                 group.create_task(self._spread_overdue(now, at_launch, cron), name="launch"),
             ]
-            writing = group.create_task(loops.writer.run(), name="writer")
+            writing = group.create_task(parts.writer.run(), name="writer")
             rendering = group.create_task(self._render(), name="renders")
-            delivering = group.create_task(loops.delivery.run(), name="delivery")
-            checking = group.create_task(loops.scheduler.run(loops.writer, stopping), name="scheduler")
+            delivering = group.create_task(parts.delivery.run(), name="delivery")
+            checking = group.create_task(parts.scheduler.run(parts.writer, stopping), name="scheduler")
             await stopping.wait()
             self._telemetry.emit(Happening("engine.stopping"))
             deadline_s = self._clock.monotonic() + GRACE_S
-            loops.scheduler.wake()
-            loops.renders.stop()
+            parts.scheduler.wake()
+            parts.renders.stop()
             # Half of the time for requests under way, the rest for everything that must be written.
             await self._end(checking, deadline_s - GRACE_S / 2)
-            await loops.writer.finish()
+            await parts.writer.finish()
             await self._end(writing, deadline_s)
             await self._end(rendering, deadline_s)
-            loops.delivery.finish()
+            parts.delivery.finish()
             await self._end(delivering, deadline_s)
             for task in background:
                 task.cancel()
-        await loops.activity.finish()
-        writer = loops.writer
+        await parts.activity.finish()
+        writer = parts.writer
         figures: JsonObject = {
             "checks": writer.written,
             "not_modified": writer.not_modified,
@@ -126,7 +126,7 @@ class Runner:
 
     async def _spread_overdue(self, now: Instant, at_launch: timedelta, cron: str) -> None:
         """Spread the checks of overdue pages (T63), while other pages are checked already."""
-        claim, on_spread = self._loops.lease.claim, self._loops.scheduler.on_spread
+        claim, on_spread = self._parts.lease.claim, self._parts.scheduler.on_spread
         while True:
             try:
                 await self._store.hold_overdue(now, at_launch=at_launch)
@@ -135,7 +135,7 @@ class Runner:
                 self._telemetry.emit(Happening("launch.failed", "error", {"error": str(exc)}))
                 await self._clock.sleep(AGAIN_S)
                 # With a new time, checks made since then do not look like those of a clock that was ahead.
-                claim, now = self._loops.lease.claim, self._clock.now()
+                claim, now = self._parts.lease.claim, self._clock.now()
             else:
                 break
         self._telemetry.emit(Happening("engine.spread", "info", {"due_at_launch": due}))
@@ -145,42 +145,42 @@ class Runner:
 
         Where `stopping` is set before the end, what was done is written and the rest is left.
         """
-        loops = self._loops
-        await loops.lease.take()
-        await loops.uplink.recall()
+        parts = self._parts
+        await parts.lease.take()
+        await parts.outages.recall()
         async with asyncio.TaskGroup() as group:
             background = [
-                group.create_task(loops.lease.keep(), name="lease"),
-                group.create_task(loops.uplink.run(), name="uplink"),
-                group.create_task(loops.loop_time.keep_measuring(self._clock), name="loop-time"),
+                group.create_task(parts.lease.keep(), name="lease"),
+                group.create_task(parts.outages.run(), name="outages"),
+                group.create_task(parts.loop_time.keep_measuring(self._clock), name="loop-time"),
             ]
-            writing = group.create_task(loops.writer.run(), name="writer")
+            writing = group.create_task(parts.writer.run(), name="writer")
             rendering = group.create_task(self._render(), name="renders")
-            checking = group.create_task(loops.scheduler.run(loops.writer, stopping), name="scheduler")
+            checking = group.create_task(parts.scheduler.run(parts.writer, stopping), name="scheduler")
             halting = group.create_task(stopping.wait(), name="stopping")
             await asyncio.wait({checking, halting}, return_when=asyncio.FIRST_COMPLETED)
-            loops.scheduler.wake()
+            parts.scheduler.wake()
             await self._end(checking, self._clock.monotonic() + HALT_S)
-            await loops.writer.finish()
+            await parts.writer.finish()
             await writing
-            loops.renders.finish()
+            parts.renders.finish()
             await asyncio.wait({rendering, halting}, return_when=asyncio.FIRST_COMPLETED)
             if stopping.is_set():
-                loops.renders.stop()
+                parts.renders.stop()
                 await self._end(rendering, self._clock.monotonic() + HALT_S)
             else:
-                await loops.uplink.look()
-                await loops.attention.flush()
-                await loops.storms.flush()
-                await loops.hearsay.look()
-                await loops.delivery.drain(DRAIN_S)
+                await parts.outages.look()
+                await parts.questions.flush()
+                await parts.storms.flush()
+                await parts.listed_dates.look()
+                await parts.delivery.drain(DRAIN_S)
             for task in (*background, halting):
                 task.cancel()
 
     async def _render(self) -> None:
         """Run the render queue with its renderings in one group, so that they end together."""
         async with asyncio.TaskGroup() as renderings:
-            await self._loops.renders.run(renderings)
+            await self._parts.renders.run(renderings)
 
     async def _end(self, task: asyncio.Task[None], deadline_s: float) -> None:
         """Wait for a task, and cancel it at this monotonic time."""

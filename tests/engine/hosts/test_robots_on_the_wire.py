@@ -29,7 +29,7 @@ TEXT = "text/plain"
 
 
 class World:
-    """A cache of robots.txt over the network, and a site; time passes only where somebody waits for it."""
+    """A cache of robots.txt over the network, and a site; time passes only while a task waits for it."""
 
     def __init__(self, origin: Origin, client: Fetcher) -> None:
         self.origin, self._client, self.clock = origin, client, EagerClock()

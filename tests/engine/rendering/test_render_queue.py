@@ -113,7 +113,7 @@ def test_T55_no_more_pages_than_the_limit_and_none_waits_for_ever(
         elif queue.busy:
             queue.done(chr(min(queue.busy)))
         assert len(queue.busy) <= limit
-        assert not queue.waiting or queue.busy, "somebody waits while nobody works"
+        assert not queue.waiting or queue.busy, "a page waits while all slots are free"
 
     for _ in range(len(queue.busy) + len(queue.waiting)):
         queue.done(chr(min(queue.busy)))

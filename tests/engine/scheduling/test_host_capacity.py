@@ -168,6 +168,6 @@ async def test_it_is_looked_for_again_every_hour(store: SqliteStore) -> None:
 
 
 async def sleeping(clock: ManualClock) -> None:
-    """Wait until somebody waits for time to pass: the store works on threads of its own."""
+    """Wait until a task waits for time to pass: the store works on threads of its own."""
     while not clock.sleepers:
         await settle()

@@ -509,7 +509,7 @@ MUCH_LATER = 2**60
 
 
 class EndlessAgenda:
-    """A store whose agenda begins with the hosts that it has, and goes on until somebody has seen enough."""
+    """A store whose agenda begins with the hosts that it has, and goes on until the test ends it."""
 
     def __init__(self, store: Store, enough: asyncio.Event) -> None:
         self._store, self._enough = store, enough
@@ -544,7 +544,7 @@ async def test_a_page_is_checked_before_the_last_host_is_read(tmp_path: Path) ->
         for url in urls:
             engine.web.page(url, html(created="1"))
         group.create_task(engine.run(stopping))
-        while not any(engine.web.asked(url) for url in urls):  # noqa: ASYNC110 - the web tells nobody
+        while not any(engine.web.asked(url) for url in urls):  # noqa: ASYNC110 - the web gives no sign
             await asyncio.sleep(0)
 
         assert not enough.is_set()

@@ -54,7 +54,7 @@ class NotedVisitor(Visitor):
 
 
 class RenderedPages(set[int]):
-    """The pages that the render queue has in hand; tells when somebody asked."""
+    """The pages that the render queue has in hand; an event says that it was asked."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -30,7 +30,7 @@ BODY = html(created="1")
 
 
 class Setting:
-    """A visitor over a scripted web on a clock that only goes on when somebody sleeps."""
+    """A visitor over a scripted web on a clock that only moves while a task sleeps."""
 
     def __init__(self, *, hold: timedelta = timedelta(seconds=30), every_nth: int = 30, **pages: Any) -> None:
         self.web, self.clock, self.telemetry = ScriptedFetcher(), EagerClock(), RecordingTelemetry()
