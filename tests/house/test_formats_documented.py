@@ -12,14 +12,14 @@ DOCUMENT = (ROOT / "docs" / "microdata.md").read_text("utf-8")
 
 
 def table(second: str) -> list[list[list[str]]]:
-    """What stands in code letters in each cell of the table whose second column has this heading."""
+    """The code in each cell of the table whose second column has this heading."""
     _, _, rows = DOCUMENT.partition(f"\n| format | {second} |")
     lines = rows.partition("\n\n")[0].splitlines()[2:]
     return [[CODED.findall(cell) for cell in line.strip("|").split("|")] for line in lines]
 
 
 def test_the_documented_formats_are_those_that_there_are() -> None:
-    rows = table("what it gives")
+    rows = table("content")
 
     told = [way for names, *_, types, files in rows for way in zip(names, types, files, strict=True)]
 
