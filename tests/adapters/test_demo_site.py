@@ -11,7 +11,7 @@ from tests.fakes import ManualClock
 from tests.origin import Origin, Page
 from tests.wire import request
 from tocsin.adapters.demo.almanac import AUTHORS
-from tocsin.adapters.demo.site import SEEN_FOR, DemoSite, Place
+from tocsin.adapters.demo.site import SEEN_FOR, DemoSite, ReservedPort
 from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.http.guarded import GuardedSessions
 from tocsin.adapters.http.resolver import AddressRefused, NameNotResolved
@@ -27,7 +27,7 @@ SITE = f"http://{DEMO_HOST}"
 
 @asynccontextmanager
 async def opened(*, anew: bool = True) -> AsyncIterator[tuple[DemoSite, int, ManualClock]]:
-    place, clock = Place(), ManualClock()
+    place, clock = ReservedPort(), ManualClock()
     taken = place.take()
     assert taken is not None
     async with DemoSite(taken, clock) as site:
@@ -114,7 +114,7 @@ async def test_a_fetcher_that_was_told_of_none_knows_no_such_name() -> None:
 
 
 async def test_nothing_listens_at_its_place_until_it_is_opened() -> None:
-    place = Place()
+    place = ReservedPort()
     try:
         async with at(place.port) as client:
             with pytest.raises(FetchFailed) as caught:

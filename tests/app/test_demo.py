@@ -11,9 +11,9 @@ from tests.app.crew import Crew
 from tests.fakes import ManualClock
 from tests.origin import Origin, Page
 from tocsin.adapters.demo.almanac import AUTHORS
-from tocsin.adapters.demo.site import SEEN_FOR, Place
+from tocsin.adapters.demo.site import SEEN_FOR, ReservedPort
 from tocsin.adapters.system import SystemClock
-from tocsin.app.demo import DemoDesk
+from tocsin.app.demo import DemoSwitch
 from tocsin.errors import UsageError
 from tocsin.lists.pages import new_page
 from tocsin.model import DEMO_GROUP, DEMO_HOST, PageFilter
@@ -31,11 +31,11 @@ Patch = pytest.MonkeyPatch
 
 
 @asynccontextmanager
-async def desk_of(crew: Crew, clock: Clock | None = None) -> AsyncIterator[DemoDesk]:
+async def desk_of(crew: Crew, clock: Clock | None = None) -> AsyncIterator[DemoSwitch]:
     """A desk as the service has it, whose place the crew's fetchers are told of."""
-    place = Place()
+    place = ReservedPort()
     crew.demo_port = place.port
-    desk = DemoDesk(place, crew.store, clock or SystemClock(), crew.telemetry)
+    desk = DemoSwitch(place, crew.store, clock or SystemClock(), crew.telemetry)
     async with desk.running():
         yield desk
 

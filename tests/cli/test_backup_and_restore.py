@@ -325,5 +325,5 @@ def test_rotation_needs_a_name_that_says_when(installation: Installation, copy: 
     odd = installation.call("store", "backup", str(copy.with_name("x-%j.db")))
 
     assert (plain.status, odd.status) == (2, 2)
-    assert "a name that says when" in plain.err
-    assert "%j is no part of a time; known are" in odd.err
+    assert "a name with the time" in plain.err
+    assert "unknown part %j; use" in odd.err

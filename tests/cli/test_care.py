@@ -42,7 +42,7 @@ def test_rows_that_an_earlier_version_wrote_are_told_as_not_covered_by_the_check
     assert (covered.status, "not covered" in covered.err) == (0, False)
     for checked in (installation.call("store", "check"), installation.call("store", "check", copy)):
         assert checked.status == 0
-        assert "not covered by digests, since an earlier version wrote them: 2 states" in checked.err
+        assert "not covered by digests, because an earlier version wrote them: 2 states" in checked.err
 
 
 def test_T71_records_and_digest_are_told_on_stderr(installation: Installation) -> None:
@@ -223,7 +223,7 @@ def test_the_doctor_names_what_is_wrong_and_the_mend(installation: Installation)
 
     found = " ".join(record["finding"] for record in answer.records if record["wrong"])
     assert answer.status == 1
-    assert "There is no contact" in found
+    assert "No contact is configured" in found
     assert "Channel ops cannot be reached" in found
     assert "ALL PAGES ARE OFF" in found
     assert all(record["mend"] for record in answer.records if record["wrong"])
@@ -249,7 +249,7 @@ def test_the_doctor_finds_a_channel_whose_address_is_not_allowed(installation: I
         answer = installation.call("doctor", "--no-settings")
 
     found = " ".join(record["finding"] for record in answer.records)
-    assert "is not dialled" in found
+    assert "is not contacted" in found
     assert "there is no channel of type 'webhok'" in found
 
 
@@ -277,7 +277,7 @@ def test_the_doctor_reads_a_large_store_whole_only_where_it_is_asked_to(
 
     told = ["".join(record["finding"] for record in answer.records) for answer in (small, large, thorough)]
     assert ["The store is damaged" in findings for findings in told] == [True, False, True]
-    assert ["was not read whole" in findings for findings in told] == [False, True, False]
+    assert ["was not checked for damage" in findings for findings in told] == [False, True, False]
 
 
 def test_the_doctor_finds_a_store_that_cannot_be_used(installation: Installation) -> None:
@@ -333,7 +333,7 @@ def test_an_empty_file_is_no_store_to_whoever_reads(installation: Installation, 
     answer = installation.call(*command)
 
     assert answer.status == 3
-    assert "an empty file, no store" in answer.err
+    assert "the file is empty" in answer.err
 
 
 @pytest.mark.parametrize(("is_empty", "what"), [(True, "empty (0 bytes)"), (False, "gone")])
@@ -366,13 +366,13 @@ def test_records_that_are_stored_in_the_future_are_told(installation: Installati
     answer = installation.call("table", *command, file)
 
     assert answer.status == 0
-    assert f"{file}: 1 record stored later than tomorrow, the first is record 2 (9999-11-21 10:00:00 UTC)" in answer.err
+    assert f"{file}: 1 record stored in the future, the first is record 2 (9999-11-21 10:00:00 UTC)" in answer.err
 
 
 def test_a_table_of_the_past_is_doubted_by_nobody(installation: Installation) -> None:
     answer = installation.call("table", "import", installation.write("states.txt", TABLE.replace("2026", "2020")))
 
-    assert "stored later" not in answer.err
+    assert "stored in the future" not in answer.err
 
 
 def test_the_doctor_finds_a_state_of_a_time_that_is_yet_to_come(installation: Installation) -> None:
@@ -381,4 +381,4 @@ def test_the_doctor_finds_a_state_of_a_time_that_is_yet_to_come(installation: In
 
     records = installation.call("doctor", "--no-settings").records
 
-    assert any("The clock was set back: a state is of 9999" in record["finding"] for record in records)
+    assert any("The clock was set back: a state has the time 9999" in record["finding"] for record in records)

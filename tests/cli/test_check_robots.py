@@ -64,7 +64,7 @@ async def test_LM43_the_history_of_a_page_that_was_never_asked_for_says_which_li
 
     told = " ".join(seen.split())
     assert f"Disallowed: {site.url('/private/a')}: forbidden by robots.txt: {RULE}" in told
-    assert "it will be asked for once its robots.txt allows it" in told
+    assert "it is fetched as soon as its robots.txt allows it" in told
     assert "check it with" not in told
 
 
@@ -93,4 +93,4 @@ async def test_LM43_the_list_says_which_line_forbids_a_page_and_of_many_how_to_l
 
     told = " ".join(seen.split())
     assert told.count(f": forbidden by robots.txt: {RULE}") == 5
-    assert "2 pages more disallowed; why, tells: tocsin history URL" in told
+    assert "2 pages more disallowed; reasons: tocsin history URL" in told

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tests.cli.calling import Installation
 
 PAGE = '<!doctype html><meta charset=utf-8><title>x</title><meta name="page-version" content="7">'
-CLOSED = "tocsin: what was to be printed cannot be written (Bad file descriptor); standard output is closed; "
+CLOSED = "tocsin: standard output cannot be written (Bad file descriptor); standard output is closed; "
 NOWHERE = "http://127.0.0.1:9/"
 
 
@@ -64,7 +64,7 @@ def test_closed_standard_input_is_no_empty_file(installation: Installation, comm
     status, out, err = closing("<&-", installation, *command.split())
 
     assert (status, out) == (2, "")
-    assert err == "tocsin: -: Bad file descriptor; name a file that can be read\n"
+    assert err == "tocsin: -: Bad file descriptor; name a readable file\n"
 
 
 @pytest.mark.parametrize("streams", ["<&-", ">&- 2>&-", "<&- >&- 2>&-"])

@@ -91,9 +91,9 @@ def test_what_is_odd_about_a_page_goes_to_stderr(pages: Path, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("arguments", "told_to"),
     [
-        (("old", "old"), "nobody"),
-        (("old", "new"), "who wants to know of any change"),
-        (("old", "old", "--elapsed", "81d"), "everyone"),
+        (("old", "old"), "no reader"),
+        (("old", "new"), "readers of any change"),
+        (("old", "old", "--elapsed", "81d"), "every reader"),
     ],
 )
 def test_a_person_is_told_who_would_hear_of_it(pages: Path, arguments: tuple[str, ...], told_to: str) -> None:

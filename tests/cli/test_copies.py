@@ -157,7 +157,8 @@ async def test_a_copy_that_nobody_named_needs_its_page(installation: Installatio
 
 
 @pytest.mark.parametrize(
-    ("number", "word"), [("0", "there is no copy 0"), ("4", "there is no copy 4"), ("9" * 30, "there is no copy 999")]
+    ("number", "word"),
+    [("0", "no copy has the number 0"), ("4", "no copy has the number 4"), ("9" * 30, "no copy has the number 999")],
 )
 @pytest.mark.usefixtures("origin")
 async def test_a_number_that_is_not_offered_is_refused(installation: Installation, number: str, word: str) -> None:
@@ -181,7 +182,7 @@ def test_a_question_that_is_not_there_cannot_be_shown(installation: Installation
     answer = installation.call("attention", "show", "7")
 
     assert answer.status == 2
-    assert "question 7: there is none" in answer.err
+    assert "question 7: no such question" in answer.err
 
 
 async def test_MS10_the_copies_of_any_page_can_be_seen(installation: Installation, origin: Origin) -> None:

@@ -74,11 +74,11 @@ async def test_texts_are_named_by_the_time_at_which_they_were_in_force(installat
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--from", "7"), "numbered from 1 to 2"),
-        (("--from", "0"), "numbered from 1 to 2"),
-        (("--from", "400d"), "before the oldest text that is kept"),
-        (("--from", "soon"), "is no time"),
-        (("--to", "2"), "the oldest text that is kept"),
+        (("--from", "7"), "numbers are 1 to 2"),
+        (("--from", "0"), "numbers are 1 to 2"),
+        (("--from", "400d"), "before the oldest stored text"),
+        (("--from", "soon"), "is not a time"),
+        (("--to", "2"), "the oldest stored text"),
     ],
 )
 async def test_a_text_that_is_not_there_is_refused_in_words(
@@ -99,7 +99,7 @@ async def test_one_text_alone_is_nothing_to_compare(installation: Installation) 
     answer = await call(installation, "diff", url)
 
     assert (answer.status, answer.out) == (1, "")
-    assert "only one text of it" in answer.err
+    assert "only one text is stored" in answer.err
     assert len((await call(installation, "diff", url, "--list")).records) == 1
 
 
@@ -190,7 +190,7 @@ def test_a_file_that_is_no_page_is_refused(files: Path, capsys: pytest.CaptureFi
     (files / "x.pdf").write_bytes(b"%PDF-1.7\n\0")
 
     assert run(["diff", "old.html", "x.pdf"]) == 2
-    assert "no HTML" in capsys.readouterr().err
+    assert "not HTML" in capsys.readouterr().err
 
 
 def test_a_terminal_shows_what_changed_so_that_it_reads_without_colours_too(files: Path) -> None:
@@ -223,7 +223,7 @@ def test_lines_that_are_the_same_far_from_any_change_are_folded(files: Path) -> 
 
     _, seen = on_terminal("diff", "old.html", "new.html", cwd=files)
 
-    assert "… 19 lines the same" in seen
+    assert "… 19 lines unchanged" in seen
     assert "Paragraph 5 " not in seen
     assert "Paragraph 19 " in seen
 

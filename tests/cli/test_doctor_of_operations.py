@@ -71,7 +71,7 @@ def test_an_address_that_a_tocsin_has_is_told_as_such(status: str, expected: boo
         ((what, is_wrong),) = of_http(listen=f"127.0.0.1:{server.getsockname()[1]}")
 
     assert is_wrong is expected
-    assert ("works on another store" in what, "it is starting" in what) == (expected, not expected)
+    assert ("uses another store" in what, "it is starting" in what) == (expected, not expected)
 
 
 def _answer_once(server: socket.socket, body: str) -> None:
@@ -86,8 +86,8 @@ def test_nothing_is_said_of_tokens_where_the_store_cannot_be_used(sound: Install
     before = told(sound)
     (sound.folder / "tocsin.db").write_bytes(b"no store" * 1000)
 
-    assert "No token was made" in before
-    assert "No token was made" not in told(sound)
+    assert "There is no token" in before
+    assert "There is no token" not in told(sound)
     assert "The store cannot be used" in told(sound)
 
 
@@ -104,23 +104,23 @@ def test_a_service_that_runs_and_answers_nobody_is_found(taken: socket.socket) -
     ((what, is_wrong),) = of_http(listen=f"127.0.0.1:{port}", is_running=True)
 
     assert is_wrong
-    assert f"nobody answers at 127.0.0.1:{port}" in what
+    assert f"no answer from 127.0.0.1:{port}" in what
 
 
 @pytest.mark.parametrize(
     ("settings", "expected", "wrong"),
     [
         ({"listen": ""}, "no web pages", False),
-        ({"has_tokens": False}, "whoever is on this machine may do everything", False),
+        ({"has_tokens": False}, "every user of this machine has full access", False),
         ({"has_tokens": False, "listen": "0.0.0.0:0"}, "the service listens on this machine only", True),
-        ({"has_tokens": False, "listen": "0.0.0.0:0", "first_token": True}, "the next start makes", False),
+        ({"has_tokens": False, "listen": "0.0.0.0:0", "first_token": True}, "the next start creates", False),
         ({"listen": "0.0.0.0:0"}, "http.public_url is not set", False),
         ({"public_url": "http://tocsin.example.org/"}, "unencrypted", True),
         ({"public_url": "http://tocsin.lan/"}, "unencrypted", False),
         ({"public_url": "http://10.0.0.7/"}, "unencrypted", False),
         ({"public_url": "https://tocsin.example.org/?a=b"}, "more than an address", True),
-        ({"listen": "0.0.0.0:0", "public_url": "http://localhost:8330/"}, "their own machine", True),
-        ({"trusted_proxies": ("0.0.0.0/0",)}, "everybody is believed", True),
+        ({"listen": "0.0.0.0:0", "public_url": "http://localhost:8330/"}, "on other machines is not this one", True),
+        ({"trusted_proxies": ("0.0.0.0/0",)}, "any client can forge its address", True),
         ({"trusted_proxies": ("172.18.0.2/32",)}, None, False),
         ({"public_url": "https://tocsin.example.org/"}, None, False),
     ],
@@ -142,20 +142,20 @@ def test_the_address_and_its_tokens_are_looked_at_in_an_installation(sound: Inst
 
     sound.call("token", "add", "me", "--scope", "admin")
 
-    assert "no token was made" in before
-    assert "no token was made" not in told(sound)
+    assert "there is no token" in before
+    assert "there is no token" not in told(sound)
 
 
 def test_a_configuration_that_others_can_write_is_found(sound: Installation) -> None:
     (sound.folder / "tocsin.toml").chmod(0o666)
 
-    assert f"can be written by others: {sound.folder / 'tocsin.toml'}. chmod go-w" in told(sound, wrong=True)
+    assert f"is writable by others: {sound.folder / 'tocsin.toml'}. chmod go-w" in told(sound, wrong=True)
 
 
 def test_a_folder_that_others_can_write_is_found(sound: Installation) -> None:
     sound.folder.chmod(0o777)
 
-    assert "The configuration's folder can be written by others" in told(sound, wrong=True)
+    assert "The configuration's folder is writable by others" in told(sound, wrong=True)
     sound.folder.chmod(0o1777)
     assert "folder can be written" not in told(sound)
 
@@ -163,18 +163,18 @@ def test_a_folder_that_others_can_write_is_found(sound: Installation) -> None:
 def test_a_store_that_others_can_read_is_found(sound: Installation) -> None:
     (sound.folder / "tocsin.db").chmod(0o644)
 
-    assert f"The store can be read by others: {sound.folder / 'tocsin.db'}. chmod 600" in told(sound, wrong=True)
+    assert f"The store is readable by others: {sound.folder / 'tocsin.db'}. chmod 600" in told(sound, wrong=True)
 
 
 @pytest.mark.parametrize(
     ("key", "value", "file", "what"),
     [
-        ("secret", "whsec_abc", "tocsin.toml", "The configuration, which has a secret in it (channels.lines.secret),"),
+        ("secret", "whsec_abc", "tocsin.toml", "The configuration, which contains a secret (channels.lines.secret),"),
         (
             "url",
             "https://a.example/b",
             "tocsin.toml",
-            "The configuration, which has a secret in it (channels.lines.url),",
+            "The configuration, which contains a secret (channels.lines.url),",
         ),
         ("secret_file", "a.secret", "a.secret", "A file with a secret"),
     ],
@@ -191,14 +191,14 @@ def test_a_secret_that_others_can_read_is_found(
 
     (sound.folder / file).chmod(0o640)
 
-    assert "can be read by others" not in before
-    assert f"{what} can be read by others: {sound.folder / file}. chmod 600" in told(sound, wrong=True)
+    assert "is readable by others" not in before
+    assert f"{what} is readable by others: {sound.folder / file}. chmod 600" in told(sound, wrong=True)
 
 
 def test_a_disk_without_room_for_a_backup_is_found(sound: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 5_000_000}))
 
-    assert "The disk of the store has 5 MB left" in told(sound, wrong=True)
+    assert "The disk has 5 MB free" in told(sound, wrong=True)
 
 
 def test_the_last_backup_is_told_and_an_old_one_is_wrong(sound: Installation) -> None:
@@ -207,16 +207,16 @@ def test_the_last_backup_is_told_and_an_old_one_is_wrong(sound: Installation) ->
     after = told(sound, wrong=False)
     (sound.folder / "tocsin.db.backup").write_text(json.dumps({"at": 1_700_000_000_000_000, "file": "copy.db"}))
 
-    assert "No backup of this store was made" in before
+    assert "made no backup of the store yet" in before
     assert f": {sound.folder / 'copy.db'}." in after
-    assert "The last backup of this store is of 2023-11-" in told(sound, wrong=True)
+    assert "The last backup of the store was made at 2023-11-" in told(sound, wrong=True)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"at": "x"}', '{"at": 1}'])
 def test_a_note_of_a_backup_that_cannot_be_read_is_none(sound: Installation, text: str) -> None:
     (sound.folder / "tocsin.db.backup").write_text(text)
 
-    assert "No backup of this store was made" in told(sound)
+    assert "made no backup of the store yet" in told(sound)
 
 
 def test_what_was_kept_beside_the_store_is_told_with_its_size(sound: Installation) -> None:
@@ -228,7 +228,7 @@ def test_what_was_kept_beside_the_store_is_told_with_its_size(sound: Installatio
 def test_a_clock_before_this_program_is_wrong() -> None:
     (finding,) = examine_clock(0)
 
-    assert (finding.is_wrong, "before this program was made" in finding.what) == (True, True)
+    assert (finding.is_wrong, "before this program was written" in finding.what) == (True, True)
     assert list(examine_clock(1_800_000_000_000_000)) == []
 
 
@@ -242,4 +242,4 @@ def test_a_running_engine_is_asked_and_not_displaced(sound: Installation, taken:
     finally:
         lock.release()
 
-    assert "A service works on this store, and nobody answers" in found
+    assert "A service uses this store, but there is no answer" in found

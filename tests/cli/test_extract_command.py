@@ -67,7 +67,7 @@ def test_LM46_links_that_are_not_to_be_followed_are_not_shown_but_to_their_owner
     own = installation.call("extract", "--as", "links", "--own", file)
 
     assert (guarded.status, guarded.records) == (0, [])
-    assert f"{file}: not to be followed (nofollow): links are left out; --own shows them" in guarded.err
+    assert f"{file}: nofollow, so its links are left out; if the page is yours, --own shows them" in guarded.err
     assert (own.status, len(own.records), own.err) == (0, 2, "")
 
 
@@ -77,7 +77,7 @@ def test_LM45_texts_that_are_not_to_be_indexed_are_not_shown(installation: Insta
     answer = installation.call("extract", "--as", "meta", file)
 
     assert answer.records[0]["title"] is None
-    assert f"{file}: not to be indexed (noindex): texts are left out; --own shows them" in answer.err
+    assert f"{file}: noindex, so its texts are left out; if the page is yours, --own shows them" in answer.err
 
 
 def test_one_bad_source_does_not_keep_the_others_back(installation: Installation) -> None:
@@ -95,7 +95,7 @@ def test_a_url_of_another_kind_is_no_file_that_is_missing(installation: Installa
     answer = installation.call("extract", "--as", "links", "ftp://a.example/x.html")
 
     assert (answer.status, answer.out) == (2, "")
-    assert "ftp://a.example/x.html: only pages at http and https URLs are asked for" in answer.err
+    assert "ftp://a.example/x.html: only http and https URLs can be fetched" in answer.err
 
 
 def test_a_source_is_read_from_standard_input(installation: Installation) -> None:
@@ -187,7 +187,7 @@ async def test_a_password_is_not_shown(installation: Installation) -> None:
     [
         ("meta", ["a.html (utf-8)", "title", "The sea", "version in fr", "http://e.example/fr", "depth", "author"]),
         ("links", ["next nofollow rev prev", "one", "http://e.example/a"]),
-        ("robots", ["its text may be indexed, its links may be followed; it says: noarchive"]),
+        ("robots", ["its text may be indexed, its links may be followed; it declares: noarchive"]),
         ("copies", ["http://e.example/a", "reference", "2014-03-17", "http://c.example/", "memento"]),
     ],
 )

@@ -112,7 +112,7 @@ def test_one_document_is_of_one_page(form: str, installation: Installation) -> N
     lines = installation.call("extract", "--as", form, "--json", *pages)
 
     assert (refused.status, refused.out) == (2, "")
-    assert f"--as {form} makes one document of one page; name one source, or --json" in refused.err
+    assert f"--as {form} makes one document of one page; name one source, or give --json" in refused.err
     assert [record["source"] for record in lines.records] == pages
 
 
@@ -139,7 +139,7 @@ def test_VC09_of_several_contacts_the_first_is_given_and_the_others_are_told_of(
     out, err = written(installation, "--as", "vcard", page)
 
     assert out.count(b"BEGIN:VCARD") == 1
-    assert f"{page}: 2 contacts, this is the first; --item 2 gives another, --item all every one" in err
+    assert f"{page}: 2 contacts, this is the first; --item 2 gives the second, --item all every one" in err
 
 
 @pytest.mark.parametrize(("item", "names"), [("2", [b"Ben Moor"]), ("all", [b"Ann Lee", b"Ben Moor"])])
@@ -180,11 +180,11 @@ def test_an_item_that_is_not_there_is_a_wrong_call(form: str, item: str, said: s
     ("arguments", "said"),
     [
         (("--as", "ical", "--profile", "living"), "ical has no profile 'living'; choose one of: export, text"),
-        (("--as", "turtle", "--item", "1"), "--as turtle gives the whole page; leave --item out"),
-        (("--as", "links", "--profile", "text"), "--profile belongs to the formats microdata, vcard, ical"),
-        (("--as", "meta", "--item", "all"), "--item belongs to the formats microdata, vcard, ical"),
-        (("--as", "vcard", "--item", "0"), "0: neither a number from 1 nor all"),
-        (("--as", "vcard", "--item", "²"), "²: neither a number from 1 nor all"),
+        (("--as", "turtle", "--item", "1"), "--as turtle covers the whole page; leave --item out"),
+        (("--as", "links", "--profile", "text"), "--profile is for the formats microdata, vcard, ical"),
+        (("--as", "meta", "--item", "all"), "--item is for the formats microdata, vcard, ical"),
+        (("--as", "vcard", "--item", "0"), "0: not a number from 1, nor all"),
+        (("--as", "vcard", "--item", "²"), "²: not a number from 1, nor all"),
     ],
 )
 def test_what_a_format_has_not_is_refused_with_what_it_has(
@@ -202,14 +202,14 @@ def test_a_page_of_unknown_address_needs_one_for_some_formats(form: str, install
     answer = installation.call("extract", "--as", form, "-", stdin=TOWN)
 
     assert (answer.status, answer.out) == (2, "")
-    assert f"-: {form} needs the page's own address; give it with --base URL" in answer.err
+    assert f"-: {form} needs the page's URL; give it with --base URL" in answer.err
 
 
 def test_items_of_a_page_of_unknown_address_have_empty_urls_and_it_is_said(installation: Installation) -> None:
     answer = installation.call("extract", "--as", "microdata", "-", stdin=TOWN)
 
     assert answer.records[0]["items"][0]["properties"]["url"] == [""]
-    assert answer.err == "-: its address is not known, so relative URLs are left empty; --base gives it\n"
+    assert answer.err == "-: its URL is not known, so relative URLs are left empty; give it with --base\n"
 
 
 def test_the_address_of_a_file_is_where_it_lies(installation: Installation) -> None:
@@ -253,7 +253,7 @@ def test_LM45_a_page_that_is_not_to_be_indexed_is_taken_away_by_its_owner_alone(
     own = installation.call("extract", "--as", form, "--own", page)
 
     assert (guarded.status, guarded.out) == (0, "")
-    said = f"{page}: not to be indexed (noindex): texts are left out; --own shows them if the page is yours\n"
+    said = f"{page}: noindex, so its texts are left out; if the page is yours, --own shows them\n"
     assert guarded.err == said
     assert "Harbour" in own.out or "Ann" in own.out
 
@@ -282,7 +282,7 @@ async def test_LM49_a_header_keeps_a_page_back_too(installation: Installation) -
         answer = await asyncio.to_thread(installation.call, *arguments)
 
     assert (answer.status, answer.out) == (0, "")
-    assert "not to be indexed" in answer.err
+    assert "noindex, so its texts are left out" in answer.err
 
 
 async def test_a_fetched_page_has_its_own_address(installation: Installation) -> None:

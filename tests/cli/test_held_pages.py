@@ -60,7 +60,7 @@ async def test_a_check_of_all_names_it_checks_the_others_and_asks_for_its_user(
     outcome, error = told[held]
     assert (outcome, error["kind"]) == ("deferred", "settings")
     assert "pages.proxy: allowed is the address of an HTTP proxy" in error["message"]
-    assert "1 page held: settings of theirs cannot be used; see: tocsin doctor" in answer.err
+    assert "1 page not checked, because of invalid settings; see: tocsin doctor" in answer.err
     assert answer.status == 1
 
 

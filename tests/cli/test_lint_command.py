@@ -77,7 +77,7 @@ def test_what_is_no_page_is_said_to_be_none(
     file.write_bytes(body)
 
     assert run(["lint", str(file)]) == 2
-    assert capsys.readouterr() == ("", f"tocsin: {file}: {reason}; only a page can be judged\n")
+    assert capsys.readouterr() == ("", f"tocsin: {file}: {reason}; only a page can be checked\n")
 
 
 def test_a_file_without_end_is_not_read_to_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,7 +86,7 @@ def test_a_file_without_end_is_not_read_to_it(tmp_path: Path, capsys: pytest.Cap
         stream.truncate(64 * 2**20 + 1)
 
     assert run(["lint", str(file)]) == 2
-    assert capsys.readouterr().err == f"tocsin: {file}: more than 64 MiB; no page is that large, name another file\n"
+    assert capsys.readouterr().err == f"tocsin: {file}: more than 64 MiB; no page is that large; name another file\n"
 
 
 def test_a_person_reads_a_line_for_each_finding_or_that_there_is_none(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_person_reads_a_line_for_each_finding_or_that_there_is_none(tmp_path: 
 
     assert status == 1
     assert "a.html:1:28: error T01: \ufffd[1mx is neither true" in shown
-    assert "b.html: nothing to mend" in shown
+    assert "b.html: nothing to correct" in shown
 
 
 def test_sarif_is_one_log_of_all_sources(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -162,7 +162,7 @@ def test_text_goes_into_a_pipe_too_if_it_is_asked_for(tmp_path: Path, capsys: py
     assert run(["lint", "--format", "text", str(file)]) == 1
     out, err = capsys.readouterr()
     assert out.startswith(f"{file}:1:27: error T01: soon is neither")
-    assert "Not looked at: the page as scripts would leave it." in err
+    assert "Not checked: the page as scripts would leave it." in err
 
 
 def test_json_stands_on_a_terminal_too_if_it_is_asked_for(tmp_path: Path) -> None:

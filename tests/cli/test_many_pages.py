@@ -66,7 +66,7 @@ async def test_whoever_interrupts_a_long_edit_is_told_how_far_it_came(capsys: py
     async with asyncio.TaskGroup() as group:
         task = group.create_task(work(), name="edit")
 
-    told = "Interrupted: 1,000 pages of 2,500 removed; the same call once more goes on from there.\n"
+    told = "Interrupted: 1,000 pages of 2,500 removed; run the same command again to continue.\n"
     assert capsys.readouterr().err == told
 
 
@@ -80,7 +80,7 @@ def test_the_doctor_names_a_host_whose_pages_cannot_be_checked_in_time(installat
     assert answer.status == 1
     assert found["wrong"]
     assert found["finding"] == (
-        "Host one.example: 13 pages, one every 2h takes 26h at least, but they are wanted every 24h: 1.1 times as long."
+        "Host one.example: 13 pages; at one every 2h, a round takes 26h at least, 1.1 times their interval of 24h."
     )
     assert 'hosts.rules."one.example".delay' in found["mend"]
 
@@ -92,7 +92,7 @@ def test_the_list_says_that_a_host_is_crowded(installation: Installation) -> Non
     answer = installation.call("watch", "list")
 
     assert len(answer.records) == 13
-    assert answer.err.startswith("CROWDED: one.example: 13 pages, ")
+    assert answer.err.startswith("CROWDED: one.example: 13 pages; ")
 
 
 def test_a_list_without_crowded_hosts_says_nothing_of_them(installation: Installation) -> None:

@@ -90,10 +90,10 @@ async def test_what_is_muted_on_a_whole_host_is_listed_and_can_be_heard_there(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--unmute", "7"], "--unmute '7': no place has this number; there are none"),
-        (["--mute", "x"], "--mute 'x': no place has this number"),
-        (["--unmute", "1", "--look-at", "p"], "leave --look-at and --ignore out"),
-        (["--on-host"], "give one of them"),
+        (["--unmute", "7"], "--unmute '7': no noise has this number; there are none"),
+        (["--mute", "x"], "--mute 'x': no noise has this number"),
+        (["--unmute", "1", "--look-at", "p"], "do not go with --look-at and --ignore"),
+        (["--on-host"], "--on-host needs --mute or --unmute"),
     ],
 )
 async def test_a_call_that_cannot_be_meant_is_wrong(

@@ -51,8 +51,8 @@ async def test_a_check_brings_the_store_up_to_date_keeps_a_copy_and_says_so(
 
     kept = installation.folder / f"tocsin.db.before-{NEWEST}.v{OLD}"
     assert (first.status, [record["outcome"] for record in first.records]) == (0, ["first"])
-    assert "the store was of an older version, and was brought up to date" in first.err
-    assert f"The store as it was is kept as {kept}; remove it once you are content." in first.err
+    assert "the store was of an older version, and was migrated" in first.err
+    assert f"A copy of the old store is kept as {kept}; delete it when you no longer need it." in first.err
     assert (version_of(installation.folder / "tocsin.db"), version_of(kept)) == (NEWEST, OLD)
     assert (again.status, "older version" in again.err) == (0, False)
 
@@ -89,7 +89,9 @@ def test_an_import_of_a_table_says_that_it_migrates_from_which_version_to_which_
     answer = installation.call("table", "import", table)
 
     kept = installation.folder / f"tocsin.db.before-{NEWEST}.v{OLD}"
-    assert f"the store is of version {OLD} and is brought to {NEWEST}; as it was it is kept as {kept}" in answer.err
+    assert (
+        f"the store is migrated from version {OLD} to {NEWEST}; a copy of the old one is kept as {kept}" in answer.err
+    )
     assert version_of(kept) == OLD
 
 

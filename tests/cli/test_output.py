@@ -134,7 +134,7 @@ def test_progress_on_a_terminal_leaves_nothing_behind(tmp_path: Path) -> None:
     status, shown = on_terminal("table", "verify", "nope.txt", cwd=tmp_path)
 
     assert status == 2
-    assert shown.splitlines() == ["tocsin: nope.txt: No such file or directory; name a file that can be read"]
+    assert shown.splitlines() == ["tocsin: nope.txt: No such file or directory; name a readable file"]
 
 
 def test_a_reader_that_has_enough_is_no_error(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_pairs_without_labels_are_only_listed(tmp_path: Path) -> None:
     status, said = on_terminal("compare", "--pairs", ".", cwd=tmp_path)
 
     assert status == 0
-    assert "mine: told: article:modified_time changed" in said
+    assert "mine: reported: article:modified_time changed" in said
 
 
 def test_a_person_is_told_which_pairs_are_wrong_and_why(tmp_path: Path) -> None:
@@ -98,10 +98,10 @@ def test_a_page_that_no_parser_may_be_given_is_left_out(tmp_path: Path, capsys: 
 @pytest.mark.parametrize(
     ("arguments", "mend"),
     [
-        (["--pairs", "."], "no pairs in it; each is a folder that holds old.html and new.html"),
+        (["--pairs", "."], "contains no pairs; each is a folder with old.html and new.html"),
         (["a", "b", "--pairs", "."], "name a folder of pairs, or two pages"),
         (["a"], "name two pages, OLD and NEW, or a folder of pairs"),
-        (["a", "b", "--rule", "etag: ignore"], "are for --pairs"),
+        (["a", "b", "--rule", "etag: ignore"], "need --pairs"),
         (["--pairs", ".", "--look-at", "p["], "write a CSS selector"),
         (["--pairs", ".", "--rule", "moon: major"], "there is no signal 'moon'"),
     ],

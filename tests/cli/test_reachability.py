@@ -1,4 +1,4 @@
-"""Whether channels could be reached is asked of no address that may not be dialled."""
+"""The doctor dials no channel at an address that is refused."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ def test_the_doctor_dials_no_address_that_is_refused(installation: Installation)
 
         with pytest.raises(BlockingIOError):
             server.accept()
-    assert "is not dialled: 127.0.0.1 is a loopback address" in answer.out
+    assert "is not contacted: 127.0.0.1 is a loopback address" in answer.out

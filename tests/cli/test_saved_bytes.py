@@ -33,14 +33,14 @@ async def test_a_person_is_told_at_the_end_of_a_check_what_was_not_sent_again(
 ) -> None:
     _, seen = await asyncio.to_thread(typed, installation, "check", origin.url("/a"))
 
-    assert "1 not modified, 4.9 KiB not sent again" in seen
+    assert "1 not modified, 4.9 KiB saved" in seen
 
 
 async def test_a_program_is_told_how_many_bytes_a_check_saved(installation: Installation, origin: Origin) -> None:
     answer = await asyncio.to_thread(installation.call, "check", origin.url("/a"))
 
     assert (answer.records[0]["not_modified"], answer.records[0]["saved_bytes"]) == (True, len(BODY))
-    assert "not sent again" not in answer.err
+    assert "saved" not in answer.err
 
 
 async def test_what_was_not_sent_again_is_summed_up_for_each_page(installation: Installation, origin: Origin) -> None:
@@ -51,7 +51,7 @@ async def test_what_was_not_sent_again_is_summed_up_for_each_page(installation: 
     _, seen = await asyncio.to_thread(typed, installation, "history", origin.url("/a"))
 
     assert page["saved_bytes"] == 3 * len(BODY)
-    assert "not modified: 15 KiB" in seen
+    assert "Bytes saved by 304 answers: 15 KiB" in seen
 
 
 async def test_a_page_that_is_sent_anew_saves_nothing(installation: Installation, origin: Origin) -> None:
@@ -72,7 +72,7 @@ async def test_LM45_what_a_page_says_to_robots_is_listed(installation: Installat
     _, seen = await asyncio.to_thread(typed, installation, "history", origin.url("/b"))
 
     assert [(page["noindex"], page["nofollow"]) for page in pages] == [(False, False), (True, True)]
-    assert "The page says to robots: noindex, nofollow" in seen
+    assert "The page asks robots: noindex, nofollow" in seen
 
 
 @pytest.mark.parametrize(

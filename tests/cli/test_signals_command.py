@@ -225,14 +225,14 @@ async def test_a_person_is_shown_all_of_it(installation: Installation, site: Ori
 
     for words in (
         "2024-06-01",
-        "Not there: json-ld.version",
+        "Not on the page: json-ld.version",
         BUILT,
         "changing by itself: a counter",
-        "Ignored: #cost",
+        "Left out: #cost",
         "Your rules: none",
         "Problem:",
-        "A check now would say: unchanged",
-        "would be the new baseline",
+        "A check now would find: unchanged",
+        "would become the new baseline",
         "muted since",
     ):
         assert words in text
@@ -245,9 +245,9 @@ async def test_a_person_is_told_what_a_check_would_say_and_how(installation: Ins
 
     text = await shown(installation, url)
 
-    assert "A check now would say: minor (S1, declared)" in text
+    assert "A check now would find: minor (S1, declared)" in text
     assert "S1 minor: json-ld.modified changed" in text
-    assert "Nothing is known to change from check to check." in text
+    assert "No noise is known: nothing changes from check to check." in text
 
 
 async def test_a_person_is_told_why_signals_would_not_be_heeded(installation: Installation, site: Origin) -> None:
@@ -255,7 +255,7 @@ async def test_a_person_is_told_why_signals_would_not_be_heeded(installation: In
     await call(installation, "check", url)
     await call(installation, "watch", "set", url, "--signals", "none")
 
-    assert "would not be heeded: signals = none" in await shown(installation, url)
+    assert "would not be used: signals = none" in await shown(installation, url)
 
 
 OWN = '<!doctype html><title>x</title><meta name="topper-major" content="{}"><p>{}'
@@ -270,8 +270,8 @@ async def test_of_a_page_that_speaks_for_itself_is_told_when_else_its_changes_ar
 
     text = " ".join((await shown(installation, url)).split())
 
-    assert "would not be heeded: the page is taken at its word, for it has topper elements" in text
-    assert "told with the next change that they declare; at once with: tocsin watch set URL --signals all" in text
+    assert "would not be used: the page declares its changes in topper elements" in text
+    assert "with the next declared one; to report them at once: tocsin watch set URL --signals all" in text
 
 
 async def test_of_a_page_that_begins_to_speak_for_itself_the_same_is_foreseen_as_found(

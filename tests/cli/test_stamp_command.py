@@ -96,7 +96,7 @@ def test_stamp_keeps_the_files_mode_and_follows_a_link(file: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("a.html",), "say whether the change is --major or --minor"),
+        (("a.html",), "give --major or --minor"),
         (("a.html", "--minor", "--at", "soon"), "soon: not a date"),
         (("none.html", "--minor"), "none.html: No such file"),
     ],
@@ -117,7 +117,7 @@ def test_a_person_is_told_what_was_done(file: Path) -> None:
         .endswith("2026 would be written as a minor change")
     )
     assert on_terminal(*arguments, cwd=file.parent)[1].rstrip().endswith("2026 written as a minor change")
-    assert on_terminal(*arguments, cwd=file.parent)[1].rstrip().endswith("2026 stands there already")
+    assert on_terminal(*arguments, cwd=file.parent)[1].rstrip().endswith("2026 is already there")
 
 
 @pytest.mark.parametrize("order", [("--major", "--minor"), ("--minor", "--major")])

@@ -88,7 +88,7 @@ def test_one_bad_source_does_not_keep_the_others_back(tmp_path: Path, capsys: py
     out, err = capsys.readouterr()
     assert [json.loads(line)["url"] for line in out.splitlines()] == [str(good), str(good)]
     assert "too many html or body elements" in err
-    assert f"{tmp_path / 'none'}: No such file or directory; name a file that can be read" in err
+    assert f"{tmp_path / 'none'}: No such file or directory; name a readable file" in err
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_one_bad_source_does_not_keep_the_others_back(tmp_path: Path, capsys: py
     [
         ("example.org/a", "or write https://example.org/a for a page"),
         ("example.org", "or write https://example.org for a page"),
-        ("index.html", "name a file that can be read"),
-        ("./x.org", "name a file that can be read"),
+        ("index.html", "name a readable file"),
+        ("./x.org", "name a readable file"),
     ],
 )
 def test_a_missing_file_that_looks_like_a_page_is_told_how(
@@ -135,21 +135,21 @@ def test_a_person_is_told_that_what_is_no_page_was_not_read(tmp_path: Path) -> N
 
     _, shown = on_terminal("state", "a.html", cwd=tmp_path)
 
-    assert "a.html (not read)" in shown
+    assert "a.html (not parsed)" in shown
     assert "Problem: not HTML: a PDF document" in shown
 
 
 @pytest.mark.parametrize(
     ("page", "told"),
     [
-        (Page(status=404), "status: answered 404; write the URL that the page has now"),
+        (Page(status=404), "status: answered 404; find the page's current URL"),
         (
             Page(status=401),
-            "status: answered 401; write https://NAME:PASSWORD@HOST/ with what it wants, or set pages.auth",
+            "status: answered 401; write the URL as https://NAME:PASSWORD@HOST/, or set pages.auth",
         ),
         (Page(status=503), "status: answered 503; try again later"),
-        (Page(status=418), "status: answered 418; look at it in a browser, and ask who runs the site"),
-        (Page(status=302, headers={"Location": "/a"}), "; write the URL of the page itself"),
+        (Page(status=418), "status: answered 418; open it in a browser, or ask the operator of the site"),
+        (Page(status=302, headers={"Location": "/a"}), "; give the URL of the page itself"),
         (Page(), "empty: the answer is empty; try again later"),
     ],
     ids=["gone", "locked", "ill", "odd", "circle", "empty"],
@@ -174,4 +174,4 @@ async def test_a_server_that_is_not_there_is_told_with_its_mend(installation: In
     answer = await asyncio.to_thread(installation.call, "state", url)
 
     assert answer.status == 1
-    assert "connection refused; see whether the host and the port are right" in answer.err
+    assert "connection refused; check host and port" in answer.err

@@ -57,7 +57,7 @@ def test_a_storm_that_never_was_is_told_as_such(installation: Installation) -> N
 
     _, shown = on_terminal("alerts", "storms", cwd=installation.folder)
 
-    assert "No change was shared by many pages of a host." in shown
+    assert "There was no storm: no change was shared by many pages of a host." in shown
 
 
 async def test_what_many_pages_share_is_told_once_and_page_by_page_on_demand(changed: Installation) -> None:
@@ -140,4 +140,4 @@ def test_a_storm_that_is_not_there_is_named_with_the_mend(installation: Installa
     answer = installation.call("alerts", *words)
 
     assert answer.status != 0
-    assert "storm 7: there is none" in answer.err
+    assert "storm 7: no such storm" in answer.err

@@ -64,4 +64,4 @@ def test_verify_refuses_a_malformed_table_with_line_column_and_reason(
 
 def test_a_table_that_is_not_there_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["table", "verify", str(tmp_path / "none")]) == 2
-    assert "No such file or directory; name a file that can be read" in capsys.readouterr().err
+    assert "No such file or directory; name a readable file" in capsys.readouterr().err

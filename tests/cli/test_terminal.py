@@ -70,13 +70,13 @@ async def test_every_listing_is_for_people_on_a_terminal(installation: Installat
         "No channel is configured": ("channel", "list"),
         "The store is sound": ("store", "check"),
         "Nothing to do": ("store", "migrate"),
-        "There is no contact": ("doctor",),
+        "No contact is configured": ("doctor",),
     }
 
     seen = {word: await asyncio.to_thread(typed, installation, *call) for word, call in calls.items()}
 
     assert [word for word, (_, text) in seen.items() if word not in text] == []
-    assert not any("{" in text for word, (_, text) in seen.items() if word != "There is no contact")
+    assert not any("{" in text for word, (_, text) in seen.items() if word != "No contact is configured")
 
 
 def test_foreign_text_cannot_steer_the_terminal(installation: Installation) -> None:
@@ -139,7 +139,7 @@ def test_a_full_disk_is_told_in_a_line(installation: Installation) -> None:
     _, err = process.communicate()
 
     assert process.returncode == 1
-    assert err.startswith(b"tocsin: what was to be printed cannot be written")
+    assert err.startswith(b"tocsin: standard output cannot be written")
     assert err.count(b"\n") == 1
 
 
@@ -159,7 +159,7 @@ def test_hints_are_broken_between_words(installation: Installation) -> None:
     _, seen = typed(installation, "channel", "list")
 
     lines = seen.splitlines()
-    assert "configuration." in seen
+    assert "to send them." in seen
     assert len(lines) > 1
     assert max(map(len, lines)) <= 80
 
@@ -169,14 +169,14 @@ def test_one_page_is_not_told_as_many(installation: Installation) -> None:
 
     _, seen = typed(installation, "watch", "clear", keys=b"n\n")
 
-    assert "This will remove 1 page with all that is stored of it." in seen
+    assert "This will remove 1 page with everything stored about it." in seen
 
 
 def test_that_nothing_was_told_yet_is_said(installation: Installation) -> None:
     installation.call("watch", "add", "--no-check", A)
 
     assert "No alert yet." in typed(installation, "alerts", "list")[1]
-    assert "There is no such alert." in typed(installation, "alerts", "list", "--dead")[1]
+    assert "No alert matches." in typed(installation, "alerts", "list", "--dead")[1]
 
 
 def test_no_bar_is_shown_where_a_pipe_may_lead_to_the_same_terminal(installation: Installation) -> None:
@@ -227,8 +227,8 @@ async def test_why_a_page_was_not_asked_for_is_told_once_and_truly(installation:
         await asyncio.to_thread(installation.call, "watch", "set", url, "--mode", "off")
         _, off = await asyncio.to_thread(typed, installation, "--config", config, "check", url)
 
-    assert "not asked for: checked within 5m" in soon
-    assert "not asked for: it is off" in off
+    assert "not fetched: checked within 5m" in soon
+    assert "not fetched: it is off" in off
     assert "problem:" not in soon + off
     assert "it is off" not in soon
 
@@ -239,4 +239,4 @@ async def test_a_page_that_asks_for_no_awareness_is_told_so(installation: Instal
         await asyncio.to_thread(installation.call, "watch", "add", "--no-check", "--mode", "auto", site.url("/a"))
         _, seen = await asyncio.to_thread(typed, installation, "check", site.url("/a"))
 
-    assert "not subject to awareness: its mode is auto" in seen
+    assert "no alerts: its mode is auto" in seen

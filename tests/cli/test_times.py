@@ -40,7 +40,7 @@ def test_what_is_no_time_to_come_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["3651d", "9999999d", "9999-12-31T23:59:59Z"])
 def test_a_time_beyond_ten_years_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match=r"--at: .* is too far; name a time within 3650 days"):
+    with pytest.raises(UsageError, match=r"--at: .* is too far away; give a time within 3650 days"):
         parse_time(text, now=NOW, option="--at")
 
 

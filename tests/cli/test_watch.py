@@ -39,7 +39,7 @@ def test_adding_a_page_that_is_watched_already_changes_nothing_and_says_so(insta
     answer = installation.call("watch", "add", "--no-check", A, "--every", "6h")
 
     assert answer.status == 0
-    assert "watched already" in answer.err
+    assert "already watched" in answer.err
     assert answer.records[0]["added"] is False
     assert page_of(installation, A)["settings"] == {}
 
@@ -151,14 +151,14 @@ def test_pages_move_to_another_group(installation: Installation) -> None:
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        ([A], "say what to set"),
-        (["--mode", "off"], "say for whom"),
-        ([A, "--all", "--mode", "off"], "say for whom"),
+        ([A], "nothing to set"),
+        (["--mode", "off"], "name pages, or give"),
+        ([A, "--all", "--mode", "off"], "name pages, or give"),
         ([A, "--every", "6h", "--cron", "0 6 * * *"], "exclude each other"),
         ([A, "--text", "x", "--clear-text"], "exclude each other"),
         ([A, "--unset", "evry"], "the nearest known key is pages.every"),
-        ([A, "--unset", "every", "--every", "6h"], "set and unset at once; leave one of them out"),
-        (["--group", "nowhere", "--mode", "off"], "there is no such group; there are: main"),
+        ([A, "--unset", "every", "--every", "6h"], "set and unset at the same time; leave one of them out"),
+        (["--group", "nowhere", "--mode", "off"], "no such group; groups are: main"),
         ([B, "--mode", "off"], f"{B}: not watched; add it with: tocsin watch add {B}"),
     ],
 )

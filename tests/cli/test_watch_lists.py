@@ -56,7 +56,7 @@ def test_an_empty_list_is_told_with_what_a_list_is(installation: Installation) -
     answer = installation.call("watch", "import", installation.write("pages.txt", "\n# nothing\n"))
 
     assert answer.status == 1
-    assert "there is no page in it; a list has a URL a line" in answer.err
+    assert "contains no page; a list has one URL per line" in answer.err
 
 
 def test_words_that_are_too_long_refuse_their_line_alone(installation: Installation) -> None:

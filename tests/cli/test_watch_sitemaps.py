@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.origin import Origin, Page, RawOrigin
-from tocsin.cli.watch.sitemaps import Errand, fetch_lists
+from tocsin.cli.watch.sitemaps import SitemapImport, fetch_lists
 from tocsin.lists.importing import Tally
 from tocsin.settings import Settings
 
@@ -225,7 +225,7 @@ async def test_an_index_in_an_index_is_refused(installation: Installation, site:
     answer = await take(installation, site.url("/index.xml"))
 
     assert (answer.status, answer.records[0]["added"], answer.records[0]["refused"]) == (1, 1, 1)
-    assert f"{site.url('/inner.xml')}:2: an index in an index" in answer.err
+    assert f"{site.url('/inner.xml')}:2: an index within an index" in answer.err
     assert "/2.xml" not in asked(site)
 
 
@@ -348,14 +348,15 @@ async def test_an_index_of_indexes_is_not_walked_to_its_end(installation: Instal
     assert 20 <= len(read) < 25
     assert answer.records[0]["refused"] == 40
     assert (
-        f"{40 - len(read)} sitemaps not fetched, since the first 20 of this index are indexes themselves" in answer.err
+        f"{40 - len(read)} sitemaps not fetched, because the first 20 of this index are indexes themselves"
+        in answer.err
     )
 
 
 async def test_sitemaps_that_are_not_read_in_time_are_counted(site: Origin, capsys: pytest.CaptureFixture[str]) -> None:
     site.pages["/index"] = index(*(site.url(f"/{number}") for number in range(3)))
     source, tally = site.url("/index"), Tally()
-    errand = Errand(source, "main", is_offer=False, takes_all=False, any_host=False, only_looks=False)
+    errand = SitemapImport(source, "main", is_offer=False, takes_all=False, any_host=False, only_looks=False)
 
     await fetch_lists(Settings(), errand, tally, lambda pages: list(pages).clear(), longest=timedelta())
 

@@ -69,7 +69,7 @@ async def test_the_watch_list_tells_what_a_page_is_suspected_of(installation: In
         text = await shown(installation, "watch", "list")
         (page,) = (await asyncio.to_thread(installation.call, "watch", "list", "--json")).records
 
-    assert f"Suspect: {url}: login: its title says" in text
+    assert f"Held back: {url}: login: its title says" in text
     assert page["last_check"]["problem"].startswith("login: ")
     assert "tocsin watch set URL --suspects accept" in text
     assert "tocsin watch set URL --suspects accept" in checked_now

@@ -9,13 +9,13 @@ import pytest
 
 from tests.journey.running import PATIENCE_S
 from tocsin.adapters.stores import open_store
-from tocsin.demo.show import CONFIGURATION, LOG, SETTINGS, STORE, Service, ServiceEnded, StoryStuck, play
+from tocsin.demo.show import CONFIGURATION, LOG, SETTINGS, STORE, DemoService, ServiceEnded, StoryStuck, play
 from tocsin.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tocsin.demo.rows import Line
+    from tocsin.demo.rows import DemoLine
 
 
 class Listener:
@@ -25,7 +25,7 @@ class Listener:
         self.folder: Path | None = None
         self.address = ""
         self.heads: list[str] = []
-        self.lines: list[Line] = []
+        self.lines: list[DemoLine] = []
 
     def begin(self, *, folder: Path, pages: int, address: str) -> None:
         assert pages
@@ -35,7 +35,7 @@ class Listener:
     def head(self, title: str) -> None:
         self.heads.append(title)
 
-    def tell(self, line: Line, step: str) -> None:
+    def tell(self, line: DemoLine, step: str) -> None:
         assert step == self.heads[-1]
         self.lines.append(line)
 
@@ -53,7 +53,7 @@ async def test_a_step_that_never_comes_is_named_and_everything_is_cleared_away()
 async def test_its_web_pages_are_where_it_is_said(tmp_path: Path) -> None:
     (tmp_path / CONFIGURATION).write_text(SETTINGS)
 
-    async with Service(tmp_path) as service, httpx.AsyncClient(timeout=PATIENCE_S) as browser:
+    async with DemoService(tmp_path) as service, httpx.AsyncClient(timeout=PATIENCE_S) as browser:
         answer = await browser.get(await service.address())
 
     # 503: it is there, and is still starting.
@@ -64,7 +64,7 @@ async def test_its_web_pages_are_where_it_is_said(tmp_path: Path) -> None:
 async def test_a_service_that_ends_before_it_listens_is_not_waited_for(tmp_path: Path) -> None:
     (tmp_path / CONFIGURATION).write_text("[nothing]\n")
 
-    async with Service(tmp_path) as service:
+    async with DemoService(tmp_path) as service:
         with pytest.raises(ServiceEnded, match="status 2"):
             await service.address()
 
@@ -72,7 +72,7 @@ async def test_a_service_that_ends_before_it_listens_is_not_waited_for(tmp_path:
 async def test_a_service_that_ends_by_itself_is_told_with_its_last_words(tmp_path: Path) -> None:
     (tmp_path / CONFIGURATION).write_text(SETTINGS.replace("gather", "gathr"))
 
-    async with Service(tmp_path) as service:
+    async with DemoService(tmp_path) as service:
         await service.ended()
 
         with pytest.raises(ServiceEnded, match=r"(?s)status 2.*gather"):

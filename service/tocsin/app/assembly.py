@@ -64,7 +64,7 @@ async def open_store_for(
 ) -> AsyncIterator[Store]:
     """Open the store that the settings name; raises StoreError.
 
-    telemetry  is told of a store that is brought up to date
+    telemetry  receives an event when the store is migrated
     """
 
     def tell(migrating: Migrating) -> None:
@@ -87,7 +87,7 @@ async def open_store_for(
 
 
 def memory_of_a_fetcher(fetch: FetchSettings, count: int) -> int:
-    """Give the bytes that none of so many fetchers takes that is well.
+    """Return the memory limit, in bytes, that no healthy fetcher reaches.
 
     That is program and caches, bodies in flight, and the worst page.
     """
@@ -96,15 +96,15 @@ def memory_of_a_fetcher(fetch: FetchSettings, count: int) -> int:
 
 
 class Assembly:
-    """One engine's parts, each made once, when it is first asked for.
+    """The parts of one engine, each made once, on first use.
 
     fetcher       makes requests where no fetcher processes do; None where they do
     request_id    the request that it works for; None for a service
-    on_committed  is told of each batch of results that was written
+    on_committed  is called with each batch of results that was written
     bell          rings when alerts were written
     loop_time     says how late this process's loop is
     counts        what was counted of its work so far, by
-    telemetry     which counts what it is told of, and passes it on to the one that was given
+    telemetry     counts events, and passes them on to the one that was given
     """
 
     def __init__(
@@ -318,7 +318,7 @@ class Assembly:
 
     @cached_property
     def _checking(self) -> Checking:
-        assert self._fetcher is not None  # noqa: S101 - asked for only where there is one
+        assert self._fetcher is not None  # noqa: S101 - used only where there is one
         return put_together(
             self._settings.instance,
             self._settings.fetch,
@@ -396,7 +396,7 @@ async def assemble(
 ) -> AsyncIterator[Assembly]:
     """Put an engine together on an open store; as a service, or for one request.
 
-    fetchers   so many processes fetch and assess; 0: this one does
+    fetchers   number of fetcher processes; 0: this process fetches
     starter    starts them, on this machine where nothing else is said
     demo_port  of loopback, kept for the demo site; 0: there is none
     """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tocsin.settings import ChannelSettings, Settings
 
 TAKEN_S: Final = 5.0
-"""When a running service should have begun a test that it was asked for."""
+"""A running service begins a requested test within this time."""
 _FOLLOW_S: Final = 0.1
 
 

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 from tocsin.adapters.demo.almanac import AUTHORS
-from tocsin.adapters.demo.site import DemoSite, Place
+from tocsin.adapters.demo.site import DemoSite, ReservedPort
 from tocsin.configuration.pages import parse_page_settings
 from tocsin.errors import UsageError
 from tocsin.events import Happening
@@ -50,14 +50,14 @@ async def list_demo_pages(store: Store, now: Instant, **changed: str) -> None:
     await store.request_check([page_id for page_id in added if page_id is not None], now)
 
 
-class DemoDesk:
+class DemoSwitch:
     """Implements `ports.DemoDesk`.
 
-    place  the port that the fetchers were told of
+    place  the port that the fetchers know
     Use it inside `running`.
     """
 
-    def __init__(self, place: Place, store: Store, clock: Clock, telemetry: Telemetry) -> None:
+    def __init__(self, place: ReservedPort, store: Store, clock: Clock, telemetry: Telemetry) -> None:
         self._place, self._store, self._clock, self._telemetry = place, store, clock, telemetry
         self._site: DemoSite | None = None
         self._stack = AsyncExitStack()

@@ -37,7 +37,7 @@ HOLD = timedelta(minutes=10)
 """How long one list may wait for its turn; a user looks on."""
 
 
-class Downloads:
+class ListDownloads:
     """Fetches lists.
 
     typed   the URL that the user named: its address may be private, and robots.txt is not asked about it
@@ -77,7 +77,7 @@ class Downloads:
     async def sitemaps(self) -> tuple[str, ...]:
         """Return what the robots.txt of the site that the user named says of its sitemaps, as written.
 
-        Raises FetchFailed or FetchRefused where it cannot be had.
+        Raises FetchFailed or FetchRefused.
         """
         found = await self._robots.sitemaps(self._typed.url, self._policy.proxy or None)
         if found is None:
@@ -87,7 +87,7 @@ class Downloads:
 
 
 @asynccontextmanager
-async def open_downloads(settings: Settings, typed: str) -> AsyncIterator[Downloads]:
+async def open_downloads(settings: Settings, typed: str) -> AsyncIterator[ListDownloads]:
     """Open what fetches the list that a user named, and those that it names.
 
     Raises BadUrl; SettingsError where the proxy or the credentials of pages cannot be read from their files.
@@ -109,4 +109,4 @@ async def open_downloads(settings: Settings, typed: str) -> AsyncIterator[Downlo
 
         robots = RobotsCache(get_robots, None, clock, total_s=fetch.deadlines.total.total_seconds())
         obedient = Receiver(gates, robots, outage, in_flight, fetch, clock)
-        yield Downloads(typed, session, direct, obedient, robots, settings.pages)
+        yield ListDownloads(typed, session, direct, obedient, robots, settings.pages)

@@ -32,11 +32,11 @@ _LOAD_AGAIN_S = 0.5
 
 
 OPEN_S = 30.0
-"""The engine waits so long for all to be served; a machine on which that takes longer checks pages meanwhile."""
+"""The engine waits at most this long for the HTTP edge; on a slower machine it begins to check pages meanwhile."""
 
 
 class Edge:
-    """Bound as soon as it is made; raises SettingsError where the address cannot be had."""
+    """The HTTP edge, bound to its address on creation; raises SettingsError if that is not available."""
 
     def __init__(self, settings: HttpSettings, stopping: asyncio.Event, telemetry: Telemetry) -> None:
         self._settings, self._stopping, self._telemetry = settings, stopping, telemetry
@@ -48,11 +48,11 @@ class Edge:
         if is_loopback(self._host) or settings.first_token or settings.tokens:
             self._is_settled.set()
             for each in self._sockets:
-                # Whoever comes while the server is loaded waits for it.
+                # Clients that connect while the server is loaded wait for it.
                 each.listen()
 
     async def run(self) -> None:
-        """Serve until the service is told to stop: that it is starting, and from `open` on everything."""
+        """Serve until the service stops: at first only the state "starting", after `open` everything."""
         try:
             # Loading it takes half a second, in which the engine can begin.
             serving = await self._load(lambda: import_module("tocsin.server.serving"))
@@ -66,7 +66,7 @@ class Edge:
             self._has_ended.set()
 
     async def settle(self, store: Store, now: Instant) -> None:
-        """Settle who is let in: nobody from elsewhere before there is a token; raises SettingsError, StoreError."""
+        """Decide who has access: without a token only this machine. Raises SettingsError, StoreError."""
         await self.declare(self._settings, store, now)
         # A tokens file that cannot be read does not open the service: requests without a token are still rejected.
         has_tokens = bool(self._settings.tokens) or await store.has_tokens()
@@ -74,11 +74,11 @@ class Edge:
             await self._make_first_token(store, now)
             has_tokens = True
         if self._has_ended.is_set():
-            return  # told to stop before it had begun
+            return  # stopped before it had begun
         if not has_tokens:
             self._keep_to_this_machine()
         for each in self._sockets:
-            # Before it is told: whoever comes at once waits for the server.
+            # Before the event is logged: a client that connects at once waits for the server.
             each.listen()
         url = url_of(self._sockets, self._host)
         self._telemetry.emit(Happening("http.listening", "info", {"url": url, "guarded": has_tokens}))
@@ -101,11 +101,11 @@ class Edge:
             self._telemetry.emit(Happening("access.not_declared", "error", {"name": name, "error": why}))
 
     def open(self, service: Service, store: Store, telemetry: Telemetry) -> None:
-        """Serve everything from now on, and tell this telemetry of it."""
+        """Serve everything from now on."""
         self._given.set_result((service, store, telemetry))
 
     async def opened(self) -> None:
-        """Wait until everything is served, or the service is told to stop, for a bounded time.
+        """Wait until everything is served or the service stops, for a bounded time.
 
         Beside a busy engine, each step of that would wait for the loop, and loading for the processor.
         """
@@ -136,7 +136,7 @@ class Edge:
             self._telemetry.emit(Happening("http.ready"))
             self._is_open.set()
             await self._stopping.wait()
-            # Who works on after an answer does so until the requests under way have ended.
+            # Work that goes on after an answer ends with the requests in progress.
             await asyncio.Event().wait()
 
     async def _load(self, load: Callable[[], T]) -> T:
@@ -169,7 +169,7 @@ class Edge:
         try:
             await store.add_token(FIRST, Scope.ADMIN, digest_of(token), now)
         except UsageError:
-            # Somebody made one in this very moment, who knows it.
+            # A user has just made one, and knows it.
             return
         mend = "it is shown this once; `tocsin token add NAME --scope admin` makes another, `token revoke` ends one"
         self._telemetry.emit(Happening("access.first_made", "warning", {"name": FIRST, "mend": mend}))
@@ -180,8 +180,8 @@ class Edge:
 
     def _keep_to_this_machine(self) -> None:
         values: dict[str, object] = {
-            "who": "whoever is on this machine, as administrator",
-            "mend": "`tocsin token add NAME --scope admin` makes a token; from then on everybody needs one",
+            "who": "every user of this machine, as administrator",
+            "mend": "`tocsin token add NAME --scope admin` creates a token; from then on every request needs one",
         }
         if not is_loopback(self._host):
             port = self._sockets[0].getsockname()[1]
@@ -189,7 +189,9 @@ class Edge:
                 each.close()
             self._sockets = bind(LOOPBACK, port)
             values["instead_of"] = self._settings.listen
-            values["mend"] = "`tocsin token add NAME --scope admin` makes a token; then start again, to listen there"
+            values["mend"] = (
+                "create a token with `tocsin token add NAME --scope admin`, then start again to listen there"
+            )
             self._host = LOOPBACK
         self._telemetry.emit(Happening("http.open", "warning", values))
 

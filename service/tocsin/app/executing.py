@@ -71,10 +71,10 @@ def open_files_as_allowed() -> None:
 
 
 def fetchers_of(settings: Settings, *, pages: int | None = None) -> int:
-    """Tell how many fetcher processes are to work: as set, or as many as there are cores to spare, at least one.
+    """Return the number of fetcher processes: as set, or one less than there are cores, at least one.
 
-    pages  so many are wanted by a one-shot check, None for a service: starting processes for a few costs more than it
-           brings
+    pages  number of pages of a one-shot check; None for a service. For a few pages, starting processes costs more than
+           it brings
     """
     wanted = settings.fetch.fetchers
     if wanted != "auto":

@@ -57,10 +57,10 @@ class CheckSummary(Struct, frozen=True):
 
     outcomes      how many pages ended how
     silent        pages that declare nothing that can be compared
-    outage        it was our own connection that failed: nobody was asked about its pages
+    outage        our own connection failed, so no question was asked
     not_modified  pages that their servers did not send again, and
     saved_bytes   how many bytes that spared
-    held          pages that were not asked for, since settings of theirs cannot be used
+    held          pages that were not fetched, because of invalid settings
     shortage      what this machine was short of, and the mend, and
     put_off       how many pages were put off by that
     """
@@ -87,7 +87,7 @@ async def check(
 
     Works itself where no engine holds the store; else leaves a request to that engine and follows its results.
     request_id   a request in the store that wants these pages already
-    on_report    is told of each page as it is written
+    on_report    is called for each page as its result is written
     on_progress  (done, all)
     """
     tally = _Tally(on_report, on_progress)
@@ -110,7 +110,7 @@ async def fetch_page(settings: Settings, url: str, *, secrets: tuple[str, str] |
     """Fetch a page that a person typed into a one-shot command; its address may be private (T62).
 
     secrets  its user name and password, where the URL names none
-    Raises BadUrl, FetchFailed or FetchRefused; SettingsError where the page would be asked for without its proxy or
+    Raises BadUrl, FetchFailed or FetchRefused; SettingsError where the page would be fetched without its proxy or
     credentials, since the file that holds them cannot be read.
     """
     watched = watch_url(url)
@@ -204,7 +204,7 @@ async def _check_ourselves(settings: Settings, store: Store, request_id: int, ta
 def _interrupted_by(stop: Callable[[], None]) -> Iterator[None]:
     """Call `stop` at the first Ctrl-C or SIGTERM; the next one ends the program as it always does.
 
-    Where the loop is not in the main thread, signals are somebody else's.
+    Outside the main thread no signal handler can be set.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -240,7 +240,7 @@ async def _follow(store: Store, request_id: int, tally: _Tally) -> bool:
 
 
 async def _follow_once(store: Store, request_id: int, tally: _Tally) -> bool | None:
-    """Take what is new; True if that was all, False if nobody works on it any more."""
+    """Pass on new results until all are there; returns False if the engine that worked on them is gone."""
     done, tally.pages = await store.request_progress(request_id)
     for position, report in await store.request_reports(request_id, after=tally.position):
         tally.position = position

@@ -1,4 +1,4 @@
-"""The service: serve until told to stop, and take up another configuration meanwhile."""
+"""The service: it runs until a signal stops it, and reloads its configuration at SIGHUP."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tocsin.adapters.demo.site import Place
+from tocsin.adapters.demo.site import ReservedPort
 from tocsin.adapters.processes.starting import EarlyStarter, LocalStarter
 from tocsin.adapters.system import SystemClock
 from tocsin.adapters.telemetry import LogTelemetry
@@ -54,15 +54,15 @@ async def run(load: Callable[[], Loaded]) -> None:
     async with _edge(settings, stopping, telemetry) as edge, starter.ahead(fetchers):
         # They load their program while we load ours, and open the store.
         from tocsin.app.assembly import assemble, open_store_for  # noqa: PLC0415 - see above
-        from tocsin.app.demo import DemoDesk  # noqa: PLC0415 - see above
+        from tocsin.app.demo import DemoSwitch  # noqa: PLC0415 - see above
         from tocsin.app.serving import RunningService  # noqa: PLC0415 - see above
 
         leave_loaded_alone()
         async with open_store_for(settings, engine=True, telemetry=telemetry) as store:
             if edge is not None:
                 await edge.settle(store, SystemClock().now())
-            place = Place()
-            demo = DemoDesk(place, store, SystemClock(), telemetry)
+            place = ReservedPort()
+            demo = DemoSwitch(place, store, SystemClock(), telemetry)
             async with (
                 demo.running(),
                 assemble(
@@ -86,7 +86,7 @@ async def run(load: Callable[[], Loaded]) -> None:
 
 @asynccontextmanager
 async def _edge(settings: Settings, stopping: asyncio.Event, telemetry: Telemetry) -> AsyncIterator[Edge | None]:
-    """Keep the HTTP edge going inside, where one is wanted; raises SettingsError where its address cannot be had."""
+    """Keep the HTTP edge going inside, where one is wanted; raises SettingsError if its address is not available."""
     if not settings.http.listen:
         yield None
         return

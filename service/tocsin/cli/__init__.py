@@ -1,5 +1,5 @@
-"""The command line: a file, or a folder with its `command`, for each; `commands` names them all.
+"""The command line: a file per command, a folder where a command has two ideas.
 
-What most of them share stands beside them: session (configuration, store, time), sources and target (what is read and
-written), output, asking, steps, times, sizes and numbers (what a person sees and types).
+Shared by commands: session (configuration, store, clock), files (reading and writing), selection (pages), arguments
+(what users type), formatting, output and progress (what they see).
 """

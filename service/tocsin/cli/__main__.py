@@ -32,48 +32,50 @@ class Command(NamedTuple):
     help: str
 
 
-WATCH, HEAR, WRITE, CARE = SECTIONS = ("Watch pages", "Hear of changes", "Write pages", "Care for the installation")
+WATCH, HEAR, WRITE, CARE = SECTIONS = ("Watch pages", "Follow changes", "Write pages", "Operate the installation")
 
 COMMANDS: tuple[Command, ...] = (
     Command(
         WATCH, "watch", "tocsin.cli.watch.command", "the list of pages: add, remove, list, set, import, export, clear"
     ),
-    Command(WATCH, "plan", "tocsin.cli.plan", "what a declared list of pages (TOML, YAML) would change"),
-    Command(WATCH, "apply", "tocsin.cli.apply", "make the list of pages what such a file says"),
+    Command(WATCH, "plan", "tocsin.cli.plan", "show what a list of pages in TOML or YAML would change"),
+    Command(WATCH, "apply", "tocsin.cli.apply", "change the list of pages to match such a file"),
     Command(WATCH, "check", "tocsin.cli.check", "check pages once, now"),
     Command(WATCH, "run", "tocsin.cli.run", "the service: check pages when due, deliver alerts, serve web pages"),
-    Command(WATCH, "demo", "tocsin.cli.demo", "the service at work on a small site of its own"),
-    Command(HEAR, "history", "tocsin.cli.history", "what was stored of a page, and what comparing it found"),
-    Command(HEAR, "signals", "tocsin.cli.signals", "what a page says of its changes, and what is muted there"),
-    Command(HEAR, "diff", "tocsin.cli.diff", "what differs between texts of a page, or between two files"),
-    Command(HEAR, "attention", "tocsin.cli.attention.command", "pages that could not be received, and your answers"),
-    Command(HEAR, "alerts", "tocsin.cli.alerts", "what was told, and to whom"),
-    Command(HEAR, "channel", "tocsin.cli.channel", "who is told: list, test, secret"),
-    Command(CARE, "doctor", "tocsin.cli.doctor.command", "what is wrong with this installation, and the mend"),
-    Command(CARE, "token", "tocsin.cli.token", "who may use the service over HTTP: add, list, revoke"),
-    Command(CARE, "healthcheck", "tocsin.cli.healthcheck", "whether the service does its work, for containers"),
-    Command(CARE, "store", "tocsin.cli.store", "migrate, back up, restore, check, prune the store"),
+    Command(WATCH, "demo", "tocsin.cli.demo", "see the service work on a small demo site"),
+    Command(HEAR, "history", "tocsin.cli.history", "a page's stored states and the changes found"),
+    Command(HEAR, "signals", "tocsin.cli.signals", "what a page says about its changes, and which signals are muted"),
+    Command(HEAR, "diff", "tocsin.cli.diff", "the difference between two texts of a page, or two files"),
+    Command(HEAR, "attention", "tocsin.cli.attention.command", "questions about unreachable pages, and your answers"),
+    Command(HEAR, "alerts", "tocsin.cli.alerts", "alerts and their deliveries: list, show, replay"),
+    Command(HEAR, "channel", "tocsin.cli.channel", "where alerts go: list, test, make a secret"),
+    Command(
+        CARE, "doctor", "tocsin.cli.doctor.command", "find what is wrong with this installation, and how to fix it"
+    ),
+    Command(CARE, "token", "tocsin.cli.token", "access tokens for HTTP: add, list, revoke"),
+    Command(CARE, "healthcheck", "tocsin.cli.healthcheck", "ask whether the service is ready, for containers"),
+    Command(CARE, "store", "tocsin.cli.store", "migrate, back up, restore, check or prune the store"),
     Command(CARE, "table", "tocsin.cli.table", "the spec's plain-text table of states"),
-    Command(CARE, "completion", "tocsin.cli.completion", "let a shell complete commands and options"),
-    Command(WRITE, "state", "tocsin.cli.state", "what a page's state would be"),
-    Command(WRITE, "compare", "tocsin.cli.compare.command", "what a reader of two versions would be told"),
-    Command(WRITE, "lint", "tocsin.cli.lint", "the rules that a page breaks, with line and column"),
-    Command(WRITE, "extract", "tocsin.cli.extract", "what else a page says; its events and contacts as files"),
-    Command(WRITE, "stamp", "tocsin.cli.stamp", "write a change's date into a page"),
+    Command(CARE, "completion", "tocsin.cli.completion", "shell completion for commands and options"),
+    Command(WRITE, "state", "tocsin.cli.state", "show a page's state: fields and dates"),
+    Command(WRITE, "compare", "tocsin.cli.compare.command", "judge the change between two versions of a page"),
+    Command(WRITE, "lint", "tocsin.cli.lint", "list the rules that a page breaks, with line and column"),
+    Command(WRITE, "extract", "tocsin.cli.extract", "a page's metadata, links, events and contacts"),
+    Command(WRITE, "stamp", "tocsin.cli.stamp", "write the date of a change into a page"),
 )
 """In the order of the help, within each section."""
 
 
 _INPUT, _OUTPUT, _ERROR = 0, 1, 2
-# What is asked of the first two then fails as it does in other programs; what is told on the third goes nowhere.
+# Reading the first and writing the second then fails as in other programs; text for the third is dropped.
 _STANDS_IN: Final = {_INPUT: os.O_WRONLY, _OUTPUT: os.O_RDONLY, _ERROR: os.O_WRONLY}
 
 
 def stand_in_for_closed() -> None:
     """Put something in the place of each standard stream that is closed, so that no other file takes its number.
 
-    Python has None for such a stream, and a store that was opened as number 2 would be written to by whatever warns.
-    Reading from what stands in, and writing to it, raises OSError with EBADF; on standard error nothing is raised.
+    Python has None for such a stream, and a store opened as number 2 would receive the warnings of any library.
+    Reading from the replacement, and writing to it, raises OSError with EBADF; on standard error nothing is raised.
     """
     for number, mode in _STANDS_IN.items():
         try:
@@ -93,8 +95,8 @@ def stand_in_for_closed() -> None:
 
 INTERRUPTED = 130
 _MENDS = {
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "make room, and call again"),
-    errno.EBADF: "standard output is closed; let it lead somewhere, to /dev/null where nobody reads",
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "free some space, and run the command again"),
+    errno.EBADF: "standard output is closed; redirect it, for example to /dev/null",
 }
 """What to do where standard output takes no more."""
 
@@ -103,7 +105,7 @@ _OPTIONS = "Before the command: --config FILE, --store URL, -v (log more), --ver
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What stands before the command on the command line; commands find it as `ctx.obj`.
+    """The options before the command; commands find them as `ctx.obj`.
 
     config   the configuration file, None to search for one
     store    the store's URL, None to take it from the configuration
@@ -178,21 +180,21 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except TocsinError as exc:
         status = output.fail(exc)
     except (BrokenPipeError, SystemExit):  # SystemExit is what click makes of a broken pipe, and of nothing else here
-        # Whoever read us has enough.
+        # The reader at the other end of the pipe has closed it.
         _print_no_more()
         status = output.DONE
     except OSError as exc:
         mend = _MENDS.get(exc.errno or 0)
         if mend is None:
             raise
-        output.note(f"tocsin: what was to be printed cannot be written ({exc.strerror}); {mend}")
+        output.note(f"tocsin: standard output cannot be written ({exc.strerror}); {mend}")
         _print_no_more()
         status = output.NEEDS_USER
     return status if isinstance(status, int) else output.DONE
 
 
 def _call(arguments: Sequence[str] | None) -> object:
-    """Carry out the command, and give what it returns; output that failed within its tasks has failed here."""
+    """Run the command and return its result; raises the OSError of output that failed within its tasks."""
     try:
         status: object = tocsin.main(args=arguments, prog_name="tocsin", standalone_mode=False)
         sys.stdout.flush()
@@ -210,7 +212,7 @@ def _call(arguments: Sequence[str] | None) -> object:
 
 
 def _print_no_more() -> None:
-    """Let what is left of standard output go nowhere: Python would complain once more when it flushes at exit."""
+    """Discard the rest of standard output: Python would fail again when it flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 

@@ -28,11 +28,11 @@ _STORM = Number("a storm", "tocsin alerts storms")
 
 @click.command("storms", epilog="Example: tocsin alerts storms 7")
 @click.argument("storm", required=False, type=_STORM, metavar="[ID]")
-@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="At most so many.")
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Maximum number of rows.")
 @output.json_option
 @click.pass_context
 def storms(ctx: click.Context, storm: int | None, limit: int) -> None:
-    """List changes that many pages of a host shared, so that they were told once; or the pages of one of them."""
+    """List storms (the same change on many pages of a host, alerted once), or the pages of one storm."""
     if storm is None:
         _print_storms(with_store(ctx, lambda store: store.storms(limit=limit)))
         return
@@ -53,14 +53,14 @@ def storms(ctx: click.Context, storm: int | None, limit: int) -> None:
 @output.json_option
 @click.pass_context
 def release(ctx: click.Context, storm: int, *, dry_run: bool, yes: bool) -> None:
-    """Give each page of a storm an alert of its own after all; a running service receives the pages and tells."""
+    """Deliver the alerts that a storm withheld, one per page; a running service writes and sends them."""
     verdicts = with_store(ctx, lambda store: _count_withheld(store, storm))
     pages = 0
     if not dry_run:
-        confirm(f"give {count(verdicts, 'alert')} that were withheld", yes=yes)
+        confirm(f"deliver {count(verdicts, 'withheld alert')}", yes=yes)
         pages = with_store(ctx, lambda store: _release(store, storm, verdicts))
     record = {"storm": str(storm), "alerts": verdicts, "pages": pages, "dry_run": dry_run}
-    told = "would be due." if dry_run else "due; a running service, or `tocsin check`, gives them."
+    told = "would be due." if dry_run else "due; a running service or `tocsin check` sends them."
     output.emit(record, lambda: output.say(f"{count(verdicts, 'alert')} {told}"))
 
 
@@ -69,10 +69,13 @@ def _print_storms(found: list[StormRow]) -> None:
         output.print_json(*map(storm_of, found))
     elif found:
         output.table(
-            ("id", "when", "host", "pages", "what", "told"), map(_storm_row, found), whole=("id", "pages"), head="host"
+            ("id", "when", "host", "pages", "change", "alerted"),
+            map(_storm_row, found),
+            whole=("id", "pages"),
+            head="host",
         )
     else:
-        output.say("No change was shared by many pages of a host.")
+        output.say("There was no storm: no change was shared by many pages of a host.")
 
 
 def _storm_row(storm: StormRow) -> tuple[object, ...]:
@@ -104,7 +107,7 @@ def _verdict_row(verdict: StormVerdict) -> tuple[object, ...]:
 async def _one_storm(store: Store, storm_id: int) -> StormRow:
     storm = await store.storm(storm_id)
     if storm is None:
-        raise UsageError(f"storm {storm_id}: there is none; see: tocsin alerts storms")
+        raise UsageError(f"storm {storm_id}: no such storm; see: tocsin alerts storms")
     return storm
 
 
@@ -137,13 +140,13 @@ def command() -> None:
 
 
 @command.command("list", epilog="Example: tocsin alerts list --url https://example.org/news")
-@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="The latest so many.")
-@click.option("--dead", is_flag=True, help="Only those that a channel never accepted.")
-@click.option("--url", metavar="URL", help="Only those of this page.")
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Maximum number of alerts.")
+@click.option("--dead", is_flag=True, help="Only dead letters: alerts that a channel never accepted.")
+@click.option("--url", metavar="URL", help="Only alerts about this page.")
 @output.json_option
 @click.pass_context
 def list_(ctx: click.Context, limit: int, url: str | None, *, dead: bool) -> None:
-    """List the latest alerts, newest first, and how their deliveries stand."""
+    """List the latest alerts, newest first, with the status of their deliveries."""
     wanted = watch_url(url).url if url else None
     alerts = with_store(ctx, lambda store: _read(store, limit, dead=dead, url=wanted))
     if output.is_json():
@@ -151,7 +154,7 @@ def list_(ctx: click.Context, limit: int, url: str | None, *, dead: bool) -> Non
     elif alerts:
         output.table(("id", "when", "what", "page", "delivered"), map(_row, alerts), whole=("id", "what"), head="page")
     else:
-        output.say("There is no such alert." if dead or url else "No alert yet.")
+        output.say("No alert matches." if dead or url else "No alert yet.")
 
 
 @command.command("show", epilog="Example: tocsin alerts show 01KAKQ4ZC8N2V3J5R7T9WXYZ00")
@@ -159,36 +162,34 @@ def list_(ctx: click.Context, limit: int, url: str | None, *, dead: bool) -> Non
 @output.json_option
 @click.pass_context
 def show(ctx: click.Context, alert_id: str) -> None:
-    """Show an alert whole: its event as the channels are given it, and its deliveries."""
+    """Show an alert: its event as it is sent to channels, and its deliveries."""
     alert = with_store(ctx, lambda store: _one(store, alert_id))
 
     def human() -> None:
         for line in json.dumps(alert.event, ensure_ascii=False, indent=2).splitlines():
             output.say(line, whole=True)
         if alert.deliveries:
-            output.table(("channel", "stands", "tries", "error"), alert.deliveries)
+            output.table(("channel", "status", "tries", "error"), alert.deliveries)
 
     output.emit(alert_of(alert), human)
 
 
 @command.command("replay", epilog="Example: tocsin alerts replay --dead --channel ops")
 @click.argument("alert_id", required=False, metavar="[ID]")
-@click.option("--channel", metavar="NAME", help="Only to this channel.")
-@click.option("--dead", is_flag=True, help="All dead letters.")
+@click.option("--channel", metavar="NAME", help="Deliver to this channel only.")
+@click.option("--dead", is_flag=True, help="Replay all dead letters.")
 @careful
 @output.json_option
 @click.pass_context
 def replay(
     ctx: click.Context, alert_id: str | None, channel: str | None, *, dead: bool, dry_run: bool, yes: bool
 ) -> None:
-    """Deliver an alert again, or all dead letters; receivers get the same id once more."""
+    """Deliver an alert again, or all dead letters. Receivers get the same id again."""
     if (alert_id is None) != dead:
-        raise UsageError("name the alert, or give --dead for all dead letters")
+        raise UsageError("name an alert, or give --dead for all dead letters")
     known = configuration(ctx).settings.channels
     if channel is not None and channel not in known:
-        raise UsageError(
-            f"channel {channel}: there is no such channel; there are: {', '.join(sorted(known)) or 'none'}"
-        )
+        raise UsageError(f"channel {channel}: no such channel; configured are: {', '.join(sorted(known)) or 'none'}")
     deliveries = with_store(ctx, lambda store: _count(store, alert_id, channel))
     if deliveries and not dry_run:
         confirm(f"deliver {count(deliveries, 'alert')} again", yes=yes)
@@ -217,7 +218,7 @@ async def _read(store: Store, limit: int, *, dead: bool, url: str | None) -> lis
 async def _one(store: Store, alert_id: str) -> AlertRow:
     alert = await store.alert(alert_id)
     if alert is None:
-        raise UsageError(f"alert {alert_id}: there is none; see: tocsin alerts list")
+        raise UsageError(f"alert {alert_id}: no such alert; see: tocsin alerts list")
     return alert
 
 

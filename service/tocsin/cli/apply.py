@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 @output.json_option
 @click.pass_context
 def command(ctx: click.Context, file: str, kind: str | None, *, prune: bool | None, dry_run: bool, yes: bool) -> None:
-    """Make the store what a declared list says: settings, groups, pages; a second call changes nothing.
+    """Apply a list of pages (TOML or YAML): settings, groups, pages. Applying it twice changes nothing more.
 
-    It is done in small steps, also beside a service. A file that has anything wrong in it is refused whole. Removing
-    pages (prune = true, or --prune) is asked about first.
+    It works in small steps, also while a service runs. A file with any error is rejected as a whole. You are asked
+    before pages are removed (prune = true, or --prune).
     """
     plan = make_plan(ctx, read_file(file, kind, prune=prune))
     if plan.removed and not dry_run:

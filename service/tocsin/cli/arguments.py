@@ -30,8 +30,8 @@ _FURTHEST: Final = timedelta(days=3650)
 
 def careful(function: _Function) -> _Function:
     """Give a command `--yes` and `--dry-run`."""
-    dry = click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-    yes = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+    dry = click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing.")
+    yes = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
     return yes(dry(function))
 
 
@@ -39,20 +39,22 @@ def confirm(act: str, *, yes: bool) -> None:
     """Ask before doing this; returns if it is to be done.
 
     act  in words, such as "remove 3 pages with all that is stored of them"
-    Raises UsageError where nobody can be asked; leaves the program with 1 if the answer is no.
+    Raises UsageError without a terminal to ask on; ends the program with 1 if the answer is no.
     """
     if yes:
         return
     if not sys.stdin.isatty():
-        raise UsageError(f"this would {act}, and there is no terminal to ask on; give --yes, or --dry-run to only look")
-    if not click.confirm(output.clean(f"This will {act}. Go on?"), err=True):
-        output.note("Nothing was done.")
+        raise UsageError(
+            f"this would {act}, and there is no terminal to confirm on; give --yes, or --dry-run to try it"
+        )
+    if not click.confirm(output.clean(f"This will {act}. Continue?"), err=True):
+        output.note("Nothing was changed.")
         raise click.exceptions.Exit(output.NEEDS_USER)
 
 
 def removal(pages: int) -> str:
     """Say what taking pages off the list does."""
-    return f"remove {count(pages, 'page')} with all that is stored of {'it' if pages == 1 else 'them'}"
+    return f"remove {count(pages, 'page')} with everything stored about {'it' if pages == 1 else 'them'}"
 
 
 class Number(click.IntRange):
@@ -69,7 +71,7 @@ class Number(click.IntRange):
         self._what, self._where = what, where
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read the number; whatever is none is refused in words."""
+        """Read the number; anything else is an error that names the command which lists them."""
         text = str(value)
         number = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(_LARGEST)) else 0
         if not 1 <= number <= _LARGEST:
@@ -78,18 +80,18 @@ class Number(click.IntRange):
 
 
 def parse_time(text: str, *, now: Instant, option: str) -> Instant:
-    """Read a time to come: an ISO date and time (local, where no offset stands), or a duration from now.
+    """Read a time in the future: an ISO date and time (local without an offset), or a duration from now.
 
     Raises UsageError, also for a time that has passed, or that is too far.
     """
     at = _from_span(text, now) or _from_date(text)
     if at is None:
         mend = 'write a time such as "2026-01-31 18:00", "2026-01-31T17:00:00Z", or "6h" from now'
-        raise UsageError(f"{option}: {text!r} is no time; {mend}")
+        raise UsageError(f"{option}: {text!r} is not a time; {mend}")
     if at < now:
-        raise UsageError(f"{option}: {text!r} has passed; name a time to come")
+        raise UsageError(f"{option}: {text!r} is in the past; give a time in the future")
     if at > now + _FURTHEST // _MICROSECOND:
-        raise UsageError(f"{option}: {text!r} is too far; name a time within {_FURTHEST.days} days")
+        raise UsageError(f"{option}: {text!r} is too far away; give a time within {_FURTHEST.days} days")
     return at
 
 
@@ -101,14 +103,14 @@ def parse_past(text: str, *, option: str) -> timedelta:
     try:
         span = parse_span(text)
     except ValueError as exc:
-        raise UsageError(f'{option}: {text!r} is no duration; write one such as "90d"') from exc
+        raise UsageError(f'{option}: {text!r} is not a duration; write one such as "90d"') from exc
     if span > _FURTHEST:
-        raise UsageError(f"{option}: {text!r} is too long; give at most {_FURTHEST.days}d")
+        raise UsageError(f"{option}: {text!r} is too long; the maximum is {_FURTHEST.days}d")
     return span
 
 
 def parse_moment(text: str, *, now: Instant, option: str) -> Instant:
-    """Read a moment that has passed: an ISO date, perhaps with a time (local, where no offset stands), or how long ago.
+    """Read a time in the past: an ISO date with or without a time (local without an offset), or a duration ago.
 
     Raises UsageError for what is none.
     """
@@ -118,7 +120,7 @@ def parse_moment(text: str, *, now: Instant, option: str) -> Instant:
             return now - parse_past(text, option=option) // _MICROSECOND
         except UsageError as exc:
             mend = 'write one such as "2026-01-31", "2026-01-31T17:00:00Z", or "7d" for a week ago'
-            raise UsageError(f"{option}: {text!r} is no time; {mend}") from exc
+            raise UsageError(f"{option}: {text!r} is not a time; {mend}") from exc
     return at
 
 

@@ -42,7 +42,7 @@ class Refusals(Struct, frozen=True):
     @property
     def told(self) -> str:
         """Both, in words."""
-        return f"{count(self.alerts, 'alert')} refused and waiting: {self.error}"
+        return f"{count(self.alerts, 'alert')} rejected and waiting: {self.error}"
 
 
 async def find_refusals(store: Store, states: Mapping[str, ChannelState]) -> dict[str, Refusals]:
@@ -80,17 +80,19 @@ def make_secret(name: str, file: Path | None, *, replace: bool) -> str:
     secret = new_secret()
     if file is None:
         if replace:
-            raise UsageError(f"channels.{name} has no secret_file: put the new secret before the old one, a line each")
+            raise UsageError(
+                f"channels.{name} has no secret_file; write the new secret before the old one yourself, one per line"
+            )
         return secret
     try:
         before = _newest_of(file)
         if before and not replace:
-            raise UsageError(f"{file}: holds a secret already; --replace puts a new one before it, and both sign")
+            raise UsageError(f"{file}: already contains a secret; --replace puts a new one before it, and both sign")
         _write(file, f"{secret}\n{before}\n" if before else f"{secret}\n")
     except (OSError, UnicodeDecodeError) as exc:
         reason = exc.strerror if isinstance(exc, OSError) else "not UTF-8"
         raise SettingsError(
-            f"{file}: the secret cannot be written ({reason}); make the folder, let this user write there, or mend "
+            f"{file}: the secret cannot be written ({reason}); create the folder, make it writable, or correct "
             f"channels.{name}.secret_file"
         ) from exc
     return secret
@@ -129,14 +131,14 @@ _UNSIGNED: Final = frozenset({"answered 401", "answered 403"})
 
 @click.group("channel", epilog="Example: tocsin channel test ops")
 def command() -> None:
-    """The channels that alerts go to."""
+    """Channels: where alerts go."""
 
 
 @command.command("list", epilog="Example: tocsin channel list")
 @output.json_option
 @click.pass_context
 def list_(ctx: click.Context) -> None:
-    """List the channels of the configuration, and how they stand."""
+    """List the configured channels and their status."""
     channels = configuration(ctx).settings.channels
     states, refusals = with_store(ctx, lambda store: _states(store, channels)) if channels else ([], {})
     if output.is_json():
@@ -144,10 +146,10 @@ def list_(ctx: click.Context) -> None:
             output.print_json(to_record(state, channels[state.name], refusals.get(state.name)))
     elif states:
         rows = [_row(state, channels[state.name], refusals.get(state.name)) for state in states]
-        output.table(("channel", "type", "to", "accepted", "waiting", "dead", "stands"), rows, head="channel")
+        output.table(("channel", "type", "to", "accepted", "waiting", "dead", "status"), rows, head="channel")
     else:
         output.say(
-            "No channel is configured: alerts stay listed (tocsin alerts list). To add one, configure [channels.NAME]."
+            "No channel is configured: alerts are only listed (tocsin alerts list). Add [channels.NAME] to send them."
         )
 
 
@@ -156,9 +158,9 @@ def list_(ctx: click.Context) -> None:
 @output.json_option
 @click.pass_context
 def test(ctx: click.Context, name: str) -> None:
-    """Send a channel a test alert; one that was disabled and takes it is enabled again.
+    """Send a test alert to a channel. A disabled channel that accepts it is enabled again.
 
-    A running service sends it, where there is one, with the network, the secret and the state that it has in force.
+    If a service runs, it sends the alert, with its own network settings, secret and state.
     """
     from tocsin.app.executing import execute  # noqa: PLC0415 - listing needs no network stack
     from tocsin.app.once import test_channel  # noqa: PLC0415 - listing needs no network stack
@@ -171,28 +173,28 @@ def test(ctx: click.Context, name: str) -> None:
     except DeliveryError as exc:
         if exc.detail in _UNSIGNED:
             output.note(
-                f"A receiver that checks signatures answers so where it has another secret than channels.{name}.secret"
-                ", or where its clock or ours is wrong."
+                f"A receiver that checks signatures answers this if it has another secret than channels.{name}.secret"
+                ", or if its clock or ours is wrong."
             )
         raise
     output.emit(
         {"channel": name, "accepted": True, "through": "service" if is_service else "command"},
         lambda: output.say(
-            f"Channel {name} accepted a test alert{' of the running service' if is_service else ''}.", style="green"
+            f"Channel {name} accepted a test alert{' from the running service' if is_service else ''}.", style="green"
         ),
     )
 
 
 @command.command("secret", epilog="Example: tocsin channel secret ops")
 @click.argument("name", metavar="NAME")
-@click.option("--replace", is_flag=True, help="Put the new secret before the one in force; both sign.")
+@click.option("--replace", is_flag=True, help="Put the new secret before the current one; both sign.")
 @output.json_option
 @click.pass_context
 def secret(ctx: click.Context, name: str, *, replace: bool) -> None:
-    """Make a secret for a webhook, and print it for the receiver.
+    """Create a webhook secret, and print it for the receiver.
 
-    Where the configuration names a secret_file for this channel, it is written there, for this user alone. A running
-    service takes it up at SIGHUP.
+    If the configuration names a secret_file for this channel, the secret is written there, readable by this user only.
+    A running service reads it on SIGHUP.
     """
     from tocsin.cli.channel import make_secret  # noqa: PLC0415 - listing needs no signing
 
@@ -203,12 +205,12 @@ def secret(ctx: click.Context, name: str, *, replace: bool) -> None:
     def show() -> None:
         output.say(made)
         if file is not None:
-            output.note(f"It is in {file}. A service that runs takes it up at SIGHUP. Give it to the receiver, too.")
+            output.note(f"It is in {file}; a running service reads it on SIGHUP. Give it to the receiver, too.")
             if replace:
-                output.note("Both secrets sign. Take the second line out when the receiver has the new one.")
+                output.note("Both secrets sign. Remove the second line when the receiver has the new one.")
         else:
             output.note(
-                f"Write it into a file, and name that in the configuration: secret_file under [channels.{name}]."
+                f"Write it to a file, and name the file in the configuration: secret_file under [channels.{name}]."
             )
 
     output.emit({"channel": name, "secret": made, "file": str(file) if file is not None else None}, show)
@@ -249,10 +251,10 @@ def _row(state: ChannelState, settings: ChannelSettings, refusals: Refusals | No
     if state.disabled:
         stands = f"DISABLED: {state.error}; enable it with: tocsin channel test {state.name}"
     elif why := why_unread(settings.url, settings.secret):
-        stands = f"its alerts wait: {why}"
+        stands = f"alerts wait: {why}"
     elif state.failures:
         stands = f"failed {count(state.failures, 'time')}, next try {show_time(state.next_at)}: {state.error}"
     else:
-        stands = refusals.told if refusals else "well"
+        stands = refusals.told if refusals else "OK"
     where = address_of(state.name, settings)
     return (state.name, settings.type, where, state.accepted, state.waiting, state.dead, stands)

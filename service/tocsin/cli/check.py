@@ -46,10 +46,10 @@ _STYLES: Final = {
     CheckOutcome.SUSPECT: "magenta",
 }
 _MEANING: Final = {
-    CheckOutcome.NOT_SUBJECT: "not subject to awareness: its mode is auto, and it has no topper element",
-    CheckOutcome.SUSPECT: "the page stays as it was; if this is it now: tocsin watch set URL --suspects accept",
+    CheckOutcome.NOT_SUBJECT: "no alerts: its mode is auto, and it has no topper element",
+    CheckOutcome.SUSPECT: "the page was not compared; if this is the page now: tocsin watch set URL --suspects accept",
 }
-_SKIPPED: Final = {"": "left out", "off": "it is off", "paused": "it is paused, or was taken off the list"}
+_SKIPPED: Final = {"": "left out", "off": "it is off", "paused": "it is paused, or was removed from the list"}
 
 
 def check_pages(
@@ -79,22 +79,22 @@ def check_pages(
     return conclude(summary)
 
 
-class Teller:
-    """Tells each page as it is checked; of many pages a person is told what is news, and the rest in sum."""
+class ReportPrinter:
+    """Prints each page as it is checked; of many pages, on a terminal, only news, and the rest as sums."""
 
     def __init__(self, pages: int) -> None:
         self._is_brief = pages > _MANY and not output.is_json()
         self._quiet: Counter[str] = Counter()
 
     def tell(self, report: CheckReport) -> None:
-        """Tell one page."""
+        """Print one page, or count it."""
         if self._is_brief and report.outcome in _NO_NEWS:
             self._quiet[report.outcome] += 1
         else:
             output.emit(check_of(report), partial(print_report, report))
 
     def close(self) -> None:
-        """Tell the rest in sum."""
+        """Print the sums."""
         for outcome, pages in sorted(self._quiet.items()):
             output.say(f"{outcome:<12} {count(pages, 'page')}")
 
@@ -102,20 +102,20 @@ class Teller:
 def conclude(summary: CheckSummary) -> int:
     """Say on stderr what the user should know of the whole, and return the exit status."""
     if summary.not_modified and not output.is_json():
-        output.note(f"{summary.not_modified:,} not modified, {show_bytes(summary.saved_bytes)} not sent again")
+        output.note(f"{summary.not_modified:,} not modified, {show_bytes(summary.saved_bytes)} saved")
     if summary.silent:
         declare = "declares" if summary.silent == 1 else "declare"
         output.note(
-            f"{count(summary.silent, 'page')} {declare} nothing that can be compared: changes show in signals alone"
+            f"{count(summary.silent, 'page')} {declare} no change dates; changes of content are reported as inferred"
         )
     if summary.outage:
         output.note(
-            "No host could be reached: our own connection is probably down. No question is asked about the pages."
+            "No host could be reached: the connection of this machine is probably down, and no question is asked."
         )
     if summary.shortage is not None:
         output.note(f"{count(summary.put_off, 'page')} put off: {summary.shortage}")
     if summary.held:
-        output.note(f"{count(summary.held, 'page')} held: settings of theirs cannot be used; see: tocsin doctor")
+        output.note(f"{count(summary.held, 'page')} not checked, because of invalid settings; see: tocsin doctor")
     unreachable = summary.outcomes.get(CheckOutcome.UNREACHABLE, 0)
     if unreachable:
         output.note(f"{count(unreachable, 'page')} unreachable; see: tocsin attention list")
@@ -123,7 +123,7 @@ def conclude(summary: CheckSummary) -> int:
 
 
 def print_report(report: CheckReport) -> None:
-    """Tell a check to a person, in one line and what belongs to it."""
+    """Print a check as one line, with details below."""
     because = "; ".join(words for words in (_ruled(report), basis_in_words(report)) if words)
     because = f" ({because})" if because else ""
     outcome = CheckOutcome(report.outcome)
@@ -140,8 +140,8 @@ def print_report(report: CheckReport) -> None:
     if report.final_url not in (None, report.url):
         details.append(f"redirected to: {report.final_url}")
     if outcome is CheckOutcome.SKIPPED:
-        until = f"; it may be from {show_time(report.next_try)} on" if report.next_try else ""
-        details.append(f"not asked for: {_SKIPPED.get(report.problem or '', report.problem)}{until}")
+        until = f"; the next request is possible at {show_time(report.next_try)}" if report.next_try else ""
+        details.append(f"not fetched: {_SKIPPED.get(report.problem or '', report.problem)}{until}")
     elif report.problem:
         details.append(f"problem: {report.problem}")
     if outcome in _MEANING:
@@ -158,8 +158,8 @@ def basis_in_words(report: CheckReport) -> str:
     names = ", ".join(report.signals)
     if report.basis == CONTRADICTED:
         if CONTENT in report.signals and not (report.changed or declared):
-            return f"contradicted: {names} changed, and nothing that the page declares did"
-        return f"contradicted: {', '.join((*report.changed, *declared))} changed, and the content did not"
+            return f"contradicted: {names} changed, but nothing that the page declares"
+        return f"contradicted: {', '.join((*report.changed, *declared))} changed, but not the content"
     if not _is_by_signals(report):
         return ""
     return f"inferred: {names}" if report.basis == INFERRED else f"declared by {', '.join(declared)}"
@@ -177,22 +177,22 @@ def _is_by_signals(report: CheckReport) -> bool:
 
 
 def print_declared(report: CheckReport) -> None:
-    """Tell a person what a page declares; that it declares nothing is said plainly."""
+    """Print which change fields a page declares, or that it declares none."""
     if report.declares:
         output.say(f"{'':<12} declares: {', '.join(report.declares)}")
     elif report.outcome in (CheckOutcome.FIRST, CheckOutcome.UNCHANGED, CheckOutcome.NOT_SUBJECT):
-        output.say(f"{'':<12} declares nothing that can be compared: changes of this page show in its signals alone")
+        output.say(f"{'':<12} declares no change dates; changes of its content are reported as inferred")
 
 
 @click.command("check", epilog="Example: tocsin check https://example.org/news --json")
 @click.argument("urls", nargs=-1, metavar="[URL]...")
-@click.option("--from", "file", metavar="FILE", help="Also the pages of this list (- for standard input).")
+@click.option("--from", "file", metavar="FILE", help="Also check the pages of this list (- for standard input).")
 @output.json_option
 @click.pass_context
 def command(ctx: click.Context, urls: tuple[str, ...], file: str | None) -> int:
-    """Check these pages once, now, or all that are watched: store, compare, decide, deliver.
+    """Check pages once, now; without URLs, all watched pages. Changes are stored, compared and delivered.
 
-    A page that is not watched yet is added to the list. Exit status 1 if a page is unreachable.
+    A page that is not watched yet is added. The exit status is 1 if a page is unreachable.
     """
     settings = configuration(ctx).settings
     refused: list[str] = []
@@ -201,22 +201,22 @@ def command(ctx: click.Context, urls: tuple[str, ...], file: str | None) -> int:
         if file is not None:
             listed = list(_read(file, refused))
             if not (listed or refused):
-                output.note(f"{file}: there is no page in it; a list has a URL a line, or a column named url")
+                output.note(f"{file}: contains no page; a list has one URL per line, or a column named url")
                 refused.append(file)
             watched += listed
         ids, request = with_store(ctx, lambda store: _ask(store, watched), create=True)
-        teller = Teller(len(ids))
+        teller = ReportPrinter(len(ids))
         status = check_pages(settings, ids, request_id=request, on_report=teller.tell) if ids else output.DONE
     else:
         total, paused = with_store(ctx, _count, create=True)
         if paused:
-            go_on = "go on with: tocsin watch set --all --resume"
+            go_on = "resume with: tocsin watch set --all --resume"
             output.note(f"PAUSED, and not checked: {count(paused, 'page')}; {go_on}")
         if not total:
             if not paused:
                 output.note("No page is watched; add one with: tocsin watch add URL")
             return output.DONE
-        teller = Teller(total)
+        teller = ReportPrinter(total)
         status = check_pages(settings, None, total=total, on_report=teller.tell)
     teller.close()
     return max(status, output.NEEDS_USER if refused else output.DONE)

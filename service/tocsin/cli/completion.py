@@ -16,9 +16,9 @@ _VARIABLE: Final = "_TOCSIN_COMPLETE"
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> int:
-    """Print the script that lets this shell complete commands and options.
+    """Print the completion script for a shell.
 
-    Load it in the shell's own start file: ~/.bashrc, ~/.zshrc, ~/.config/fish/completions/tocsin.fish.
+    Load it in the shell's start file: ~/.bashrc, ~/.zshrc, ~/.config/fish/completions/tocsin.fish.
     """
     found = get_completion_class(shell)
     if found is None:

@@ -16,7 +16,7 @@ import click
 from tocsin.cli import output
 
 if TYPE_CHECKING:
-    from tocsin.demo.rows import Line
+    from tocsin.demo.rows import DemoLine
     from tocsin.demo.show import Audience
 
 INTERRUPTED = 130
@@ -50,10 +50,10 @@ _FOR_PEOPLE_MS, _FOR_PROGRAMS_MS = 2000, 1300
 )
 @output.json_option
 def command(*, keep: Path | None) -> int:
-    """Watch the service at work: a throw-away store, and a small site on loopback whose pages change.
+    """See the service at work on a temporary store and a small demo site whose pages change.
 
-    Each line is told from a row of the store, with the rule of the awareness specification that decided. On a
-    terminal the pages go on changing until Ctrl-C; otherwise it ends by itself, within two minutes.
+    Each line shows a row of the store, with the rule of the awareness specification that decided. On a terminal the
+    pages go on changing until Ctrl-C; otherwise the demo ends by itself, within two minutes.
     """
     audience: Audience = JsonAudience() if output.is_json() else PersonAudience()
     return asyncio.run(_play(audience, keep))
@@ -70,7 +70,7 @@ class JsonAudience:
     def head(self, title: str) -> None:
         """Each line carries its step."""
 
-    def tell(self, line: Line, step: str) -> None:
+    def tell(self, line: DemoLine, step: str) -> None:
         """Print the row."""
         output.print_json(line.to_json(step))
 
@@ -96,7 +96,7 @@ class PersonAudience:
         output.say()
         self._print(f"{self._parts}. {title}", style="bold")
 
-    def tell(self, line: Line, step: str) -> None:  # noqa: ARG002 - its heading stands above
+    def tell(self, line: DemoLine, step: str) -> None:  # noqa: ARG002 - its heading stands above
         """Print the row, its paragraph hanging under its sentence."""
         at = datetime.fromtimestamp(line.at / 1_000_000, UTC).astimezone()
         start = f"{at:%H:%M:%S} {line.path:<9.9} {line.rule:<3} "

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tocsin.spec.differences.rows import DiffRow
 
 
-class Version(Struct, frozen=True):
+class TextVersion(Struct, frozen=True):
     """One of two texts that are compared.
 
     name    the page's URL, or the file
@@ -51,7 +51,7 @@ _MARKS: Final[Mapping[Kind | None, str]] = {"same": "  ", "removed": "- ", "adde
 _WITHIN: Final[Mapping[Kind, str]] = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
 
 
-def print_difference(before: Version, latest: Version, difference: Difference) -> None:
+def print_difference(before: TextVersion, latest: TextVersion, difference: Difference) -> None:
     """Print what differs: lines with -, + or, where they changed within, ~ and [-removed-]{+added+}."""
     output.say(f"--- {name_of(before)}", style="red", whole=True)
     output.say(f"+++ {name_of(latest)}", style="green", whole=True)
@@ -60,12 +60,12 @@ def print_difference(before: Version, latest: Version, difference: Difference) -
         return
     for item in folded(to_rows(difference)):
         if isinstance(item, DiffGap):
-            output.say(f"… {len(item.rows)} lines the same", style="dim")
+            output.say(f"… {len(item.rows)} lines unchanged", style="dim")
         else:
             output.say_pieces(_mark_of(item), _pieces(item))
 
 
-def name_of(version: Version) -> str:
+def name_of(version: TextVersion) -> str:
     """Name a text: what it is of, and when it was so."""
     when = show_time(version.at)
     return version.name if when is None else f"{version.name}  {when}"
@@ -133,7 +133,7 @@ _PAGE: Final = """<!doctype html>
 """
 
 
-def to_page(before: Version, latest: Version, difference: Difference) -> str:
+def to_page(before: TextVersion, latest: TextVersion, difference: Difference) -> str:
     """Write a difference as a whole HTML page, every text of it escaped."""
     rows = to_rows(difference)
     return _PAGE.format(
@@ -147,7 +147,7 @@ def to_page(before: Version, latest: Version, difference: Difference) -> str:
     )
 
 
-def _name_of(version: Version) -> str:
+def _name_of(version: TextVersion) -> str:
     if version.at is None:
         return _safe(version.name)
     return f'<time datetime="{json_time(version.at)}">{show_time(version.at)}</time>'
@@ -163,7 +163,7 @@ def _count(rows: Sequence[DiffRow]) -> str:
 
 def _gap(gap: DiffGap) -> str:
     lines = "\n".join(map(_line, gap.rows))
-    return f"<details><summary lang=en>{len(gap.rows)} lines the same</summary>\n{lines}\n</details>"
+    return f"<details><summary lang=en>{len(gap.rows)} lines unchanged</summary>\n{lines}\n</details>"
 
 
 def _line(row: DiffRow) -> str:
@@ -179,7 +179,7 @@ def _safe(text: str) -> str:
 
 
 _MOST: Final = 10_000
-"""So many texts are kept of a page at most."""
+"""Upper limit of stored texts of a page."""
 _NUMBER: Final = re.compile(r"[0-9]{1,5}")
 
 
@@ -188,17 +188,19 @@ class Kept(NamedTuple):
 
     page: PageRow
     rows: Sequence[SnapshotRow]
-    versions: Sequence[Version]
+    versions: Sequence[TextVersion]
 
 
 @click.command("diff", epilog="Example: tocsin diff https://example.org/news --from 7d")
 @click.argument("sources", nargs=-1, required=True, metavar="URL | OLD NEW")
-@click.option("--from", "from_", metavar="TIME|N", help="The older text: a number of --list, or the one in force then.")
-@click.option("--to", metavar="TIME|N", help="The newer text, named alike; by default the latest.")
-@click.option("--words", "by", flag_value="words", default="words", help="Within lines, too: the default.")
-@click.option("--lines", "by", flag_value="lines", help="Whole lines only.")
-@click.option("--html", metavar="FILE", help="Write a page for a browser; - stands for standard output.")
-@click.option("--list", "lists", is_flag=True, help="Instead, the texts that are kept of the page.")
+@click.option(
+    "--from", "from_", metavar="TIME|N", help="The older text: a number from --list, or the text at that time."
+)
+@click.option("--to", metavar="TIME|N", help="The newer text, in the same way; default: the latest.")
+@click.option("--words", "by", flag_value="words", default="words", help="Compare words within lines (the default).")
+@click.option("--lines", "by", flag_value="lines", help="Compare whole lines only.")
+@click.option("--html", metavar="FILE", help="Write an HTML page; - is standard output.")
+@click.option("--list", "lists", is_flag=True, help="List the stored texts of the page instead.")
 @output.json_option
 @click.pass_context
 def command(
@@ -211,17 +213,17 @@ def command(
     html: str | None,
     lists: bool,
 ) -> int:
-    """Show what differs between the last two texts of a watched page, or between two HTML files.
+    """Show the difference between the last two texts of a watched page, or between two HTML files.
 
-    The main text is compared, a block a line. TIME is a date and time, or a duration ago such as 7d. The status is 1
-    where there are no two texts to compare, with the reason on stderr.
+    The main text is compared, one block per line. TIME is a date and time, or a duration ago such as 7d. If there are
+    no two texts to compare, the exit status is 1 and the reason is on stderr.
     """
     if len(sources) > 2:  # noqa: PLR2004 - OLD and NEW
-        raise UsageError("diff takes the URL of one watched page, or two files, OLD and NEW")
+        raise UsageError("give the URL of one watched page, or two files, OLD and NEW")
     if len(sources) == 2:  # noqa: PLR2004 - the same
         if from_ or to or lists:
-            raise UsageError("--from, --to and --list are for watched pages: of two files both are named")
-        versions: Sequence[Version] = [_read_file(name) for name in sources]
+            raise UsageError("--from, --to and --list are for watched pages, not for two files")
+        versions: Sequence[TextVersion] = [_read_file(name) for name in sources]
     else:
         found = with_store(ctx, lambda store: _read_kept(store, sources[0], (from_, to), lists=lists))
         if not found.versions:
@@ -237,19 +239,19 @@ def command(
     return output.DONE
 
 
-def _read_file(name: str) -> Version:
+def _read_file(name: str) -> TextVersion:
     from tocsin.spec.html.whole import parse_whole  # noqa: PLC0415 - kept texts need no parser
     from tocsin.spec.signals.content import read_content  # noqa: PLC0415 - the same
 
     if name.lower().startswith(("http://", "https://")):
-        raise UsageError(f"{name}: of two sources both are files; name one watched URL, or save the page to a file")
+        raise UsageError(f"{name}: two sources must both be files; give one watched URL, or save the page to a file")
     try:
         whole = parse_whole(read_file(name), XHTML if is_xhtml_name(name) else None)
     except TooComplex as exc:
         raise UsageError(f"{name}: {exc}") from exc
     if whole is None:
-        raise UsageError(f"{name}: no HTML; name two pages that were saved")
-    return Version(name, read_content(whole, "", "").text)
+        raise UsageError(f"{name}: not HTML; name two saved pages")
+    return TextVersion(name, read_content(whole, "", "").text)
 
 
 async def _read_kept(store: Store, url: str, wanted: tuple[str | None, str | None], *, lists: bool) -> Kept:
@@ -261,11 +263,11 @@ async def _read_kept(store: Store, url: str, wanted: tuple[str | None, str | Non
     return Kept(page, rows, tuple([await _read_text(store, page.url, rows[place], place) for place in places]))
 
 
-async def _read_text(store: Store, url: str, row: SnapshotRow, place: int) -> Version:
+async def _read_text(store: Store, url: str, row: SnapshotRow, place: int) -> TextVersion:
     packed = await store.snapshot_text(row.id)
     if packed is None:
-        raise UsageError(f"{url}: its text {place + 1} was forgotten just now; call again")
-    return Version(url, unpack_text(packed), place + 1, row.at, row.digest.hex())
+        raise UsageError(f"{url}: its text {place + 1} was just deleted; run the command again")
+    return TextVersion(url, unpack_text(packed), place + 1, row.at, row.digest.hex())
 
 
 def _choose(rows: Sequence[SnapshotRow], from_: str | None, to: str | None) -> tuple[int, int]:
@@ -274,7 +276,7 @@ def _choose(rows: Sequence[SnapshotRow], from_: str | None, to: str | None) -> t
     if from_ is not None:
         return _place_of(rows, from_, "--from"), latest
     if latest + 1 >= len(rows):
-        raise UsageError(f"--to: {to!r} is the oldest text that is kept; name a later one, see --list")
+        raise UsageError(f"--to: {to!r} is the oldest stored text; give a later one, see --list")
     return latest + 1, latest
 
 
@@ -282,9 +284,7 @@ def _place_of(rows: Sequence[SnapshotRow], said: str, option: str) -> int:
     if _NUMBER.fullmatch(said):
         number = int(said)
         if not 1 <= number <= len(rows):
-            raise UsageError(
-                f"{option}: there is no text {number}; they are numbered from 1 to {len(rows)}, see --list"
-            )
+            raise UsageError(f"{option}: no text has the number {number}; numbers are 1 to {len(rows)}, see --list")
         return number - 1
     # Times are shown to the millisecond.
     at = parse_moment(said, now=now(), option=option) + 999
@@ -292,8 +292,8 @@ def _place_of(rows: Sequence[SnapshotRow], said: str, option: str) -> int:
         if row.at <= at:
             return place
     raise UsageError(
-        f"{option}: {said!r} is before the oldest text that is kept, of {show_time(rows[-1].at)}: "
-        f"name that with {option} {len(rows)}, see --list"
+        f"{option}: {said!r} is before the oldest stored text, of {show_time(rows[-1].at)}: "
+        f"give {option} {len(rows)} for that text, see --list"
     )
 
 
@@ -302,31 +302,27 @@ def _why_none(ctx: click.Context, found: Kept) -> str:
     page, rows, _ = found
     per_page = configuration(ctx).settings.snapshots.per_page
     if page.noindex:
-        return "none of its text is kept: the page asks not to be indexed (noindex)"
+        return "its texts are not stored: the page asks not to be indexed (noindex)"
     if per_page == 0 and not rows:
-        return "none of its text is kept: snapshots.per_page is 0; set it to 2 or more"
+        return "its texts are not stored: snapshots.per_page is 0; set it to 2 or more"
     if rows and per_page == 1:
-        return "only its latest text is kept: snapshots.per_page is 1; set it to 2 or more"
+        return "only its latest text is stored: snapshots.per_page is 1; set it to 2 or more"
     if rows:
-        return f"there is only one text of it, of {show_time(rows[0].at)}: it has not changed since; see --list"
+        return f"only one text is stored, of {show_time(rows[0].at)}; it has not changed since; see --list"
     if page.stored_at is None:
-        return "nothing of it is stored yet; check it with: tocsin check URL"
+        return "no state of it is stored yet; check it with: tocsin check URL"
     return (
-        "none of its text is kept yet: that begins when it is next read whole "
-        '(never where it says noarchive, has mode "auto" or signals "none", or is no HTML)'
+        "no text is stored yet; the first is stored when the page is next read whole "
+        '(never with noarchive, mode "auto" or signals "none", nor if it is not HTML)'
     )
 
 
-def _tell(before: Version, latest: Version, difference: Difference, html: str | None) -> None:
+def _tell(before: TextVersion, latest: TextVersion, difference: Difference, html: str | None) -> None:
     if html is not None:
-        from tocsin.cli.diff import to_page  # noqa: PLC0415 - most want none
-
         _write(html, to_page(before, latest, difference))
     elif output.is_json():
         output.print_json(_to_record(before, latest, difference))
     else:
-        from tocsin.cli.diff import print_difference  # noqa: PLC0415 - JSON needs none of it
-
         print_difference(before, latest, difference)
 
 
@@ -340,7 +336,7 @@ def _write(name: str, page: str) -> None:
         output.note(f"Written to {name}")
 
 
-def _to_record(before: Version, latest: Version, difference: Difference) -> dict[str, Any]:
+def _to_record(before: TextVersion, latest: TextVersion, difference: Difference) -> dict[str, Any]:
     return {
         "from": _version_record(before),
         "to": _version_record(latest),
@@ -350,7 +346,7 @@ def _to_record(before: Version, latest: Version, difference: Difference) -> dict
     }
 
 
-def _version_record(version: Version) -> dict[str, Any]:
+def _version_record(version: TextVersion) -> dict[str, Any]:
     return {
         "url" if version.number is not None else "file": version.name,
         "number": version.number,
@@ -360,9 +356,9 @@ def _version_record(version: Version) -> dict[str, Any]:
     }
 
 
-def _tell_list(versions: Sequence[Version]) -> None:
+def _tell_list(versions: Sequence[TextVersion]) -> None:
     if output.is_json():
         output.print_json(*map(_version_record, versions))
         return
     rows = [(version.number, show_time(version.at), len(version.text), version.digest) for version in versions]
-    output.table(("number", "when", "letters", "digest"), rows, whole=("digest",))
+    output.table(("number", "when", "characters", "digest"), rows, whole=("digest",))

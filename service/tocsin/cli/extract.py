@@ -18,7 +18,6 @@ from tocsin.spec.html.urls import host_and_origin
 from tocsin.spec.infrastructure.urls import is_absolute_url
 from tocsin.spec.microdata.changes.words import short_type
 from tocsin.spec.microdata.formats import ALL, FORMAT_NAMES
-from tocsin.spec.microdata.formats.catalogue import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from tocsin.cli.files import Source
     from tocsin.spec.extract import Extract, Record
+    from tocsin.spec.microdata.formats.catalogue import Format
 
 
 def tell_beside(source: Source, found: Extract) -> None:
@@ -33,15 +33,15 @@ def tell_beside(source: Source, found: Extract) -> None:
     name = source.name
     if _is_misread(source):
         output.note(
-            f"{name}: no encoding is declared, so it was read as {DEFAULT}, though its letters look like UTF-8; "
+            f"{name}: no encoding is declared, so it was read as {DEFAULT}, although it looks like UTF-8; "
             'if so, begin its head with <meta charset="utf-8">, or let its Content-Type say "text/html; charset=utf-8"'
         )
     for problem in found.problems:
         output.note(f"{name}: {problem}")
     if found.no_text:
-        output.note(f"{name}: not to be indexed (noindex): texts are left out; --own shows them if the page is yours")
+        output.note(f"{name}: noindex, so its texts are left out; if the page is yours, --own shows them")
     if found.no_links:
-        output.note(f"{name}: not to be followed (nofollow): links are left out; --own shows them if the page is yours")
+        output.note(f"{name}: nofollow, so its links are left out; if the page is yours, --own shows them")
 
 
 def _is_misread(source: Source) -> bool:
@@ -51,7 +51,7 @@ def _is_misread(source: Source) -> bool:
 
 if TYPE_CHECKING:
     Which = int | Literal["all"] | None
-    """The number of an item, all of them, or what the format gives where nobody says."""
+    """The number of an item, all of them, or the default of the format."""
 
 MICRODATA: Final = "microdata"
 _INDENT: Final = "  "
@@ -62,14 +62,17 @@ def give_documents(
 ) -> int:
     """Print each source's document of a format; returns the exit status.
 
-    Raises UsageError for what cannot be had, before a page is asked for.
+    Raises UsageError for options that do not fit, before any page is read.
     """
-    _refuse_wrong_call(form, sources, profile, item)
+    from tocsin.spec.microdata.formats.catalogue import FORMATS  # noqa: PLC0415 - links and meta need no writers
+
+    written = FORMATS[form]
+    _refuse_wrong_call(written, sources, profile, item)
     status = output.DONE
     for number, name in enumerate(sources, 1):
         try:
             source = read_source(name)
-            address = _address_of(source, form, base)
+            address = _address_of(source, written, base)
             found = extract(
                 source.body,
                 source.content_type,
@@ -92,54 +95,52 @@ def give_documents(
             status = max(status, output.fail(exc))
             continue
         tell_beside(source, found)
-        _print(source.name, form, found, item)
+        _print(source.name, written, found, item)
         if address is None and found.document is not None:
-            output.note(f"{source.name}: its address is not known, so relative URLs are left empty; --base gives it")
+            output.note(f"{source.name}: its URL is not known, so relative URLs are left empty; give it with --base")
     return status
 
 
-def _refuse_wrong_call(form: str, sources: Sequence[str], profile: str | None, item: Which) -> None:
-    way = FORMATS[form]
-    way.profile(profile)
-    if item is not None and way.counted is None:
-        raise UsageError(f"--as {form} gives the whole page; leave --item out")
-    if len(sources) > 1 and not way.joins and not output.is_json_asked():
+def _refuse_wrong_call(form: Format, sources: Sequence[str], profile: str | None, item: Which) -> None:
+    form.profile(profile)
+    if item is not None and form.counted is None:
+        raise UsageError(f"--as {form.name} covers the whole page; leave --item out")
+    if len(sources) > 1 and not form.joins and not output.is_json_asked():
         raise UsageError(
-            f"--as {form} makes one document of one page; name one source, or --json for a line of JSON for each"
+            f"--as {form.name} makes one document of one page; name one source, or give --json for one line per source"
         )
 
 
-def _address_of(source: Source, form: str, base: str | None) -> str | None:
+def _address_of(source: Source, form: Format, base: str | None) -> str | None:
     """Find a page's own address: of its answer, else as given, else that of its file.
 
     Raises UsageError where the format needs one and there is none.
     """
     address = source.url or base or (None if source.name == "-" else Path(source.name).resolve().as_uri())
-    if address is None and FORMATS[form].needs_address:
-        raise UsageError(f"{source.name}: {form} needs the page's own address; give it with --base URL")
+    if address is None and form.needs_address:
+        raise UsageError(f"{source.name}: {form.name} needs the page's URL; give it with --base URL")
     return address
 
 
-def _print(name: str, form: str, found: Extract, item: Which) -> None:
-    way = FORMATS[form]
+def _print(name: str, form: Format, found: Extract, item: Which) -> None:
     if found.document is None:
         if output.is_json():
             output.print_json(*({"source": name, **record} for record in found.records))
         if found.absence is not None:
             output.note(f"{name}: {found.absence}")
         return
-    if form == MICRODATA and output.is_json():
+    if form.name == MICRODATA and output.is_json():
         output.print_json(*({"source": name, **record} for record in found.records))
-    elif form == MICRODATA:
+    elif form.name == MICRODATA:
         _print_items(name, found.records[0]["items"])
     elif output.is_json_asked():
-        told = {"format": form, "profile": found.profile, "media_type": found.media_type, "text": found.document}
+        told = {"format": form.name, "profile": found.profile, "media_type": found.media_type, "text": found.document}
         output.print_json({"source": name, **told})
     else:
         output.print_document(found.document)
-    if item is None and way.counted and way.default != ALL and found.found > 1:
-        several = f"{found.found} {way.counted[1]}"
-        output.note(f"{name}: {several}, this is the first; --item 2 gives another, --item all every one")
+    if item is None and form.counted and form.default != ALL and found.found > 1:
+        several = f"{found.found} {form.counted[1]}"
+        output.note(f"{name}: {several}, this is the first; --item 2 gives the second, --item all every one")
 
 
 def _print_items(name: str, items: Sequence[dict[str, Any]]) -> None:
@@ -184,7 +185,7 @@ def _number(_ctx: click.Context, _param: click.Parameter, value: str | None) -> 
     if value is None or value == ALL:
         return None if value is None else "all"
     if not (value.isascii() and value.isdecimal()) or len(value) > _DIGITS or int(value) == 0:
-        raise click.BadParameter(f"{value}: neither a number from 1 nor {ALL}")
+        raise click.BadParameter(f"{value}: not a number from 1, nor {ALL}")
     return int(value)
 
 
@@ -195,53 +196,51 @@ def _number(_ctx: click.Context, _param: click.Parameter, value: str | None) -> 
     "form",
     type=click.Choice([*(each.value for each in Form), *FORMAT_NAMES]),
     required=True,
-    help="What is to be extracted.",
+    help="What to extract.",
 )
 @click.option(
     "--profile",
     metavar="NAME",
-    help="How a format is written: export, for today's readers, is the default; text is its definition to the letter; "
+    help="Variant of a format: export (default) for today's programs; text follows its definition to the letter; "
     "microdata also has living, as HTML defines it today.",
 )
 @click.option(
     "--item",
     metavar="N|all",
     callback=_number,
-    help="Which item, event or contact, from 1. By default all of them; of contacts the first.",
+    help="Number of an item, event or contact, from 1. Default: all; of contacts, the first.",
 )
 @click.option(
     "--base",
     metavar="URL",
     callback=_absolute,
-    help="What relative URLs are resolved against. By default the page's base element, else its own URL; where a file "
-    "has none, a relative URL stays as written, and `url` is null. For a format, the address that a file has on the "
-    "web; without it, its file: URL.",
+    help="Base for relative URLs. Default: the page's base element, else its URL. Without one, a relative URL of a "
+    "file stays as written, and `url` is null. For a document: the web address of the file; default: its file: URL.",
 )
-@click.option("--own", is_flag=True, help="The page is yours: what it asks of robots keeps nothing back.")
+@click.option("--own", is_flag=True, help="The page is yours: ignore what it asks of robots.")
 @output.json_option
 def command(
     *, sources: tuple[str, ...], form: str, profile: str | None, item: Which, base: str | None, own: bool
 ) -> int:
-    """Show what else a page says, or take its data away.
+    """Extract a page's metadata, or its data in other formats.
 
-    meta is its title, language and profile, each meta element, and what its links say of it as a whole; links is each
-    link with its types, known ones under their canonical name; robots is what it asks of robots, in its meta elements
-    and X-Robots-Tag headers, robots.txt apart; copies is where copies of the pages that it links to are, and copies of
-    itself, with their dates.
+    \b
+    meta       title, language, profile, meta elements, and links about the page itself
+    links      each link with its types; known types under their canonical name
+    robots     instructions to robots in meta elements and X-Robots-Tag headers (not robots.txt)
+    copies     copies of the page and of pages it links to, with their dates
+    microdata  its items
+    vcard      its contacts        ical  its events        atom  its articles as a feed
+    turtle, ntriples, jsonld       everything it says, as RDF
 
-    microdata is its items. The other formats are documents, written to standard output as they are: vcard its contacts,
-    ical its events, turtle, ntriples and jsonld all that it says as RDF, atom its articles as a feed.
-
-    Nothing else is fetched, no store is touched. A page that robots are not to index keeps its texts back, one whose
-    links they are not to follow its links, unless it is your own. - stands for standard input.
-    """
+    Nothing else is fetched, and no store is changed. Texts of a noindex page and links of a nofollow page are left out,
+    unless the page is yours (--own). - is standard input.
+    """  # noqa: D301 - \b keeps click from filling the lines
     if form in FORMAT_NAMES:
-        from tocsin.cli.extract import give_documents  # noqa: PLC0415 - the others need none of it
-
         return give_documents(sources, form, base, own=own, profile=profile, item=item)
     for option, value in (("--profile", profile), ("--item", item)):
         if value is not None:
-            raise UsageError(f"{option} belongs to the formats {', '.join(FORMAT_NAMES)}; leave it out for {form}")
+            raise UsageError(f"{option} is for the formats {', '.join(FORMAT_NAMES)}; leave it out for {form}")
     status = output.DONE
     for name in sources:
         try:
@@ -297,7 +296,7 @@ def _print_links(name: str, records: Iterable[Record]) -> None:
 
 
 def _types(record: Mapping[str, Any]) -> str | None:
-    """Name the types of a link, whatever they make of it, those that it has backwards, and whom it pings (LK-11)."""
+    """Name the types of a link, its reverse types, and the hosts that it pings (LK-11)."""
     types = [word for made in record["links"] for word in made["types"]]
     types += record["annotations"] + record["unknown"] + [f"rev {word}" for word in record["rev"]]
     types += dict.fromkeys(f"ping {host_and_origin(url)[0] or url}" for url in record["pings"])
@@ -309,7 +308,7 @@ def _print_robots(name: str, records: Iterable[Record]) -> None:
         index = "may" if record["index"] else "may not"
         follow = "may" if record["follow"] else "may not"
         said = ", ".join(record["terms"]) or "nothing"
-        output.say(f"{name}: its text {index} be indexed, its links {follow} be followed; it says: {said}")
+        output.say(f"{name}: its text {index} be indexed, its links {follow} be followed; it declares: {said}")
 
 
 def _print_copies(name: str, records: Iterable[Record]) -> None:

@@ -39,7 +39,7 @@ class Source:
     """A page's bytes, and what else is known of them.
 
     name          as the user gave it, without a password
-    content_type  the HTTP header of a URL, the type that a file's name tells, or None
+    content_type  the HTTP header of a URL, the type from a file's extension, or None
     url           of the page after redirects; None for a file
     headers       of the answer, names in lower case; none for a file
     """
@@ -54,9 +54,9 @@ class Source:
 def read_source(name: str, policy: PageSettings | None = None, secrets: tuple[str, str] | None = None) -> Source:
     """Read a file, standard input (`-`), or the page at a URL.
 
-    policy   how a page is asked for; None for the settings of all pages
+    policy   the settings of a page's requests; None for those of all pages
     secrets  its user name and password, where the URL names none
-    Raises UsageError for a file that cannot be read, FetchError for a page that cannot be had.
+    Raises UsageError for an unreadable file, FetchError for an unreachable page.
     """
     if name.lower().startswith(("http://", "https://")):
         return _fetch(name, policy, secrets)
@@ -64,7 +64,7 @@ def read_source(name: str, policy: PageSettings | None = None, secrets: tuple[st
 
 
 def is_xhtml_name(name: str) -> bool:
-    """Say whether a file's name tells that it is XHTML."""
+    """Whether a file's extension is one of XHTML."""
     return Path(name).suffix.lower() in _XHTML_SUFFIXES
 
 
@@ -80,7 +80,7 @@ def read_file(name: str) -> bytes:
         except OSError as exc:
             raise UsageError(unreadable(name, exc)) from exc
     if len(body) > _MOST_BYTES:
-        raise UsageError(f"{name}: more than {_MOST_BYTES // 2**20} MiB; no page is that large, name another file")
+        raise UsageError(f"{name}: more than {_MOST_BYTES // 2**20} MiB; no page is that large; name another file")
     return body
 
 
@@ -101,7 +101,7 @@ def open_lines(name: str) -> IO[bytes]:
 
 @contextmanager
 def opened_source(name: str, *, again: bool) -> Iterator[IO[bytes]]:
-    """Open a file, or standard input (`-`); where it is to be read twice, whatever flows goes through a file.
+    """Open a file, or standard input (`-`); to be read twice, a stream is copied to a temporary file first.
 
     Raises UsageError for one that cannot be read.
     """
@@ -120,10 +120,10 @@ def unreadable(name: str, problem: OSError | ValueError) -> str:
     """Say why a file cannot be read, and the mend."""
     reason = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
     if isinstance(problem, FileNotFoundError) and _OTHER_SCHEME.match(name):
-        return f"{name}: only pages at http and https URLs are asked for; save what is elsewhere, and name the file"
+        return f"{name}: only http and https URLs can be fetched; save the page, and name the file"
     if isinstance(problem, FileNotFoundError) and _LIKE_A_HOST.match(name):
-        return f"{name}: {reason}; name a file that is there, or write https://{name} for a page"
-    return f"{name}: {reason}; name a file that can be read"
+        return f"{name}: {reason}; name an existing file, or write https://{name} for a page"
+    return f"{name}: {reason}; name a readable file"
 
 
 def _fetch(url: str, policy: PageSettings | None, secrets: tuple[str, str] | None) -> Source:
@@ -143,9 +143,9 @@ def _fetch(url: str, policy: PageSettings | None, secrets: tuple[str, str] | Non
 
 
 _LATER: Final = "try again later"
-_OTHER_URL: Final = "write the URL that the page has now"
-_ALLOWED: Final = "write https://NAME:PASSWORD@HOST/ with what it wants, or set pages.auth"
-_LOOK: Final = "look at it in a browser, and ask who runs the site"
+_OTHER_URL: Final = "find the page's current URL"
+_ALLOWED: Final = "write the URL as https://NAME:PASSWORD@HOST/, or set pages.auth"
+_LOOK: Final = "open it in a browser, or ask the operator of the site"
 _STATUSES: Final = {
     401: _ALLOWED,
     403: _LOOK,
@@ -157,10 +157,10 @@ _STATUSES: Final = {
     429: _LATER,
 }
 _KINDS: Final[dict[str, str]] = {
-    FailureKind.DNS: "write the host's name as it is spelled, or see whether DNS answers here",
-    FailureKind.CONNECT: "see whether the host and the port are right, and try again later",
+    FailureKind.DNS: "check the spelling of the host, and whether DNS works here",
+    FailureKind.CONNECT: "check host and port, and try again later",
     FailureKind.EMPTY: _LATER,
-    FailureKind.REDIRECT: "write the URL of the page itself",
+    FailureKind.REDIRECT: "give the URL of the page itself",
     FailureKind.PROTOCOL: _LOOK,
     FailureKind.DECODE: _LOOK,
 }
@@ -195,7 +195,9 @@ def opened_target(name: str | None) -> Iterator[IO[bytes]]:
     try:
         handle, draft = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     except OSError as exc:
-        raise UsageError(f"{file}: cannot be written ({exc.strerror}); name a file in a folder of yours") from exc
+        raise UsageError(
+            f"{file}: cannot be written ({exc.strerror}); name a file in a folder where you may write"
+        ) from exc
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream
@@ -203,6 +205,6 @@ def opened_target(name: str | None) -> Iterator[IO[bytes]]:
             os.fsync(stream.fileno())
         Path(draft).replace(file)
     except OSError as exc:
-        raise UsageError(f"{file}: cannot be written ({exc.strerror}); nothing was kept") from exc
+        raise UsageError(f"{file}: cannot be written ({exc.strerror}); no file was left behind") from exc
     finally:
         Path(draft).unlink(missing_ok=True)

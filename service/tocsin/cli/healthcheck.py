@@ -16,20 +16,20 @@ _READY, _MOST_BYTES = 200, 4096
 
 
 @click.command("healthcheck", epilog="Example: tocsin healthcheck")
-@click.option("--alive", is_flag=True, help="Ask only whether it is alive, not whether it does its work.")
+@click.option("--alive", is_flag=True, help="Ask only whether the process is alive.")
 @output.json_option
 @click.pass_context
 def command(ctx: click.Context, *, alive: bool) -> None:
-    """Ask the service of this configuration whether it does its work: 0 if so, 1 if not.
+    """Ask the configured service whether it is ready. The exit status is 0 if it is, else 1.
 
-    Needs no token; made for HEALTHCHECK of containers and for probes.
+    No token is needed. Made for HEALTHCHECK of containers and for probes.
     """
     listen = configuration(ctx).settings.http.listen
     if not listen:
-        raise UsageError("http.listen is empty: the service serves no HTTP, and cannot be asked; set it")
+        raise UsageError("http.listen is empty, so the service does not serve HTTP; set it")
     host, port = local_address(listen)
     if not port:
-        raise UsageError("http.listen has port 0: the system chooses one, and it is not known here; set a port")
+        raise UsageError("http.listen has port 0, so the port is chosen at startup and not known here; set a port")
     status, said = _ask(host, port, "/healthz" if alive else "/readyz")
     output.emit({"ready": status == _READY, "status": status, "said": said}, lambda: output.say(said))
     if status != _READY:
@@ -43,6 +43,6 @@ def _ask(host: str, port: int, path: str) -> tuple[int, str]:
         answer = connection.getresponse()
         return answer.status, answer.read(_MOST_BYTES).decode("utf-8", "replace")
     except (OSError, HTTPException) as exc:
-        return 0, f"nobody answers at {host}:{port} ({exc}); is `tocsin run` running?"
+        return 0, f"no answer from {host}:{port} ({exc}); is `tocsin run` running?"
     finally:
         connection.close()

@@ -24,22 +24,24 @@ if TYPE_CHECKING:
     from tocsin.ports import Store
 
 _MOST_LINES = 12
-"""So many lines tell of one change of items; of a page with a hundred events the rest is in `--json`."""
+"""Upper limit of lines for one change of items; `--json` has all."""
 
 
 @click.command("history", epilog="Example: tocsin history https://example.org/news")
 @click.argument("url", metavar="URL")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="At most so many states.")
-@click.option("--copies", is_flag=True, help="Instead, the copies of it that watched pages name.")
+@click.option(
+    "--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Maximum number of states."
+)
+@click.option("--copies", is_flag=True, help="List known copies of the page instead.")
 @output.json_option
 @click.pass_context
 def command(ctx: click.Context, url: str, limit: int, *, copies: bool) -> None:
-    """Show the states of a page, newest first, and what each comparison found.
+    """Show the states of a page, newest first, and the changes that each comparison found.
 
-    With each state stands how the page's items (events, contacts and the like) changed at renderings while it was the
-    latest; with the oldest that is kept, what is from before it, too. At most 1,000 changes of items are shown.
+    Each state also lists the changes of the page's items (events, contacts and the like) while it was the latest; the
+    oldest state kept lists earlier ones too. At most 1,000 changes of items are shown.
 
-    States that are no longer in the table are history: neither compared nor exported.
+    States that have left the table are history: they are neither compared nor exported.
     """
     if copies:
         _tell_copies(with_store(ctx, lambda store: _read_copies(store, url)))
@@ -52,18 +54,16 @@ def command(ctx: click.Context, url: str, limit: int, *, copies: bool) -> None:
     if why is not None:
         output.say(f"Disallowed: {why}")
     if not entries:
-        mend = (
-            "check it with: tocsin check URL" if why is None else "it will be asked for once its robots.txt allows it"
-        )
-        output.say(f"Nothing is stored of this page yet; {mend}")
+        mend = "check it with: tocsin check URL" if why is None else "it is fetched as soon as its robots.txt allows it"
+        output.say(f"No state of this page is stored yet; {mend}")
         return
     output.table(
-        ("stored", "last", "times", "kept", "found", "fields"), [_row(entry) for entry in entries], head="stored"
+        ("stored", "last", "times", "kept", "changes", "fields"), [_row(entry) for entry in entries], head="stored"
     )
     if said := [term for term, is_said in (("noindex", page.noindex), ("nofollow", page.nofollow)) if is_said]:
-        output.say(f"The page says to robots: {', '.join(said)}")
+        output.say(f"The page asks robots: {', '.join(said)}")
     if page.saved_bytes:
-        output.say(f"Not sent again, because it was not modified: {show_bytes(page.saved_bytes)}")
+        output.say(f"Bytes saved by 304 answers: {show_bytes(page.saved_bytes)}")
 
 
 async def _read_copies(store: Store, url: str) -> list[KnownCopy]:
@@ -112,7 +112,7 @@ def _changed(change: ItemChangeEntry) -> Iterator[str]:
     """Say how items changed, and when."""
     yield f"{show_time(change.at)} items: {count_changes(change.changes)}"
     lines = [output.clean(line) for line in tell_changes(change.changes)]
-    # That not all is told stands last; it is said however many lines are left out.
+    # The note that changes were cut comes last, and is never left out.
     note = [lines.pop()] if change.changes["cut"] else []
     shown = lines if len(lines) <= _MOST_LINES else lines[: _MOST_LINES - 1]
     yield from (f"  {line}" for line in shown)

@@ -112,18 +112,18 @@ _TEXT, _JSON, _SARIF = _FORMATS = ("text", "json", "sarif")
     "--format",
     "chosen",
     type=click.Choice(_FORMATS),
-    help="Text for people, a JSON object a line, or one SARIF log. By default text on a terminal, else JSON.",
+    help="Text, one JSON object per line, or one SARIF log. Default: text on a terminal, else JSON.",
 )
 @output.json_option
 def command(sources: tuple[str, ...], chosen: str | None) -> int:
-    """Find every rule that a page breaks, with line and column, and the mend.
+    """List every rule that a page breaks, with line, column and correction.
 
-    Looked at are topper elements, other meta elements, base, identifiers, links and their types, mset, dates and
-    times, and microdata with its contacts, events and works; not how the page would be once scripts have run. An
-    error breaks what a text demands of authors, a warning names what is unwise, obsolete, or has no effect.
+    Checked are topper elements, other meta elements, base, identifiers, links and their types, mset, dates and times,
+    and microdata with its contacts, events and works. Scripts are not run. An error breaks a requirement on authors; a
+    warning is about what is unwise, obsolete, or has no effect.
 
-    The status is 1 if there is an error, 0 if there are at most warnings, 2 if a source is no page. - stands for
-    standard input.
+    The exit status is 1 if there is an error, 0 if there are only warnings, 2 if a source is not a page. - is standard
+    input.
     """
     form = chosen or (_JSON if output.is_json() else _TEXT)
     judging = _Judging(sources)
@@ -138,7 +138,7 @@ def command(sources: tuple[str, ...], chosen: str | None) -> int:
         else:
             _print(name, findings)
     if form == _TEXT and len(judging.refused) < len(sources):
-        output.note(f"Looked at: {', '.join(AREAS)}. Not looked at: {NOT_CHECKED}.")
+        output.note(f"Checked: {', '.join(AREAS)}. Not checked: {NOT_CHECKED}.")
     return judging.status
 
 
@@ -155,7 +155,7 @@ class _Judging:
         self.refused: list[str] = []
 
     def __iter__(self) -> Iterator[tuple[str, tuple[Finding, ...]]]:
-        """Give each source that is a page, with its findings; the others are told on stderr."""
+        """Yield each source that is a page, with its findings; the others are reported on stderr."""
         for name in self._sources:
             try:
                 source = read_source(name)
@@ -172,7 +172,7 @@ class _Judging:
 def _judge(source: Source) -> tuple[Finding, ...]:
     reason = why_no_page(source.body, source.content_type)
     if reason is not None:
-        raise UsageError(f"{source.name}: {reason}; only a page can be judged")
+        raise UsageError(f"{source.name}: {reason}; only a page can be checked")
     return lint(source.body, source.content_type)
 
 
@@ -193,4 +193,4 @@ def _print(name: str, findings: Sequence[Finding]) -> None:
         line = f"{place}: {finding.level.value} {finding.rule}: {finding.message}"
         output.say(line, style=_STYLES[finding.level])
     if not findings:
-        output.say(f"{name}: nothing to mend", style="green")
+        output.say(f"{name}: nothing to correct", style="green")

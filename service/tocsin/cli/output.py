@@ -38,13 +38,17 @@ def json_option(function: _Function) -> _Function:
         ctx.meta[_JSON] = value
 
     option = click.option(
-        "--json", is_flag=True, expose_value=False, callback=remember, help="One JSON object a line, on a terminal too."
+        "--json",
+        is_flag=True,
+        expose_value=False,
+        callback=remember,
+        help="Print one JSON object per line, also on a terminal.",
     )
     return option(function)
 
 
 def is_json() -> bool:
-    """Say whether this command's output is for a program: piped, or asked for with `--json`."""
+    """Whether this command prints for a program: its output is piped, or `--json` was given."""
     return is_json_asked() or not sys.stdout.isatty()
 
 
@@ -63,7 +67,7 @@ def emit(record: Record | Mapping[str, Any], human: Callable[[], None]) -> None:
 
 
 def print_json(*records: Record | Mapping[str, Any]) -> None:
-    """Print records as lines of JSON, in UTF-8 whatever the locale is."""
+    """Print records as lines of JSON, always in UTF-8."""
     from tocsin.model.records.fields import to_json  # noqa: PLC0415 - the help needs no records
 
     with _bar_aside(sys.stdout):
@@ -78,7 +82,7 @@ def print_document(text: str) -> None:
 
 
 def clean(text: str) -> str:
-    """Make text that somebody else supplied fit to be printed: what a terminal would obey becomes U+FFFD."""
+    """Make text from outside safe to print: characters that control a terminal become U+FFFD."""
     return safe_line(text)
 
 
@@ -97,7 +101,7 @@ def say(text: str = "", *, style: str | None = None, whole: bool = False) -> Non
 def say_pieces(mark: tuple[str, str], pieces: Iterable[tuple[str, str]]) -> None:
     """Print a line for a person on stdout, made of texts with a style each, made harmless.
 
-    mark  stands before it; where a terminal breaks the line, the rest is set in as far
+    mark  is printed before it; where a terminal breaks the line, the rest is indented by its width
     """
     from rich.text import Text  # noqa: PLC0415 - costs 50 ms; JSON needs none of it
 
@@ -211,7 +215,7 @@ def _bar_aside(target: TextIO) -> Iterator[None]:
 
 
 def fail(error: TocsinError) -> int:
-    """Print an error on stderr; returns the exit status that it stands for."""
+    """Print an error on stderr; returns its exit status."""
     for line in f"tocsin: {error}".split("\n"):
         note(line)
     if isinstance(error, UsageError):

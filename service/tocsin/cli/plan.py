@@ -57,7 +57,7 @@ class Plan(Struct):
     """What a file would change.
 
     settings  of all pages and of groups
-    added     pages that are not watched yet, as the store is given them; `new` tells them
+    added     pages that are not watched yet, as the store takes them; `new` describes them
     changed, removed  pages that are watched
     """
 
@@ -80,9 +80,13 @@ class Plan(Struct):
 def file_options(function: Function) -> Function:
     """Give a command the options that say what its file is."""
     pruned = click.option(
-        "--prune/--no-prune", default=None, help="Remove pages that the file does not name; else as it says itself."
+        "--prune/--no-prune",
+        default=None,
+        help="Remove pages that the file does not list; default: what the file says.",
     )
-    kind = click.option("--format", "kind", type=click.Choice(FORMATS), help="By the ending of its name without.")
+    kind = click.option(
+        "--format", "kind", type=click.Choice(FORMATS), help="Format of the file; by default from its extension."
+    )
     return kind(pruned(function))
 
 
@@ -180,12 +184,12 @@ def tell(plan: Plan, *, applied: bool) -> None:
         _print(change)
     total = sum(1 for _ in plan.changes())
     if total > _ON_TERMINAL:
-        output.say(f"… and {count(total - _ON_TERMINAL, 'change')} more; all of them: --json")
+        output.say(f"… and {count(total - _ON_TERMINAL, 'change')} more; --json lists all")
     output.say(told_in_short(plan, applied=applied), style="bold")
 
 
 def to_record(change: ListChange) -> dict[str, Any]:
-    """Tell a change to a program; secrets are masked."""
+    """Return the `--json` record of a change; secrets are masked."""
     changes = [
         {"key": field.key, "previous": _masked(field.key, field.previous), "latest": _masked(field.key, field.latest)}
         for field in change.fields
@@ -195,7 +199,7 @@ def to_record(change: ListChange) -> dict[str, Any]:
 
 
 def to_summary(plan: Plan, *, applied: bool) -> dict[str, Any]:
-    """Tell how much there is to do, or was done."""
+    """Return the counts of what is to be done, or was done."""
     pages = {"added": len(plan.new), "changed": len(plan.changed), "removed": len(plan.removed)}
     return {"pages": pages, "settings": len(plan.settings), "applied": applied}
 
@@ -226,7 +230,7 @@ def _print(change: ListChange) -> None:
 def _told(key: str, previous: object, latest: object) -> str:
     before, after = (_shown(key, value) for value in (previous, latest))
     if latest is None:
-        gone = "taken away" if key in _OWN else "inherits again"
+        gone = "removed" if key in _OWN else "inherited again"
         return f"- {key}: {before}  ({gone})"
     return f"+ {key}: {after}" if previous is None else f"~ {key}: {before} -> {after}"
 
@@ -245,11 +249,13 @@ def _masked(key: str, value: Any) -> Any:
 @click.command("plan", epilog="Example: tocsin plan pages.toml")
 @click.argument("file", metavar="[FILE]", required=False)
 @file_options
-@click.option("--exit-code", is_flag=True, help="Exit with 1 if anything would change.")
-@click.option("--schema", is_flag=True, help="Print the JSON Schema of such files.")
-@click.option("--from-store", is_flag=True, help="Write the store as such a file; planning with it changes nothing.")
-@click.option("--output", "-o", "target", metavar="FILE", help="With --from-store: into this file.")
-@click.option("--with-secrets", is_flag=True, help="With --from-store: with credentials, headers, cookies, proxies.")
+@click.option("--exit-code", is_flag=True, help="Exit with status 1 if anything would change.")
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of these files.")
+@click.option(
+    "--from-store", is_flag=True, help="Write the stored list as such a file; applying it would change nothing."
+)
+@click.option("--output", "-o", "target", metavar="FILE", help="With --from-store: write to this file.")
+@click.option("--with-secrets", is_flag=True, help="With --from-store: include credentials, headers, cookies, proxies.")
 @output.json_option
 @click.pass_context
 def command(
@@ -264,15 +270,15 @@ def command(
     from_store: bool,
     with_secrets: bool,
 ) -> int:
-    """Show what a declared list (TOML or YAML) would change; nothing is changed.
+    """Show what applying a list of pages (TOML or YAML) would change; nothing is changed.
 
-    The file is the whole word on what it names: all pages, groups, pages. What it does not name stays, unless it says
-    prune = true. Carry it out with: tocsin apply FILE
+    The file is authoritative for everything it lists: defaults, groups, pages. What it does not list is kept, unless
+    it says prune = true. Apply it with: tocsin apply FILE
     """
     if (file is not None) + schema + from_store != 1:
-        raise UsageError("name a file, or give --schema, or --from-store; one of them")
+        raise UsageError("give a file, --schema or --from-store, and only one of them")
     if (target is not None or with_secrets) and not from_store:
-        raise UsageError("--output and --with-secrets belong to --from-store")
+        raise UsageError("--output and --with-secrets need --from-store")
     if schema:
         click.echo(json.dumps(to_schema(), indent=2, ensure_ascii=False))
         return output.DONE
@@ -293,8 +299,8 @@ def _write(ctx: click.Context, kind: str, target: str | None, *, with_secrets: b
     output.note(f"{count(pages, 'page')} written.")
     if kept_back and not with_secrets:
         output.note(
-            f"Credentials, headers, cookies or proxies of {count(kept_back, 'page')} were left out, which changes "
-            "nothing: what a file does not say of them stays. To write them, too: --with-secrets"
+            f"Credentials, headers, cookies or proxies of {count(kept_back, 'page')} were left out. Applying the "
+            "file keeps them; to write them too, give --with-secrets"
         )
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def progress(description: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """Show a progress bar on stderr while the block runs, if that is a terminal and stdout is no pipe.
 
-    Yields a function that is told how much more is done.
+    Yields a function that adds to what is done.
     """
     # The program at the other end of a pipe may write to the same terminal.
     if not sys.stderr.isatty() or stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode):
@@ -53,7 +53,7 @@ def steps(doing: str, done: str, *, total: int | None = None, what: str = "page"
     """Show the progress of work on pages (or `what`); if the user interrupts it, say how far it got.
 
     doing, done  the work in words, such as "Removing" and "removed"
-    Yields a function that is told how many more pages are done.
+    Yields a function that adds to the pages done.
     """
     so_far = 0
     with progress(doing, total=total) as advance:
@@ -67,7 +67,7 @@ def steps(doing: str, done: str, *, total: int | None = None, what: str = "page"
             yield on_step
         except asyncio.CancelledError:
             of = "" if total is None else f" of {total:,}"
-            output.note(f"Interrupted: {count(so_far, what)}{of} {done}; the same call once more goes on from there.")
+            output.note(f"Interrupted: {count(so_far, what)}{of} {done}; run the same command again to continue.")
             raise
 
 
@@ -76,7 +76,7 @@ async def follow(description: str, work: AsyncIterator[tuple[int, int]]) -> int:
     with ExitStack() as stack:
         advance, before, total = None, 0, 0
         async for done, total in work:
-            # The first step tells how many there are.
+            # The number of steps is known from the first one.
             advance = advance or stack.enter_context(progress(description, total=total))
             advance(done - before)
             before = done

@@ -12,9 +12,9 @@ from tocsin.cli.session import read_configuration
 @click.command("run", epilog="Example: tocsin --config /etc/tocsin.toml run")
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Watch: check pages when they are due, give awareness of changes, deliver alerts, until SIGTERM or Ctrl-C.
+    """Run the service: check pages when they are due, deliver alerts, serve web pages. Ends on SIGTERM or Ctrl-C.
 
-    SIGHUP reads the configuration again; a bad one leaves the old one in force.
+    SIGHUP reloads the configuration; an invalid one is rejected and the old one stays in force.
     """
     from tocsin.app.executing import execute  # noqa: PLC0415 - the help needs no engine
     from tocsin.app.service import run  # noqa: PLC0415 - the help needs no engine

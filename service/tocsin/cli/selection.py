@@ -43,7 +43,7 @@ class Selection(Struct, frozen=True):
     pages: int
 
     async def batches(self, store: Store) -> AsyncIterator[list[int]]:
-        """Yield the ids by the batch, in order, none twice, whatever is changed of those that were yielded before."""
+        """Yield the ids in batches and in order, each once, also while earlier pages are being changed."""
         if self.ids is not None:
             for start in range(0, len(self.ids), BATCH):
                 yield list(self.ids[start : start + BATCH])
@@ -77,6 +77,6 @@ async def pages_named(store: Store, texts: Sequence[str]) -> list[PageRow]:
 
 
 def why_disallowed(page: PageRow) -> str | None:
-    """Tell what robots.txt forbade at the last check, and by which rule; None for a page that was asked for (LM-43)."""
+    """Return what robots.txt disallowed at the last check, and by which rule; None if the page was fetched (LM-43)."""
     report = page.last_report or {}
     return str(report.get("problem") or page.url) if report.get("outcome") == CheckOutcome.DISALLOWED else None

@@ -66,15 +66,15 @@ def with_store(
     settings = configuration(ctx).settings
     path = store_path(settings)
     if not create and path.is_file() and not is_store_there(settings):
-        # Whoever only reads would be told that nothing is watched, where perhaps a store was lost.
-        raise StoreError(f"{path}: an empty file, no store; name yours with --store, or restore a backup")
+        # An empty list would hide that a store was lost.
+        raise StoreError(f"{path}: the file is empty; name your store with --store, or restore a backup")
 
     def tell(migrating: Migrating) -> None:
         from tocsin.cli import output  # noqa: PLC0415 - as above
 
         output.note(
-            f"{path}: the store is of version {migrating.before} and is brought to {migrating.after}; "
-            f"as it was it is kept as {migrating.copy}"
+            f"{path}: the store is migrated from version {migrating.before} to {migrating.after}; "
+            f"a copy of the old one is kept as {migrating.copy}"
         )
 
     async def opened() -> T:
@@ -108,7 +108,7 @@ def _bring_up_to_date(url: str) -> None:
     from tocsin.cli.session import KEPT, migrate_store  # noqa: PLC0415 - as above
 
     _, kept = asyncio.run(migrate_store(url))
-    output.note(f"{url}: the store was of an older version, and was brought up to date")
+    output.note(f"{url}: the store was of an older version, and was migrated")
     for file in kept:
         output.note(KEPT.format(file))
 
@@ -131,7 +131,7 @@ def now() -> Instant:
     return SystemClock().now()
 
 
-KEPT: Final = "The store as it was is kept as {}; remove it once you are content."
+KEPT: Final = "A copy of the old store is kept as {}; delete it when you no longer need it."
 
 
 async def migrate_store(url: str, *, keep: bool = True) -> tuple[int, list[str]]:

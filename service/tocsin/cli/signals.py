@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 Standing: TypeAlias = Literal["muted", "muted-on-host", "heard", "watched"]
 
 
-class Place(Struct, frozen=True):
-    """A place, or a signal, that changes from check to check.
+class ListedNoise(Struct, frozen=True):
+    """A part or signal that changes from check to check, as it is listed.
 
-    number    as people name it, from 1
-    key       as the store does
-    standing  muted; muted on all pages of its host; heard, because the user wants to; or watched: perhaps muted soon
+    number    in the list, from 1
+    key       in the store
+    standing  muted; muted on all pages of its host; heard (unmuted by the user); or watched (perhaps muted soon)
     since     when it was muted
-    changes   in so many readings it differed, and
-    quiet     so many in a row it has not since
+    changes   number of readings in which it differed
+    quiet     number of readings in a row since then in which it did not
     """
 
     number: int
@@ -53,14 +53,16 @@ class Place(Struct, frozen=True):
     quiet: int = 0
 
 
-def places_of(beside: SignalContext | None, of_host: Iterable[HostNoise]) -> list[Place]:
+def places_of(beside: SignalContext | None, of_host: Iterable[HostNoise]) -> list[ListedNoise]:
     """Number what is learnt of a page, then what is muted on its whole host, then what is heard and was quiet."""
     heard = frozenset(beside.heard) if beside is not None else frozenset()
     noise = beside.known.noise if beside is not None and beside.known is not None else ()
-    found: dict[int, Place] = {}
+    found: dict[int, ListedNoise] = {}
     for each in noise:
         standing: Standing = "heard" if each.key in heard else "watched" if each.since is None else "muted"
-        found[each.key] = Place(len(found) + 1, each.key, each.what, standing, each.since, each.changes, each.quiet)
+        found[each.key] = ListedNoise(
+            len(found) + 1, each.key, each.what, standing, each.since, each.changes, each.quiet
+        )
     for common in of_host:
         if common.muted_at is None:
             continue
@@ -69,13 +71,13 @@ def places_of(beside: SignalContext | None, of_host: Iterable[HostNoise]) -> lis
             continue
         standing = "heard" if common.heard or common.key in heard else "muted-on-host"
         number = len(found) + 1 if own is None else own.number
-        found[common.key] = Place(number, common.key, common.what, standing, common.muted_at)
+        found[common.key] = ListedNoise(number, common.key, common.what, standing, common.muted_at)
     for key in sorted(heard.difference(found)):
-        found[key] = Place(len(found) + 1, key, "a place that has not changed lately", "heard")
+        found[key] = ListedNoise(len(found) + 1, key, "a place that has not changed lately", "heard")
     return list(found.values())
 
 
-def chosen_keys(places: Sequence[Place], numbers: Sequence[str], *, option: str, url: str) -> list[int]:
+def chosen_keys(places: Sequence[ListedNoise], numbers: Sequence[str], *, option: str, url: str) -> list[int]:
     """Give the keys of the places with these numbers; `all` means all of them.
 
     Raises UsageError for a number that no place has.
@@ -86,12 +88,12 @@ def chosen_keys(places: Sequence[Place], numbers: Sequence[str], *, option: str,
     for number in numbers:
         if number not in by_number:
             there_are = f"there are 1 to {len(places)}" if places else "there are none"
-            raise UsageError(f"{option} {number!r}: no place has this number; {there_are}, see: tocsin signals {url}")
+            raise UsageError(f"{option} {number!r}: no noise has this number; {there_are}, see: tocsin signals {url}")
     return [by_number[number] for number in numbers]
 
 
-def noise_record(place: Place) -> dict[str, Any]:
-    """Tell a place as `--json` does."""
+def noise_record(place: ListedNoise) -> dict[str, Any]:
+    """Return the `--json` record of a place."""
     return {
         "number": place.number,
         "what": place.what,
@@ -102,10 +104,10 @@ def noise_record(place: Place) -> dict[str, Any]:
     }
 
 
-def describe_place(place: Place) -> str:
-    """Say how a place stands, for people."""
+def describe_place(place: ListedNoise) -> str:
+    """Describe the status of a noise."""
     if place.standing == "heard":
-        return "heard, because you want to"
+        return "unmuted by you"
     if place.standing == "muted-on-host":
         return f"muted on all pages of its host since {show_time(place.since)}"
     if place.standing == "watched":
@@ -119,7 +121,7 @@ _BESIDE: Final = "beside the content: navigation, advertisements, banners, relat
 
 
 def to_record(sight: DryRun, in_force: PageInForce, name: str) -> dict[str, Any]:
-    """Tell what was seen, and what a check would say, as `--json` does; the noise is told by `noises`."""
+    """Return the `--json` record of what was read and what a check would find, without the noise."""
     policy, page = in_force.policy, in_force.page
     readings = sight.beheld.readings
     return {
@@ -151,7 +153,7 @@ def to_record(sight: DryRun, in_force: PageInForce, name: str) -> dict[str, Any]
 
 
 def signals_seen(sight: DryRun, beside: SignalContext | None) -> list[dict[str, Any]]:
-    """Tell each signal: what it is, its value on the page and at the last check, and whether it is muted."""
+    """List each signal: its meaning, its value now and at the last check, and whether it is muted."""
     values = sight.beheld.readings.values if sight.beheld.readings is not None else {}
     known = beside.known.values if beside is not None and beside.known is not None else {}
     muted = muted_signals(SOURCES, muted_keys(beside))
@@ -169,7 +171,7 @@ def signals_seen(sight: DryRun, beside: SignalContext | None) -> list[dict[str, 
 
 
 def content_seen(content: Content) -> dict[str, Any]:
-    """Tell a content as it would be compared: the blocks that count, and the first letters of those that do not."""
+    """Describe a content as it would be compared: the blocks that count, and the beginning of those left out."""
     unpacked = unpack(content.fingerprint)
     counted, beside = ([], []) if isinstance(unpacked, str) else (unpacked.blocks, unpacked.beside)
     blocks = content.text.split("\n") if content.text else []
@@ -190,11 +192,11 @@ _WIDE: Final = 160
 
 @click.command("signals", epilog="Example: tocsin signals https://example.org/shop --look-at main")
 @click.argument("source", metavar="URL|FILE")
-@click.option("--look-at", metavar="SELECTORS", help="Try: these elements are its content, as CSS selectors.")
-@click.option("--ignore", metavar="SELECTORS", help="Try: these elements are not.")
-@click.option("--unmute", multiple=True, metavar="N|all", help="Instead, hear again of what has this number.")
-@click.option("--mute", multiple=True, metavar="N|all", help="Instead, undo --unmute.")
-@click.option("--on-host", is_flag=True, help="With these: on all pages of its host.")
+@click.option("--look-at", metavar="SELECTORS", help="Try comparing only these elements (CSS selectors).")
+@click.option("--ignore", metavar="SELECTORS", help="Try leaving these elements out.")
+@click.option("--unmute", multiple=True, metavar="N|all", help="Unmute the noise with this number, or all of it.")
+@click.option("--mute", multiple=True, metavar="N|all", help="Mute it again: undo --unmute.")
+@click.option("--on-host", is_flag=True, help="With --mute or --unmute: on all pages of its host.")
 @output.json_option
 @click.pass_context
 def command(
@@ -207,19 +209,19 @@ def command(
     *,
     on_host: bool,
 ) -> None:
-    """Show what each signal sees on a page: a dry run, which touches no state.
+    """Show what each signal reads on a page. This is a dry run: no state is changed.
 
-    Of a page that is watched its own selectors and rules hold; what the last check found stands beside, what a check
-    now would say, and what changes from check to check: muted, or about to be.
+    For a watched page, its own selectors and rules apply. Also shown are the result of the last check, the result that
+    a check would have now, and the noise: what changes from check to check and is muted, or soon will be.
     """
     if unmute or mute:
         if look_at is not None or ignore is not None:
-            raise UsageError("--mute and --unmute try no selectors; leave --look-at and --ignore out")
+            raise UsageError("--mute and --unmute do not go with --look-at and --ignore; leave these out")
         with_store(ctx, partial(_set_heard, url=source, unmute=unmute, mute=mute, on_host=on_host))
         _tell_noise(source, with_store(ctx, partial(_places, url=source)))
         return
     if on_host:
-        raise UsageError("--on-host says where --mute or --unmute holds; give one of them")
+        raise UsageError("--on-host needs --mute or --unmute")
     tried = parse_page_settings(
         {key: text for key, text in (("look_at", look_at), ("ignore", ignore)) if text is not None}
     )
@@ -248,11 +250,13 @@ async def _known_of(store: Store, url: str) -> PageInForce:
     """Find what is known of a page that is watched. Raises NotWatched, BadUrl."""
     in_force = await find_in_force(store, url, PageSettings())
     if in_force.page is None:
-        raise NotWatched(f"{url}: not watched, so that nothing is learnt of it; add it with: tocsin watch add {url}")
+        raise NotWatched(
+            f"{url}: not watched, so nothing is known about its noise; add it with: tocsin watch add {url}"
+        )
     return in_force
 
 
-async def _places(store: Store, url: str) -> list[Place]:
+async def _places(store: Store, url: str) -> list[ListedNoise]:
     in_force = await _known_of(store, url)
     return places_of(in_force.beside, in_force.of_host)
 
@@ -273,19 +277,21 @@ async def _set_heard(store: Store, url: str, unmute: tuple[str, ...], mute: tupl
             await store.hear(in_force.page.id, keys, muted=muted)
 
 
-def _tell_noise(url: str, places: list[Place]) -> None:
+def _tell_noise(url: str, places: list[ListedNoise]) -> None:
     record = {"url": url, "noise": [noise_record(place) for place in places]}
     output.emit(record, partial(_print_noise, places))
 
 
-def _print(record: dict[str, Any], sight: DryRun, in_force: PageInForce, places: list[Place], source: Source) -> None:
+def _print(
+    record: dict[str, Any], sight: DryRun, in_force: PageInForce, places: list[ListedNoise], source: Source
+) -> None:
     _print_signals(record, source.name)
     _print_content(record["content"])
     _print_settings(record["settings"])
     for problem in sight.problems:
         output.say(f"Problem: {problem}", style="yellow")
     if record["suspicion"]:
-        output.say(f"Something else seems to stand in its place: {record['suspicion']}", style="magenta")
+        output.say(f"This looks like another page in its place: {record['suspicion']}", style="magenta")
     if in_force.page is None:
         return
     _print_check(sight, in_force)
@@ -295,7 +301,9 @@ def _print(record: dict[str, Any], sight: DryRun, in_force: PageInForce, places:
 def _print_signals(record: dict[str, Any], name: str) -> None:
     seen = [each for each in record["signals"] if each["value"] is not None or each["last"] is not None]
     columns = (
-        ("signal", "says", "last check", "who", "what") if record["watched"] else ("signal", "says", "who", "what")
+        ("signal", "value", "last check", "source", "meaning")
+        if record["watched"]
+        else ("signal", "value", "source", "meaning")
     )
     rows = []
     for each in seen:
@@ -307,17 +315,17 @@ def _print_signals(record: dict[str, Any], name: str) -> None:
     else:
         output.say(name, style="bold", whole=True)
     if absent := [each["signal"] for each in record["signals"] if each not in seen]:
-        output.say(f"Not there: {', '.join(absent)}")
+        output.say(f"Not on the page: {', '.join(absent)}")
 
 
 def _print_content(content: dict[str, Any] | None) -> None:
     if content is None:
-        output.say("It has no content that could be compared.")
+        output.say("It has no content to compare.")
         return
     blocks, left_out = content["blocks"], content["left_out"]
     output.say()
     if content["by_bytes"]:
-        output.say("Compared: all of it, by its bytes", style="bold")
+        output.say("Compared: the whole page, byte by byte", style="bold")
     else:
         output.say(f"Compared: {count(len(blocks), 'block')}, {content['letters']:,} letters", style="bold")
     _print_lines(blocks)
@@ -336,7 +344,7 @@ def _print_lines(lines: list[str]) -> None:
 
 def _print_settings(settings: dict[str, Any]) -> None:
     output.say()
-    for name, words in (("look_at", "Looked at"), ("ignore", "Ignored")):
+    for name, words in (("look_at", "Compared only"), ("ignore", "Left out")):
         if settings[name]:
             output.say(f"{words}: {settings[name]}")
     output.say(f"Your rules: {', '.join(settings['signal_rules']) or 'none'}")
@@ -345,13 +353,13 @@ def _print_settings(settings: dict[str, Any]) -> None:
 def _print_check(sight: DryRun, in_force: PageInForce) -> None:
     told = [part for part in (sight.rule, sight.reason, sight.basis if len(sight.trace) > 1 else None) if part]
     how = f" ({', '.join(told)})" if told else ""
-    output.say(f"A check now would say: {sight.outcome}{how}", style="bold")
+    output.say(f"A check now would find: {sight.outcome}{how}", style="bold")
     for step in sight.trace[1:]:
         output.say(f"  {step['rule']} {step['says']}: {step['why']}")
     if not sight.is_read:
-        output.say(f"  Its signals would not be heeded: {_why_unread(in_force.policy)}")
+        output.say(f"  Its signals would not be used: {_why_unread(in_force.policy)}")
     elif sight.is_new:
-        output.say("  Its signals would be the new baseline: there is nothing that was read alike to compare them with")
+        output.say("  Its signals would become the new baseline: no earlier check read them in the same way")
 
 
 def _why_unread(policy: PageSettings) -> str:
@@ -360,17 +368,17 @@ def _why_unread(policy: PageSettings) -> str:
     if policy.signals == "none":
         return "signals = none"
     return (
-        "the page is taken at its word, for it has topper elements. What else changes on it, its data too, is told "
-        "with the next change that they declare; at once with: tocsin watch set URL --signals all"
+        "the page declares its changes in topper elements, so only those count. Other changes are reported together "
+        "with the next declared one; to report them at once: tocsin watch set URL --signals all"
     )
 
 
-def _print_noise(places: list[Place]) -> None:
+def _print_noise(places: list[ListedNoise]) -> None:
     if not places:
-        output.say("Nothing is known to change from check to check.")
+        output.say("No noise is known: nothing changes from check to check.")
         return
     output.table(
-        ("no.", "changes from check to check", "is"),
+        ("no.", "noise", "status"),
         [(place.number, place.what, describe_place(place)) for place in places],
-        head="changes from check to check",
+        head="noise",
     )

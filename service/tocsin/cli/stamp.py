@@ -21,21 +21,21 @@ _DAY = 2
 
 @click.command("stamp", epilog="Example: tocsin stamp index.html --minor --at 2026-11-21")
 @click.argument("file", metavar="FILE")
-@click.option("--major", is_flag=True, help="A major change.")
-@click.option("--minor", is_flag=True, help="A minor change.")
-@click.option("--at", metavar="TIME", help="When it happened: a date such as 2026-11-21; now if left out.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be written.")
+@click.option("--major", is_flag=True, help="The change is major.")
+@click.option("--minor", is_flag=True, help="The change is minor.")
+@click.option("--at", metavar="TIME", help="Time of the change: a date such as 2026-11-21; default: now.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and change nothing.")
 @output.json_option
 def command(*, file: str, major: bool, minor: bool, at: str | None, dry_run: bool) -> int:
-    """Write the date of a change into FILE, changing nothing else.
+    """Write the date of a change into FILE, and change nothing else.
 
-    Left out, the time is now, written as finely as the dates that stand there already, else to the day.
-    With - the page is read from standard input and written to standard output.
+    The default time is now, as precise as the dates already in the page, else to the day. With -, the page is read from
+    standard input and written to standard output.
     """
     if major and minor:
-        raise click.UsageError("--major and --minor exclude each other; a change is the one or the other")
+        raise click.UsageError("--major and --minor exclude each other; give one of them")
     if not (major or minor):
-        raise click.UsageError("say whether the change is --major or --minor")
+        raise click.UsageError("give --major or --minor")
     kind = "major" if major else "minor"
     content_type = XHTML if is_xhtml_name(file) else None
     source = read_file(file)
@@ -69,12 +69,12 @@ def _replace(path: Path, body: bytes) -> None:
             Path(beside.name).unlink()
             raise
     except OSError as exc:
-        raise UsageError(f"{path}: {exc.strerror or exc}; the file stays as it was, make it writable") from exc
+        raise UsageError(f"{path}: {exc.strerror or exc}; the file is unchanged; make it writable") from exc
 
 
 def _print(file: str, kind: str, at: str, *, is_changed: bool, is_dry: bool) -> None:
     if not is_changed:
-        output.say(f"{file}: {at} stands there already")
+        output.say(f"{file}: {at} is already there")
     elif is_dry:
         output.say(f"{file}: {at} would be written as a {kind} change")
     else:

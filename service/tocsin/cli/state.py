@@ -20,9 +20,9 @@ EXAMPLE = "Example: tocsin state index.html https://example.org/"
 @click.argument("sources", nargs=-1, required=True, metavar="FILE|URL...")
 @output.json_option
 def command(sources: tuple[str, ...]) -> int:
-    """Show what a page's state would be: the twelve fields, its dates, and whether it asks for awareness.
+    """Show a page's state: the twelve fields, its dates, and whether the page asks for awareness.
 
-    No store is touched. - stands for standard input.
+    No store is changed. - is standard input.
     """
     status = output.DONE
     for name in sources:
@@ -36,7 +36,7 @@ def command(sources: tuple[str, ...]) -> int:
 
 
 def describe(source: Source) -> dict[str, Any]:
-    """Tell a page's state as `tocsin state --json` does.
+    """Return a page's state as `tocsin state --json` prints it.
 
     Raises TooComplex for a page that no parser may be given.
     """
@@ -54,7 +54,7 @@ def describe(source: Source) -> dict[str, Any]:
 
 
 def _print(record: dict[str, Any]) -> None:
-    title = f"{record['url']} ({record['encoding'] or 'not read'})"
+    title = f"{record['url']} ({record['encoding'] or 'not parsed'})"
     output.table(("field", "value"), record["fields"].items(), title=title)
     asks = "asks" if record["subject"] else "does not ask"
     output.say(f"The page {asks} for awareness.")

@@ -39,22 +39,24 @@ _PART: Final = re.compile(r"%.?")
 
 @click.command("backup", epilog="Example: tocsin store backup tocsin-backup.db")
 @click.argument("file", metavar="FILE|FOLDER")
-@click.option("--verify", "verified", is_flag=True, help="Open the copy and read it whole.")
-@click.option("--keep", type=click.IntRange(min=1), metavar="N", help="Then remove all but the last N of this pattern.")
+@click.option("--verify", "verified", is_flag=True, help="Open the copy and check all of it.")
+@click.option(
+    "--keep", type=click.IntRange(min=1), metavar="N", help="Then remove all but the latest N copies with this pattern."
+)
 @output.json_option
 @click.pass_context
 def backup(ctx: click.Context, file: str, keep: int | None, *, verified: bool) -> None:
-    """Copy the store as it is at one instant, also while the service runs.
+    """Back up the store: a consistent copy, also while the service runs.
 
-    The name may say when: "tocsin-%Y%m%d.db" (UTC); in a folder such a name is made up. --keep needs that, verifies the
-    new copy, and only then removes older ones.
+    The name may contain the time: "tocsin-%Y%m%d.db" (UTC); in a folder such a name is chosen. --keep needs such a
+    name; it verifies the new copy, and only then removes older ones.
     """
     target = Path(file)
     if target.is_dir():
         target /= _DEFAULT
     named = target.with_name(_filled(target.name, datetime.now(UTC)))
     if keep is not None and named == target:
-        raise UsageError(f'{file}: --keep needs a name that says when, such as "tocsin-%Y%m%d.db", or a folder')
+        raise UsageError(f'{file}: --keep needs a name with the time, such as "tocsin-%Y%m%d.db", or a folder')
 
     from tocsin.adapters.stores import note_backup  # noqa: PLC0415 - the help needs no store
 
@@ -78,22 +80,21 @@ def backup(ctx: click.Context, file: str, keep: int | None, *, verified: bool) -
 
 @click.command("restore", epilog="Example: tocsin store restore tocsin-backup.db --replace")
 @click.argument("file", metavar="FILE")
-@click.option("--replace", is_flag=True, help="In the place of the store that is there, which is kept aside.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--replace", is_flag=True, help="Replace an existing store; it is kept under another name.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 @output.json_option
 @click.pass_context
 def restore(ctx: click.Context, file: str, *, replace: bool, yes: bool) -> None:
-    """Put a backup in the place of the store; no service may run meanwhile.
+    """Restore a backup. No service may be running.
 
-    It is verified first, and brought to this version if it is older. Nothing is changed until it is whole in its place,
-    and a store that was there stays beside it under another name. Tokens that were revoked there stay revoked, and
-    browsers log in again.
+    The backup is verified first, and migrated if it is older. Nothing is changed until it is complete; the old store is
+    kept beside it under another name. Tokens revoked in the old store stay revoked, and browsers must log in again.
     """
     from tocsin.adapters.stores import restore as steps_of  # noqa: PLC0415 - the help needs no store
 
     url = configuration(ctx).settings.store.url
     if replace:
-        confirm(f"put {file} in the place of the store, which is kept aside", yes=yes)
+        confirm(f"replace the store with {file}; the old store is kept", yes=yes)
     last: Restored | None = None
 
     async def carry_out() -> None:
@@ -106,7 +107,7 @@ def restore(ctx: click.Context, file: str, *, replace: bool, yes: bool) -> None:
 
     asyncio.run(carry_out())
     if last is None or last.verified is None:
-        raise StoreError(f"{file}: was not restored; nothing was changed")
+        raise StoreError(f"{file}: not restored; nothing was changed")
     found, aside = last.verified, last.aside
     record = {
         "restored": file,
@@ -116,11 +117,11 @@ def restore(ctx: click.Context, file: str, *, replace: bool, yes: bool) -> None:
     }
 
     def human() -> None:
-        output.say(f"The store is that of {file} now, with {count(found.pages, 'page')}.", style="green")
+        output.say(f"The store was restored from {file}, with {count(found.pages, 'page')}.", style="green")
         if found.version < found.newest:
-            output.say(f"It was of version {found.version}, and was migrated to {found.newest}.")
+            output.say(f"It was migrated from version {found.version} to {found.newest}.")
         if aside is not None:
-            output.say(f"What was there before is kept as {aside}; remove it once you are content.")
+            output.say(f"The old store is kept as {aside}; delete it when you no longer need it.")
 
     output.emit(record, human)
 
@@ -132,7 +133,7 @@ def _verify(file: Path) -> int:
     found = asyncio.run(verify(str(file)))
     if found.findings:
         told = "; ".join(found.findings[:5])
-        raise StoreError(f"{file}: the copy is not sound: {told}; see: tocsin store check")
+        raise StoreError(f"{file}: the copy is damaged: {told}; see: tocsin store check")
     return found.pages
 
 
@@ -142,7 +143,7 @@ def _filled(pattern: str, at: datetime) -> str:
     def part(match: re.Match[str]) -> str:
         if match[0] not in _PARTS:
             known = " ".join(_PARTS)
-            raise UsageError(f"{pattern}: {match[0]} is no part of a time; known are {known}")
+            raise UsageError(f"{pattern}: unknown part {match[0]}; use {known}")
         return at.strftime(match[0])
 
     return _PART.sub(part, pattern)
@@ -158,13 +159,13 @@ def _rotate(pattern: Path, newest: Path, keep: int) -> list[Path]:
             file.unlink()
         except OSError as exc:
             raise UsageError(
-                f"{file}: cannot be removed ({exc.strerror}); the new copy is there, remove old ones yourself"
+                f"{file}: cannot be removed ({exc.strerror}); the new copy exists, remove old ones yourself"
             ) from exc
     return removed
 
 
 def _time_in(pattern: str, file: Path) -> tuple[str, ...] | None:
-    """The parts of a time that a file's name tells, the greatest first; None for what is no copy of this pattern."""
+    """Return the parts of the time in a file's name, the largest first; None if it is no copy with this pattern."""
     pieces = re.split(r"(%.)", pattern)
     parts = [piece for piece in pieces if piece in _ORDER]
     found = re.fullmatch(
@@ -189,7 +190,7 @@ _ROWS: Final = 1000
 
 @click.group("store", epilog="Example: tocsin store backup tocsin-backup.db")
 def command() -> None:
-    """Care of the store."""
+    """Migrate, back up, restore, check or prune the store."""
 
 
 command.add_command(backup)
@@ -197,17 +198,17 @@ command.add_command(restore)
 
 
 @command.command("migrate", epilog="Example: tocsin store migrate")
-@click.option("--backup/--no-backup", "keep", default=True, help="Keep a copy of the store as it was, beside it.")
+@click.option("--backup/--no-backup", "keep", default=True, help="Keep a copy of the old store beside it.")
 @output.json_option
 @click.pass_context
 def migrate(ctx: click.Context, *, keep: bool) -> None:
-    """Bring the store to this version of the program; no service may run meanwhile.
+    """Migrate the store to this version of Tocsin. No service may be running.
 
-    An engine does so at its start, and keeps a copy, too: FILE.before-N.vM beside the store.
+    The service does this at its start, too. It keeps a copy beside the store: FILE.before-N.vM.
     """
     url = configuration(ctx).settings.store.url
     done, kept = asyncio.run(migrate_store(url, keep=keep))
-    told = f"{count(done, 'migration')} applied." if done else "Nothing to do: the store is of this version."
+    told = f"{count(done, 'migration')} applied." if done else "Nothing to do: the store has this version."
 
     def human() -> None:
         output.say(told)
@@ -222,10 +223,10 @@ def migrate(ctx: click.Context, *, keep: bool) -> None:
 @output.json_option
 @click.pass_context
 def check(ctx: click.Context, file: str | None) -> int:
-    """Verify the store, or a backup: SQLite's structure, the program's own invariants, and the digests of rows.
+    """Check the store, or a backup: SQLite's structure, Tocsin's invariants, and the digests of rows.
 
-    A changed bit is found in states, verdicts, alerts, URLs, texts, microdata and all that is in an index; not in what
-    each check writes anew, such as validators and times. Exit status 1 if anything is wrong.
+    A changed bit is found in states, verdicts, alerts, URLs, texts, microdata and all indexes; not in values that each
+    check rewrites, such as validators and times. The exit status is 1 if anything is wrong.
     """
     from tocsin.adapters.stores import verify  # noqa: PLC0415 - the help needs no store
 
@@ -238,9 +239,9 @@ def check(ctx: click.Context, file: str | None) -> int:
         output.emit({"finding": finding}, partial(output.say, finding, style="red"))
     if uncovered:
         told = ", ".join(f"{rows:,} {table}" for table, rows in uncovered.items())
-        output.note(f"not covered by digests, since an earlier version wrote them: {told}")
+        output.note(f"not covered by digests, because an earlier version wrote them: {told}")
     if findings:
-        output.note(f"{count(len(findings), 'finding')}; restore a backup, or ask for help with these words")
+        output.note(f"{count(len(findings), 'finding')}; restore a backup, or ask for help and quote these lines")
         return output.NEEDS_USER
     if not output.is_json():
         output.say("The store is sound." if file is None else "The backup is sound.", style="green")
@@ -255,15 +256,15 @@ async def _check(store: Store) -> tuple[list[str], dict[str, int]]:
 @click.option(
     "--older",
     metavar="DURATION",
-    help="Than this; without, what the configuration says: store.history, snapshots.keep.",
+    help="Delete what is older than this; default: store.history and snapshots.keep of the configuration.",
 )
 @careful
 @output.json_option
 @click.pass_context
 def prune(ctx: click.Context, older: str | None, *, dry_run: bool, yes: bool) -> None:
-    """Forget history, alerts, answered questions and texts of pages.
+    """Delete old history, alerts, answered questions and texts of pages.
 
-    The table and whatever still waits stay; of texts the latest of each page, as far as snapshots.total leaves room.
+    The table, waiting alerts and open questions are kept; so is the latest text of each page, within snapshots.total.
     """
     settings = configuration(ctx).settings
     history, texts = settings.store.history, settings.snapshots
@@ -273,7 +274,7 @@ def prune(ctx: click.Context, older: str | None, *, dry_run: bool, yes: bool) ->
     instant = now()
     before = instant - round(history.total_seconds() * 1_000_000)
     act = (
-        f"forget history, alerts and answered questions from before {show_time(before)} ({show_span(history)}), "
+        f"delete history, alerts and answered questions from before {show_time(before)} ({show_span(history)}), "
         f"texts of pages after {show_span(texts.keep)}, and the oldest of those beyond {show_size(texts.total)} in all"
     )
     if not dry_run:
@@ -281,7 +282,7 @@ def prune(ctx: click.Context, older: str | None, *, dry_run: bool, yes: bool) ->
     forgotten = {} if dry_run else with_store(ctx, lambda store: _prune(store, instant, history, texts))
     rows = sum(forgotten.values())
     what = ", ".join(f"{number:,} {kind}" for kind, number in forgotten.items() if number)
-    told = f"Would {act}." if dry_run else f"{count(rows, 'row')} forgotten{f': {what}' if what else ''}."
+    told = f"Would {act}." if dry_run else f"{count(rows, 'row')} deleted{f': {what}' if what else ''}."
     record = {"before": json_time(before), "rows": rows, "forgotten": forgotten, "dry_run": dry_run}
     output.emit(record, lambda: output.say(told))
 

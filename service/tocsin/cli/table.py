@@ -47,9 +47,9 @@ class AheadOfTime:
         """Say on stderr what was found, if anything was."""
         if self._first is not None:
             output.note(
-                f"{file}: {count(self._records, 'record')} stored later than tomorrow, the first is record "
-                f"{self._first.number} ({self._first.stored:%Y-%m-%d %H:%M:%S} UTC): nothing is stored anew of such "
-                "a page before then; was a clock wrong?"
+                f"{file}: {count(self._records, 'record')} stored in the future, the first is record "
+                f"{self._first.number} ({self._first.stored:%Y-%m-%d %H:%M:%S} UTC): no new state of such a "
+                "page is stored before then; was a clock wrong?"
             )
 
 
@@ -60,9 +60,9 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 @click.argument("file", required=False, metavar="[FILE]")
 @click.pass_context
 def export(ctx: click.Context, file: str | None) -> None:
-    """Write the states as the spec's table, in order of storing, to a file or standard output.
+    """Write the states as a table, in order of storing, to a file or standard output.
 
-    The number of records and the SHA-256 of the table are told on standard error.
+    The number of records and the SHA-256 of the table are printed on standard error.
     """
     with opened_target(file) as stream:
         records, digest = with_store(ctx, lambda store: _export(store, stream))
@@ -71,17 +71,17 @@ def export(ctx: click.Context, file: str | None) -> None:
 
 @click.command("import", epilog="Example: tocsin table import states.txt")
 @click.argument("file", metavar="FILE")
-@click.option("--replace", is_flag=True, help="Also for pages that have states: theirs go.")
+@click.option("--replace", is_flag=True, help="Also replace the states of pages that have some.")
 @careful
 @output.json_option
 @click.pass_context
 def import_(ctx: click.Context, file: str, *, replace: bool, dry_run: bool, yes: bool) -> None:
-    """Take a table whole, or not at all; no service may run meanwhile. - stands for standard input.
+    """Import a table: all of it or nothing. No service may be running. - is standard input.
 
-    The number of records and the SHA-256 of the table are told on standard error.
+    The number of records and the SHA-256 of the table are printed on standard error.
     """
     if replace and not dry_run:
-        confirm("replace what is stored of every page of the table", yes=yes)
+        confirm("replace the states of every page of the table", yes=yes)
     digest, ahead = sha256(), AheadOfTime(now())
     # A table that is refused must not leave an empty store where there was none.
     looks_first = not dry_run and not is_store_there(configuration(ctx).settings)
@@ -99,7 +99,7 @@ def import_(ctx: click.Context, file: str, *, replace: bool, dry_run: bool, yes:
             )
     ahead.tell(file)
     output.note(f"{count(records, 'record')}, sha256:{digest.hexdigest()}")
-    told = "would be taken" if dry_run else "taken"
+    told = "would be imported" if dry_run else "imported"
     output.emit(
         {"file": file, "records": records, "dry_run": dry_run}, lambda: output.say(f"{records:,} records {told}.")
     )
@@ -144,16 +144,16 @@ def _rows(
 
 @click.group("table", epilog="Example: tocsin table verify states.txt")
 def command() -> None:
-    """The spec's plain-text table of states: a record a line, 52 cells each."""
+    """The specification's plain-text table of states: one record per line, 52 cells each."""
 
 
 @command.command("verify", epilog="Example: tocsin table verify states.txt")
 @click.argument("file", metavar="FILE")
 @output.json_option
 def verify(file: str) -> int:
-    """Read a table whole and say whether import would take it: no store is touched.
+    """Verify that a table could be imported. No store is changed.
 
-    - stands for standard input.
+    - is standard input.
     """
     digest, records, pages, ahead = sha256(), 0, set[str](), AheadOfTime(now())
     with open_lines(file) as lines, progress(f"Reading {file}") as advance:

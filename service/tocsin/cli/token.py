@@ -28,14 +28,14 @@ def command() -> None:
 
 @command.command("add", epilog="Example: tocsin token add grafana --scope read --expires 365d")
 @click.argument("name", metavar="NAME")
-@click.option("--scope", type=click.Choice(SCOPES), default="read", show_default=True, help="What it is good for.")
-@click.option("--expires", metavar="WHEN", help='In force until then: "90d" from now, or a date; else until revoked.')
+@click.option("--scope", type=click.Choice(SCOPES), default="read", show_default=True, help="What the token permits.")
+@click.option("--expires", metavar="WHEN", help='Expiry: "90d" from now, or a date; default: never.')
 @output.json_option
 @click.pass_context
 def add(ctx: click.Context, name: str, scope: str, expires: str | None) -> None:
-    """Make a token and show it, this once: only a digest is kept.
+    """Create a token and show it, once: only a digest is stored.
 
-    As soon as there is one, everybody needs one; before that the service is open to its own machine.
+    Once a token exists, every request needs one. Before that, the service is open to its own machine only.
     """
     from tocsin.model import Scope  # noqa: PLC0415 - as above
     from tocsin.server.access.credentials import digest_of, new_token  # noqa: PLC0415 - the help needs none
@@ -54,7 +54,7 @@ def add(ctx: click.Context, name: str, scope: str, expires: str | None) -> None:
     if output.is_json():
         output.print_json(new_token_of(row, at, token))
         return
-    output.note(f"Token {name} may {scope}. It is shown this once; keep it as you keep a password:")
+    output.note(f"Token {name} (scope {scope}). It is shown only now; keep it like a password:")
     output.say(token, whole=True)
 
 
@@ -62,7 +62,7 @@ def add(ctx: click.Context, name: str, scope: str, expires: str | None) -> None:
 @output.json_option
 @click.pass_context
 def list_(ctx: click.Context) -> None:
-    """List all tokens, those that are no longer in force too."""
+    """List all tokens, including expired and revoked ones."""
     at = now()
     rows = with_store(ctx, lambda store: store.tokens())
     if output.is_json():
@@ -72,9 +72,9 @@ def list_(ctx: click.Context) -> None:
             (row.name, row.scope, stands(row, at), show_time(row.created_at), show_time(row.last_used_at) or "never")
             for row in rows
         ]
-        output.table(("token", "scope", "stands", "made", "last used"), cells, head="token")
+        output.table(("token", "scope", "status", "created", "last used"), cells, head="token")
     else:
-        output.say("No token was made yet, so that the service is open to its own machine, and to nobody else.")
+        output.say("There is no token yet, so the service is open to its own machine only.")
 
 
 @command.command("revoke", epilog="Example: tocsin token revoke grafana")
@@ -82,7 +82,7 @@ def list_(ctx: click.Context) -> None:
 @output.json_option
 @click.pass_context
 def revoke(ctx: click.Context, name: str) -> None:
-    """End a token at once, with the sessions of browsers that logged in with it."""
+    """Revoke a token at once, and end the browser sessions that logged in with it."""
     at = now()
 
     async def work(store: Store) -> TokenRow:
@@ -97,7 +97,7 @@ def revoke(ctx: click.Context, name: str) -> None:
 def check_name(name: str) -> None:
     """Refuse a name that lists and logs could not show; raises UsageError."""
     if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
-        raise UsageError(f"NAME: {name!r}; give it a name of 1 to {_LONGEST_NAME} letters, such as grafana")
+        raise UsageError(f"NAME: {name!r} is invalid; use 1 to {_LONGEST_NAME} printable characters, such as grafana")
 
 
 def stands(row: TokenRow, at: Instant) -> str:

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["check", "verdict", "alert", "question", "try"]
 
 
-class Line(Struct, frozen=True):
-    """One row of the store, told.
+class DemoLine(Struct, frozen=True):
+    """One row of the store as the demo prints it.
 
     at        when it happened, as the row has it
     row       which kind of row it is
     row_id    what identifies it there
     outcome   the outcome of a check or verdict, the end of an event's type, what became of a question or a delivery
-    rule      the requirement that decided, as the row has it or as the kind of row stands for it
+    rule      the requirement that decided: from the row, or that of its kind
     sentence  what a person reads
     """
 
@@ -64,37 +64,37 @@ _COUNTED = frozenset({"topper", "topper-minor"})
 _SHORT = 40
 
 
-def check_line(page: PageRow) -> Line | None:
-    """Tell of a page's last check; None if there was none, or if its verdict says more."""
+def check_line(page: PageRow) -> DemoLine | None:
+    """Describe a page's last check; None if there was none, or if its verdict says more."""
     report = page.last_report
     if report is None or page.last_checked_at is None or report["outcome"] in {"minor", "major"}:
         return None
     outcome = report["outcome"]
     rule = report.get("rule") or _CHECK_RULES.get(outcome, "")
     at = page.last_checked_at
-    return Line(at, "check", str(page.id), page.url, outcome, rule, _check_sentence(page, report))
+    return DemoLine(at, "check", str(page.id), page.url, outcome, rule, _check_sentence(page, report))
 
 
-def first_line(page: PageRow, history: list[HistoryEntry]) -> Line | None:
-    """Tell of a page's first storing where later checks have replaced the report of it; None if its report tells."""
+def first_line(page: PageRow, history: list[HistoryEntry]) -> DemoLine | None:
+    """Describe a page's first check once later ones have replaced its report; None while its report is there."""
     if not history or page.last_report is None or page.last_report["outcome"] == "first":
         return None
     first = min(history, key=lambda entry: entry.first_at)
     declares = [name for name, value in zip(FIELDS, first.fields, strict=True) if value is not None]
-    return Line(first.first_at, "check", str(page.id), page.url, "first", "T40", _first_words(declares))
+    return DemoLine(first.first_at, "check", str(page.id), page.url, "first", "T40", _first_words(declares))
 
 
-def verdict_lines(url: str, history: list[HistoryEntry]) -> Iterator[Line]:
-    """Tell of every comparison that found a change, oldest first."""
+def verdict_lines(url: str, history: list[HistoryEntry]) -> Iterator[DemoLine]:
+    """Describe every comparison that found a change, oldest first."""
     found = sorted({verdict.at: verdict for entry in history for verdict in entry.verdicts}.items())
     for at, verdict in found:
         said = _verdict_words(verdict.rule, verdict.outcome, verdict.data)
         sentence = f"{said}: {_differing_words(verdict.data)}"
-        yield Line(at, "verdict", f"{url}#{at}", url, verdict.outcome, verdict.rule, sentence)
+        yield DemoLine(at, "verdict", f"{url}#{at}", url, verdict.outcome, verdict.rule, sentence)
 
 
-def question_lines(question: QuestionRow, *, answer: str) -> Iterator[Line]:
-    """Tell of a question: its tries, that it was asked, and that it is over.
+def question_lines(question: QuestionRow, *, answer: str) -> Iterator[DemoLine]:
+    """Describe a question: its tries, that it was opened, asked and closed.
 
     answer  the command line that answers it, but for the instruction
     """
@@ -102,19 +102,19 @@ def question_lines(question: QuestionRow, *, answer: str) -> Iterator[Line]:
     about = f"question {question.id} ({question.host}, {question.cause})"
     for number, attempt in enumerate(question.attempts, 1):
         said = f"try {number} of {len(question.attempts)} failed: {attempt.message}"
-        yield Line(attempt.at, "try", f"{key}#{number}", url, "failed", "T58", said)
+        yield DemoLine(attempt.at, "try", f"{key}#{number}", url, "failed", "T58", said)
     sentence = f"{about} is opened"
-    yield Line(question.opened_at, "question", f"{key}#opened", url, "opened", "T60", sentence)
+    yield DemoLine(question.opened_at, "question", f"{key}#opened", url, "opened", "T60", sentence)
     if question.announced_at is not None:
         sentence = f"question {question.id} is asked; answer it with: {answer} {question.id} again"
-        yield Line(question.announced_at, "question", f"{key}#asked", url, "asked", "T60", sentence)
+        yield DemoLine(question.announced_at, "question", f"{key}#asked", url, "asked", "T60", sentence)
     if question.closed_at is not None:
         sentence = f"question {question.id} is closed"
-        yield Line(question.closed_at, "question", f"{key}#closed", url, "closed", "T60", sentence)
+        yield DemoLine(question.closed_at, "question", f"{key}#closed", url, "closed", "T60", sentence)
 
 
-def alert_line(alert: AlertRow) -> Line:
-    """Tell of an alert that was written to the outbox."""
+def alert_line(alert: AlertRow) -> DemoLine:
+    """Describe an alert that was written to the outbox."""
     outcome = alert.type.removeprefix("tocsin.").rpartition(".")[0].rpartition(".")[2]
     data, at = alert.event["data"], alert.created_at
     match alert.type:
@@ -135,7 +135,7 @@ def alert_line(alert: AlertRow) -> Line:
             rule, said = "", outcome
     channels = ", ".join(delivery[0] for delivery in alert.deliveries)
     sentence = f"alert {alert.position} to {channels or 'no channel'}: {said}"
-    return Line(at, "alert", alert.id, alert.url, outcome, rule, sentence)
+    return DemoLine(at, "alert", alert.id, alert.url, outcome, rule, sentence)
 
 
 def from_rfc3339(text: str | None) -> Instant | None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import TracebackType
 
-    from tocsin.demo.rows import Line
+    from tocsin.demo.rows import DemoLine
     from tocsin.model import Instant, PageRow
     from tocsin.ports import Store
 
@@ -64,7 +64,7 @@ listen = "127.0.0.1:0"
 """
 
 
-class Step(Struct, frozen=True):
+class StoryStep(Struct, frozen=True):
     """A part of the story.
 
     title  is printed before the first line of the step
@@ -79,23 +79,23 @@ class Step(Struct, frozen=True):
 
 _ALL = ("/news", "/notes", "/plain", "/quiet", "/shop")
 STORY = (
-    Step("Every page is checked for the first time", (), tuple(("check", path, "first") for path in _ALL)),
-    Step(
+    StoryStep("Every page is checked for the first time", (), tuple(("check", path, "first") for path in _ALL)),
+    StoryStep(
         "A page dates a major change: the concert that it announces is on another day",
         ("/news",),
         (("verdict", "/news", "major"), ("alert", "/news", "major")),
     ),
-    Step(
+    StoryStep(
         "A page dates a minor change",
         ("/notes",),
         (("verdict", "/notes", "minor"), ("alert", "/notes", "minor")),
     ),
-    Step(
+    StoryStep(
         "A page that declares nothing changes a sentence: minor, inferred from its text",
         ("/plain",),
         (("verdict", "/plain", "minor"), ("alert", "/plain", "minor")),
     ),
-    Step(
+    StoryStep(
         "A page fails: it is tried three times, then you are asked what to do",
         ("/shop",),
         (("try", "/shop", "failed"), ("alert", "/shop", "unreachable"), ("question", "/shop", "asked")),
@@ -113,19 +113,19 @@ class Audience(Protocol):
     def head(self, title: str) -> None:
         """Begin a step of the story."""
 
-    def tell(self, line: Line, step: str) -> None:
+    def tell(self, line: DemoLine, step: str) -> None:
         """Print one row."""
 
 
 class ServiceEnded(TocsinError):
-    """The service stopped although it was not told to."""
+    """The service ended although it was not stopped."""
 
 
 class StoryStuck(TocsinError):
     """A row of the story did not come in time."""
 
 
-class Service:
+class DemoService:
     """`tocsin run` in a folder; ends with the block that it is entered for."""
 
     def __init__(self, folder: Path) -> None:
@@ -207,8 +207,8 @@ class Narrator:
         self._checked: dict[int, Instant | None] = {}
         self._settled = 0
 
-    async def new_lines(self) -> list[Line]:
-        """Read the store once; returns what has not been told yet, cause before effect."""
+    async def new_lines(self) -> list[DemoLine]:
+        """Read the store once; returns the new rows, causes before effects."""
         pages = await self._store.pages(PageFilter(), limit=_MANY)
         checks = sorted(await self._checks(pages), key=lambda line: line.at)
         questions = [
@@ -224,8 +224,8 @@ class Narrator:
         alerts = await self._store.after(0, limit=_MANY)
         return all(delivery[1] == "accepted" for alert in alerts for delivery in alert.deliveries)
 
-    async def _checks(self, pages: Iterable[PageRow]) -> list[Line]:
-        lines: list[Line] = []
+    async def _checks(self, pages: Iterable[PageRow]) -> list[DemoLine]:
+        lines: list[DemoLine] = []
         for page in pages:
             if self._checked.get(page.id) == page.last_checked_at:
                 continue
@@ -239,13 +239,13 @@ class Narrator:
                 lines.append(line)
         return lines
 
-    async def _alerts(self) -> list[Line]:
+    async def _alerts(self) -> list[DemoLine]:
         alerts = await self._store.after(self._settled, limit=_MANY)
         if alerts:
             self._settled = alerts[-1].position
         return [alert_line(alert) for alert in alerts]
 
-    def _not_told(self, lines: Iterable[Line]) -> Iterator[Line]:
+    def _not_told(self, lines: Iterable[DemoLine]) -> Iterator[DemoLine]:
         for line in lines:
             # A page's own row is written anew by each check, and was compared by the time of that.
             if line.row == "check":
@@ -274,7 +274,7 @@ async def play(
             await list_demo_pages(store, clock.now(), every=f"{every_ms}ms", min_gap="500ms")
         finally:
             await store.close()
-        service = await stack.enter_async_context(Service(folder))
+        service = await stack.enter_async_context(DemoService(folder))
         address = await service.address()
         store = await open_store(url, engine=False, create=False)
         stack.push_async_callback(store.close)
@@ -283,7 +283,7 @@ async def play(
         await _tell(audience, service, Narrator(store, answer=answer), endless=endless, limit_s=limit_s)
 
 
-async def _tell(audience: Audience, service: Service, narrator: Narrator, *, endless: bool, limit_s: float) -> None:
+async def _tell(audience: Audience, service: DemoService, narrator: Narrator, *, endless: bool, limit_s: float) -> None:
     missing = {row for step in STORY for row in step.ends}
     left = list(STORY)
     latest: dict[str, str] = {}
@@ -297,7 +297,7 @@ async def _tell(audience: Audience, service: Service, narrator: Narrator, *, end
                     is_repeated = line.row == "check" and latest.get(line.path) == line.outcome
                     if line.row == "check":
                         latest[line.path] = line.outcome
-                    # A page that stays unreachable is told once, not every two seconds.
+                    # A page that stays unreachable is printed once, not every two seconds.
                     if is_repeated or line.outcome in _QUIET:
                         continue
                     if (step := _begins(left, line)) is not None:
@@ -319,7 +319,7 @@ async def _tell(audience: Audience, service: Service, narrator: Narrator, *, end
         raise StoryStuck(f"after {limit_s:g} s, in {title!r}, this never came: {rows}") from exc
 
 
-def _begins(left: list[Step], line: Line) -> Step | None:
+def _begins(left: list[StoryStep], line: DemoLine) -> StoryStep | None:
     """Find the step that a line begins: the one about its page, or the first one for first checks."""
     if line.outcome == "first":
         return left[0] if left and not left[0].paths else None

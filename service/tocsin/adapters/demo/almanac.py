@@ -1,4 +1,4 @@
-"""What the demo site's pages say at any time. Pure: whoever asks twice is told the same, also after a restart."""
+"""What the demo site's pages say at any time. Pure: the same time gives the same page, also after a restart."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Author(Struct, frozen=True):
     words   what its watcher's list says of it
     kind    "major" and "minor" write a date, "text" writes another sentence and declares nothing, "silent" lets the
             page fail for a while, None lets it be
-    first   the first change is so long after everybody has looked at the site
+    first   time from the moment when each page was read once to the first change
     every   and then at each multiple of this on the clock
     holds   what it announces as microdata, with a day that each change puts off
     """

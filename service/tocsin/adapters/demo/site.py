@@ -25,8 +25,8 @@ _NOT_YET: Final = datetime(9000, 1, 1, tzinfo=UTC)
 _GONE: Final = "The demo site is off.\n"
 
 
-class Place:
-    """A port of loopback that nobody else can take; nothing listens on it until the site is opened there."""
+class ReservedPort:
+    """A reserved loopback port; nothing listens on it until the site is opened there."""
 
     def __init__(self) -> None:
         self._socket: socket.socket | None = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -39,7 +39,7 @@ class Place:
             self._socket, self.port = None, 0
 
     def take(self) -> socket.socket | None:
-        """Give the socket to whoever closes it from now on; None where there is none, or it was taken before."""
+        """Hand the socket over to the caller, who closes it; None if there is none or it was taken before."""
         taken, self._socket = self._socket, None
         return taken
 
@@ -64,7 +64,7 @@ class DemoSite:
         self.is_open = False
 
     async def __aenter__(self) -> Self:
-        # 11 MB that only whoever wants a demo needs, and a while to load, in which the service goes on.
+        # Loaded in a thread and only for a demo: it takes 11 MB and a noticeable time.
         web = await asyncio.to_thread(import_module, "aiohttp.web")
         self._runner = web.ServerRunner(web.Server(self._answer, access_log=None))
         await self._runner.setup()
@@ -81,7 +81,7 @@ class DemoSite:
     def open(self, *, anew: bool) -> None:
         """Answer from now on.
 
-        anew  nobody has seen the pages yet: the first changes come as soon as each has been looked at
+        anew  no page was read yet: the first changes come as soon as each page has been read once
         """
         self.is_open = True
         self._unseen = set(AUTHORS) if anew else set()
@@ -102,7 +102,7 @@ class DemoSite:
         try:
             page = page_at(request.path, now, self._first)
         except Silence:
-            return web.Response(status=503, text="Nobody is here for the time being.\n")
+            return web.Response(status=503, text="The shop is closed for the moment.\n")
         if page is None:
             return web.Response(status=404, text="There is no such page.\n")
         self._seen(request.path, now)

@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 
 @click.command("lift", epilog="Example: tocsin attention lift 3")
-@click.argument("rule", type=Number("a rule", "tocsin attention list --rules"), metavar="RULE")
+@click.argument("rule", type=Number("a standing answer", "tocsin attention list --rules"), metavar="RULE")
 @output.json_option
 @click.pass_context
 def lift(ctx: click.Context, rule: int) -> None:
-    """Forget an answer that stays; its pages are checked again."""
+    """End a standing answer; its pages are checked again."""
     pages = with_store(ctx, lambda store: _lift(store, rule))
-    told = f"Rule {rule} lifted; {count(pages, 'page')} checked again."
+    told = f"Standing answer {rule} lifted; {count(pages, 'page')} checked again."
     output.emit({"id": str(rule), "pages": pages}, lambda: output.say(told))
 
 
 async def _lift(store: Store, rule_id: int) -> int:
     if all(rule.id != rule_id for rule in await store.rules()):
-        raise UsageError(f"rule {rule_id}: there is none; see: tocsin attention list --rules")
+        raise UsageError(f"rule {rule_id}: no such standing answer; see: tocsin attention list --rules")
     with steps("Lifting", "checked again") as on_step:
         return await store.lift_rule(rule_id, now(), on_step=on_step)
 
@@ -50,13 +50,13 @@ def print_rules(rules: Sequence[RuleRow]) -> None:
         output.print_json(*map(standing_answer_of, rules))
         return
     if not rules:
-        output.say("No answer stays in force.")
+        output.say("There are no standing answers.")
         return
     rows = [
         (rule.id, rule.instruction.kind, rule.page_url or rule.host, rule.cause, show_time(rule.created_at))
         for rule in rules
     ]
-    output.table(("rule", "instruction", "for", "cause", "since"), rows)
+    output.table(("rule", "answer", "for", "cause", "since"), rows)
     output.say("Lift one with: tocsin attention lift RULE")
 
 
@@ -67,13 +67,15 @@ _PIECE: Final = 100
 
 
 @click.command("list", epilog="Example: tocsin attention list --rules")
-@click.option("--closed", is_flag=True, help="Also questions that were answered, or ended by themselves.")
-@click.option("--rules", is_flag=True, help="The answers that stay in force, instead.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many; on a terminal 100.")
+@click.option("--closed", is_flag=True, help="Also list answered and closed questions.")
+@click.option("--rules", is_flag=True, help="List standing answers instead.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Maximum number of questions; 100 on a terminal."
+)
 @output.json_option
 @click.pass_context
 def list_(ctx: click.Context, limit: int | None, *, closed: bool, rules: bool) -> None:
-    """List what you are asked: pages of one host that fail for one cause are one question."""
+    """List open questions. Pages of one host that fail for the same cause share a question."""
     if rules:
         print_rules(with_store(ctx, lambda store: store.rules()))
     else:
@@ -85,9 +87,9 @@ def list_(ctx: click.Context, limit: int | None, *, closed: bool, rules: bool) -
 @output.json_option
 @click.pass_context
 def show(ctx: click.Context, question: int) -> None:
-    """Show a question with its pages, its tries, and the copies that are known of its pages.
+    """Show a question with its pages, its tries, and known copies of its pages.
 
-    Copies are named by other watched pages (mset), or by the page itself while it was there; the newest come first.
+    Copies are found on other watched pages (mset), or on the page itself while it was reachable; newest first.
     """
     found, urls, copies = with_store(ctx, lambda store: _whole(store, question))
     record = whole_question(found, urls, copies)
@@ -97,7 +99,7 @@ def show(ctx: click.Context, question: int) -> None:
 async def _whole(store: Store, question_id: int) -> tuple[QuestionRow, list[str], list[KnownCopy]]:
     question = await store.question(question_id)
     if question is None:
-        raise UsageError(f"question {question_id}: there is none; see: tocsin attention list")
+        raise UsageError(f"question {question_id}: no such question; see: tocsin attention list")
     urls = await store.question_pages(question_id, limit=_MOST_PAGES)
     return question, urls, await store.question_copies(question_id)
 
@@ -121,9 +123,11 @@ async def _list(store: Store, limit: int | None, *, closed: bool) -> None:
 
 def _print_questions(questions: list[QuestionRow]) -> None:
     if not questions:
-        output.say("Nothing is asked: every page could be received, or was answered for.")
+        output.say("No open questions: every page is reachable, or its question is answered.")
         return
-    output.table(("id", "host", "cause", "pages", "such as", "since", "stands"), map(_row, questions), head="such as")
+    output.table(
+        ("id", "host", "cause", "pages", "for example", "since", "status"), map(_row, questions), head="for example"
+    )
     print_newest_copies(questions)
     output.say("Answer with: tocsin attention answer ID again|never|until-major|drop, or copy NUMBER|URL")
 
@@ -134,7 +138,7 @@ def _print_whole(question: QuestionRow, urls: Sequence[str], copies: Sequence[Kn
     for url in urls[:_SHOWN_PAGES]:
         output.say(f"    {url}", whole=True)
     if question.pages > _SHOWN_PAGES:
-        output.say(f"    and {count(question.pages - _SHOWN_PAGES, 'page')} more; see all with --json")
+        output.say(f"    and {count(question.pages - _SHOWN_PAGES, 'page')} more; --json lists all")
     for attempt in question.attempts:
         output.say(f"    tried {show_time(attempt.at)}: {attempt.kind}: {attempt.message}")
     print_question_copies(question, copies)
@@ -147,7 +151,7 @@ def _row(question: QuestionRow) -> tuple[object, ...]:
     elif question.instruction is not None:
         stands = f"answered: {question.instruction.kind}"
     else:
-        stands = "asked" if question.announced_at is not None else "gathering"
+        stands = "open" if question.announced_at is not None else "gathering"
     return (question.id, question.host, question.cause, question.pages, sample, show_time(question.opened_at), stands)
 
 
@@ -160,12 +164,14 @@ SCOPES: Final = ("page", "host-cause", "host", "cause")
 @click.argument("question", type=Number("a question", "tocsin attention list"), metavar="ID")
 @click.argument("kind", type=click.Choice(KINDS))
 @click.argument("copy", required=False, metavar="[COPY]")
-@click.option("--times", type=click.IntRange(1, 100), help="again: so many sets of requests.")
-@click.option("--new-connections", is_flag=True, help="again: on connections of their own.")
-@click.option("--at", metavar="TIME", help="again: then, or after this duration; without, at once.")
-@click.option("--later", is_flag=True, help="again: at a time that you will set later.")
-@click.option("--url", metavar="URL", help="Only for this page of the question.")
-@click.option("--scope", type=click.Choice(SCOPES), help="never, until-major: what it is remembered for [host-cause].")
+@click.option("--times", type=click.IntRange(1, 100), help="again: number of rounds of requests.")
+@click.option("--new-connections", is_flag=True, help="again: use new connections.")
+@click.option("--at", metavar="TIME", help="again: at this time or after this duration; default: now.")
+@click.option("--later", is_flag=True, help="again: you will set the time later.")
+@click.option("--url", metavar="URL", help="Answer for this page of the question only.")
+@click.option(
+    "--scope", type=click.Choice(SCOPES), help="never, until-major: what the answer applies to in future [host-cause]."
+)
 @careful
 @output.json_option
 @click.pass_context
@@ -184,17 +190,17 @@ def answer(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    """Answer a question.
+    """Answer a question about unreachable pages.
 
     \b
     again        try again: --times, --new-connections, --at or --later
-    never        no more, until you lift the rule (tocsin attention lift)
-    until-major  silent tries, until the page has a major change
-    drop         take its pages off the list
-    copy COPY    take this copy in its stead, once: its number, or a URL
+    never        stop checking, until you lift the answer (tocsin attention lift)
+    until-major  keep trying without alerts, until the page has a major change
+    drop         remove its pages from the list
+    copy COPY    read this copy in its place, once: its number, or a URL
     """  # noqa: D301 - \b keeps click from filling the lines
     if url and scope not in (None, "page"):
-        raise UsageError(f"--url means one page, --scope {scope} more; leave one of them out")
+        raise UsageError(f"--url is for one page, --scope {scope} for more; leave one of them out")
     at_instant = _refuse_mismatch(kind, copy, times, at, scope, now=now(), new_connections=new_connections, later=later)
     only = watch_url(url).url if url else None
     instruction = Instruction(
@@ -240,11 +246,11 @@ def _refuse_mismatch(
 ) -> Instant | None:
     """Refuse what does not go together; returns the time that `at` names."""
     if kind != "again" and (times or at or later or new_connections):
-        raise UsageError(f"--times, --at, --later and --new-connections belong to again, not to {kind}")
+        raise UsageError(f"--times, --at, --later and --new-connections are for again, not for {kind}")
     if kind not in ("never", "until-major") and scope:
-        raise UsageError(f"--scope belongs to never and until-major, not to {kind}")
+        raise UsageError(f"--scope is for never and until-major, not for {kind}")
     if (kind == "copy") != (copy is not None):
-        raise UsageError("copy wants the copy's URL or number, and only copy does: tocsin attention answer ID copy 1")
+        raise UsageError("only the answer copy takes a copy, by its number or URL: tocsin attention answer ID copy 1")
     if at and later:
         raise UsageError("--at and --later exclude each other; leave one of them out")
     return parse_time(at, now=now, option="--at") if at else None
@@ -253,7 +259,7 @@ def _refuse_mismatch(
 async def _question(store: Store, question_id: int, url: str | None) -> QuestionRow:
     question = await store.question(question_id)
     if question is None:
-        raise UsageError(f"question {question_id}: there is none; see: tocsin attention list")
+        raise UsageError(f"question {question_id}: no such question; see: tocsin attention list")
     if question.closed_at is not None:
         raise UsageError(
             f"question {question_id}: closed at {show_time(question.closed_at)}; see: tocsin attention list"
@@ -275,7 +281,7 @@ async def _look_up(
 
 @click.group("attention", epilog="Example: tocsin attention list")
 def command() -> None:
-    """Pages that could not be received, and your instruction for them."""
+    """Questions about unreachable pages, and your answers."""
 
 
 for subcommand in (list_, show, answer, lift):

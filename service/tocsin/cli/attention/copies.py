@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 
 class Picked(NamedTuple):
-    """The copy that was picked; `of` is the page that it is a copy of, None where nobody knows."""
+    """The copy that was picked; `of` is the page that it is a copy of, None if unknown."""
 
     url: str
     of: str | None
 
 
 def print_question_copies(question: QuestionRow, copies: Sequence[KnownCopy]) -> None:
-    """Tell a person which copies are known of the pages of a question, and how to pick one."""
+    """Print the known copies of the pages of a question, and how to pick one."""
     print_copies(copies, is_of_many=question.pages > 1)
     if copies:
         pick = f"tocsin attention answer {question.id} copy NUMBER"
-        output.say(f"Take one: {pick}; nothing is fetched before.", whole=True)
+        output.say(f"Use one: {pick} (nothing is fetched before)", whole=True)
 
 
 def print_copies(copies: Sequence[KnownCopy], *, is_of_many: bool = False) -> None:
-    """Tell a person which copies are known; `is_of_many` says of which page each is."""
+    """Print the known copies; with `is_of_many` also of which page each is."""
     if not copies:
         output.say("No copy is known: no watched page names one.")
         return
@@ -43,7 +43,7 @@ def print_copies(copies: Sequence[KnownCopy], *, is_of_many: bool = False) -> No
 
 
 def print_newest_copies(questions: Sequence[QuestionRow]) -> None:
-    """Tell a person, for each question that has copies to offer, the newest one and the command that picks it."""
+    """Print, for each question with copies, the newest one and the command that picks it."""
     for question in questions:
         if question.copies:
             newest = question.copies[0]
@@ -52,11 +52,11 @@ def print_newest_copies(questions: Sequence[QuestionRow]) -> None:
             of = f" of {newest.of}" if question.pages > 1 else ""
             output.say(f"Question {question.id}: {known}{of}; the first{copied}: {newest.url}", whole=True)
             pick = f"tocsin attention answer {question.id} copy 1"
-            output.say(f"    take it: {pick}; see all: tocsin attention show {question.id}", whole=True)
+            output.say(f"    use it: {pick}; see all: tocsin attention show {question.id}", whole=True)
 
 
 def pick_copy(question_id: int, text: str, copies: Sequence[KnownCopy], only: str | None) -> Picked:
-    """Find the copy that somebody means by the number of one that is offered, or by a URL.
+    """Find a copy by its number in the list, or by its URL.
 
     copies  as they were offered, in order
     only    the page that was named, None for whichever it is
@@ -66,10 +66,10 @@ def pick_copy(question_id: int, text: str, copies: Sequence[KnownCopy], only: st
     if text.isascii() and text.isdecimal():
         number = int(text[:20])
         if not 1 <= number <= len(copies):
-            raise UsageError(f"question {question_id}: there is no copy {text[:20]}; {see}")
+            raise UsageError(f"question {question_id}: no copy has the number {text[:20]}; {see}")
         copy = copies[number - 1]
         if only is not None and copy.of != only:
-            raise UsageError(f"copy {number} is one of {copy.of}, not of {only}; {see}")
+            raise UsageError(f"copy {number} is a copy of {copy.of}, not of {only}; {see}")
         return Picked(copy.url, copy.of)
     url = watch_url(text).url
     of = {copy.of for copy in copies if copy.url == url}

@@ -1,4 +1,4 @@
-"""`tocsin compare`: what a reader of two versions of a page would be told."""
+"""`tocsin compare`: the change between two versions of a page, judged by the twelve fields."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXAMPLE = "Example: tocsin compare old.html new.html --elapsed 86400"
 _SECONDS = re.compile(r"-?[0-9]{1,12}(?:\.[0-9]{1,6})?", re.ASCII)
 
 
-class Span(click.ParamType[timedelta]):
+class DurationType(click.ParamType[timedelta]):
     """Seconds, or a duration such as 24h or 80d."""
 
     name = "duration"
@@ -38,37 +38,45 @@ class Span(click.ParamType[timedelta]):
         try:
             return parse_span(value)
         except ValueError:
-            self.fail(f"{output.clean(value)!r} is no duration; write seconds, or 10s, 5m, 24h, 80d", param, ctx)
+            self.fail(f"{output.clean(value)!r} is not a duration; write seconds, or 10s, 5m, 24h, 80d", param, ctx)
 
 
 @click.command("compare", epilog=EXAMPLE)
 @click.argument("old", metavar="[OLD", required=False)
 @click.argument("new", metavar="NEW]", required=False)
-@click.option("--elapsed", type=Span(), default="24h", show_default=True, help="Time between the two storings.")
+@click.option("--elapsed", type=DurationType(), default="24h", show_default=True, help="Time between the two versions.")
 @click.option(
     "--durational-threshold",
-    type=Span(),
+    type=DurationType(),
     default="80d",
     show_default=True,
-    help="From this time on, two equal states are a major change.",
+    help="After this time, two equal states are a major change.",
 )
 @click.option(
     "--minor-threshold",
     type=click.IntRange(min=1),
     default=DEFAULT_THRESHOLDS.minor,
     show_default=True,
-    help="From this number of new minor changes on, one more is major.",
+    help="This number of new minor changes is a major change.",
 )
-@click.option("--refresh-cap", type=Span(), default="7d", show_default=True, help="No refresh counts for longer.")
+@click.option(
+    "--refresh-cap",
+    type=DurationType(),
+    default="7d",
+    show_default=True,
+    help="Upper limit for a page's refresh interval.",
+)
 @click.option(
     "--pairs",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Judge each pair of a folder, signals and content too, and count the right ones.",
+    help="Judge each pair of a folder, including signals and content, and count correct results.",
 )
-@click.option("--look-at", default="", metavar="CSS", help="Of pairs: the content is what these elements hold.")
-@click.option("--ignore", default="", metavar="CSS", help="Of pairs: but for what these elements hold.")
-@click.option("--rule", "rules", multiple=True, help='Of pairs: a rule for signals, such as "content by 30 %: major".')
+@click.option("--look-at", default="", metavar="CSS", help="With --pairs: compare only these elements.")
+@click.option("--ignore", default="", metavar="CSS", help="With --pairs: leave these elements out.")
+@click.option(
+    "--rule", "rules", multiple=True, help='With --pairs: a rule for signals, such as "content by 30 %: major".'
+)
 @output.json_option
 def command(
     *,
@@ -83,28 +91,26 @@ def command(
     ignore: str,
     rules: tuple[str, ...],
 ) -> int:
-    """Say what a reader would be told of the change from OLD to NEW, files or URLs, by their twelve fields alone.
+    """Judge the change from OLD to NEW (files or URLs) by their twelve fields alone.
 
-    The status is 0 whatever the outcome is.
+    The exit status is 0 for every outcome.
 
-    With --pairs, each pair of a folder is judged as a check would that knows nothing of the page but its older version:
-    the twelve fields, the other signals, the content. A pair is a folder with old.html and new.html; whether it is an
-    edit or noise says pairs.csv (name, label, kind, size), or the folder above, called edit or noise. The status is 1
-    where more than 1 % of the noise is told, or more than 1 % of the edits of a sentence or more is not.
+    With --pairs, each pair of a folder is judged as by a check that knows only the older version: twelve fields, other
+    signals, content. A pair is a folder with old.html and new.html. Its label (edit or noise) comes from pairs.csv
+    (name, label, kind, size), or from the name of the folder above. The exit status is 1 if more than 1 % of the noise
+    is reported, or more than 1 % of the edits of a sentence or more is missed.
     """
     thresholds = Thresholds(durational_threshold, minor_threshold, refresh_cap)
     if pairs is not None:
         if old is not None:
-            raise UsageError("--pairs takes no OLD and NEW: name a folder of pairs, or two pages")
+            raise UsageError("--pairs does not go with OLD and NEW; name a folder of pairs, or two pages")
         from tocsin.cli.compare.pairs import measure, to_ways  # noqa: PLC0415 - two pages need none of it
 
         return measure(pairs, to_ways(look_at, ignore, rules, elapsed, thresholds))
     if old is None or new is None:
         raise UsageError("name two pages, OLD and NEW, or a folder of pairs with --pairs")
     if look_at or ignore or rules:
-        raise UsageError(
-            "--look-at, --ignore and --rule are for --pairs: two pages are compared by their twelve fields"
-        )
+        raise UsageError("--look-at, --ignore and --rule need --pairs: two pages are compared by their twelve fields")
     found = compare(_state_of(old), _state_of(new), elapsed, thresholds)
     record = {
         "outcome": found.outcome.value,
@@ -127,17 +133,17 @@ def _state_of(name: str) -> PageState:
 
 def _print(found: Comparison, record: dict[str, Any]) -> None:
     if record["awareness"]["major"]:
-        told = "everyone"
+        told = "every reader"
     else:
-        told = "who wants to know of any change" if record["awareness"]["any"] else "nobody"
+        told = "readers of any change" if record["awareness"]["any"] else "no reader"
     rows = (
         ("outcome", found.outcome.value),
         ("reason", record["reason"]),
         ("rule", found.rule),
         ("changed", ", ".join(found.changed) or None),
         ("new minor changes", found.minor_count),
-        ("told", told),
+        ("alerted", told),
     )
     output.table(("", ""), rows)
     if not found.changed:
-        output.say("By the twelve fields alone; what differs in their text, shows: tocsin diff OLD NEW")
+        output.say("Only the twelve fields were compared; for the text: tocsin diff OLD NEW")

@@ -1,4 +1,4 @@
-"""`tocsin compare --pairs`: how well changes are told from noise, on pairs of versions of pages that the user has."""
+"""`tocsin compare --pairs`: how well edits are told from noise, measured on pairs of versions of pages."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def measure(folder: Path, ways: Ways) -> int:
     pairs = list(_find(folder))
     if not pairs:
         raise UsageError(
-            f"{folder}: no pairs in it; each is a folder that holds {_OLD} and {_NEW}, below edit/ or noise/, "
-            f"or named in {INDEX}"
+            f"{folder}: contains no pairs; each is a folder with {_OLD} and {_NEW}, below edit/ or noise/, "
+            f"or listed in {INDEX}"
         )
     cases = []
     began = time.process_time()
@@ -118,7 +118,7 @@ def _read_index(index: Path) -> Iterator[_Pair]:
 
 
 def _judge(pair: _Pair, ways: Ways) -> Case | None:
-    """Judge a pair; one that no parser may be given is told on stderr, and left out."""
+    """Judge a pair; one that is too complex to parse is reported on stderr and left out."""
     try:
         bodies = [(pair.folder / name).read_bytes() for name in (_OLD, _NEW)]
     except OSError as exc:
@@ -176,7 +176,7 @@ def _sum(row: Row) -> dict[str, Any]:
 
 
 def _print(cases: Sequence[Case], rows: Sequence[Row], totals: Sequence[Row], cpu_s: float) -> None:
-    columns = ("group", "kind", "pairs", "told", "not told", "wrong", "wrong by content alone")
+    columns = ("group", "kind", "pairs", "reported", "not reported", "wrong", "wrong by content alone")
     if any(row.kind for row in rows):
         output.table(columns, [_cells(row) for row in rows])
     output.table(columns, [_cells(row) for row in totals])
@@ -184,11 +184,11 @@ def _print(cases: Sequence[Case], rows: Sequence[Row], totals: Sequence[Row], cp
     for case in wrong[:_SHOWN]:
         output.say(f"{case.name}: {case.label}{f', {case.kind}' if case.kind else ''}: {_explain(case)}")
     if len(wrong) > _SHOWN:
-        output.say(f"… and {len(wrong) - _SHOWN} more; --json shows all")
+        output.say(f"… and {len(wrong) - _SHOWN} more; --json lists all")
     if all(case.is_right is None for case in cases):
         for case in cases:
-            output.say(f"{case.name}: {'told' if case.judged.is_told else 'not told'}: {_explain(case)}")
-    output.note(f"Processor time: {cpu_s * 500:.2f} ms a page, to read it and all its signals, and to compare them.")
+            output.say(f"{case.name}: {'reported' if case.judged.is_told else 'not reported'}: {_explain(case)}")
+    output.note(f"CPU time: {cpu_s * 500:.2f} ms per page, to read it with all its signals, and to compare it.")
 
 
 def _cells(row: Row) -> tuple[object, ...]:

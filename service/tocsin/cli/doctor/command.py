@@ -18,18 +18,18 @@ from tocsin.configuration.tree import dotted, walk
 from tocsin.model.records.service import Setting
 
 if TYPE_CHECKING:
-    from tocsin.cli.doctor import Finding
+    from tocsin.cli.doctor import Diagnosis
 
 
 @click.command("doctor", epilog="Example: tocsin doctor")
 @click.option("--settings/--no-settings", "with_settings", default=True, help="Show the settings in force.")
-@click.option("--thorough", is_flag=True, help="Read a large store whole, too, as tocsin store check does.")
+@click.option("--thorough", is_flag=True, help="Check a large store for damage too, as tocsin store check does.")
 @output.json_option
 @click.pass_context
 def command(ctx: click.Context, *, with_settings: bool, thorough: bool) -> int:
-    """Say what is wrong with this installation, and the mend; and show the settings in force with their origins.
+    """Find problems of this installation and say how to fix them; show the settings in force and their origin.
 
-    A store of up to 64 MB is read whole for damage, too; a larger one only with --thorough.
+    A store of up to 64 MB is also checked for damage; a larger one only with --thorough.
 
     Secrets are masked. Exit status 1 if anything is wrong.
     """
@@ -72,7 +72,7 @@ def _shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _print(finding: Finding) -> None:
+def _print(finding: Diagnosis) -> None:
     output.say(finding.what, style="bold red" if finding.is_wrong else None)
     if finding.mend:
         output.say(f"    {finding.mend}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from tocsin.cli.doctor import Finding
+from tocsin.cli.doctor import Diagnosis
 from tocsin.cli.formatting import count
 from tocsin.cli.session import now
 from tocsin.configuration import show_span
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 
 
 async def find_crowding(store: Store, settings: Settings) -> Crowding:
-    """Find the hosts that have more pages than can be asked for in time."""
+    """Find the hosts with more pages than can be fetched within their intervals."""
     return await look(store, settings.pages, settings.hosts, now(), time_zone=settings.instance.time_zone)
 
 
-def to_findings(crowding: Crowding) -> list[Finding]:
-    """Tell the worst of them with their figures, and how many there are besides."""
-    findings = [Finding(f"Host {_told(each)}", _mend(each)) for each in crowding.worst]
+def to_findings(crowding: Crowding) -> list[Diagnosis]:
+    """Describe the worst of them with figures, and count the others."""
+    findings = [Diagnosis(f"Host {_told(each)}", _mend(each)) for each in crowding.worst]
     more = crowding.hosts - len(crowding.worst)
     if more > 0:
-        what = f"{count(more, 'host')} more are crowded; {count(crowding.pages, 'page')} of all are checked too late."
-        findings.append(Finding(what, "Raise the interval of their pages: tocsin watch set --help"))
+        what = f"{count(more, 'host')} more are crowded; {count(crowding.pages, 'page')} in all are checked late."
+        findings.append(Diagnosis(what, "Increase the interval of their pages: tocsin watch set --help"))
     return findings
 
 
 def to_note(crowding: Crowding) -> str:
-    """Tell the worst in a line; "" where every page can be checked in time."""
+    """Describe the worst in one line; "" if every page can be checked in time."""
     if not crowding.worst:
         return ""
     more = f" (and {count(crowding.hosts - 1, 'host')} more)" if crowding.hosts > 1 else ""
@@ -41,13 +41,15 @@ def to_note(crowding: Crowding) -> str:
 
 
 def _told(one: HostRound) -> str:
-    asked = f"one every {_span(one.delay_s)} takes {_span(one.round_s)} at least"
-    wanted = f"they are wanted every {_span(one.wanted_s)}"
-    return f"{one.host}: {count(one.pages, 'page')}, {asked}, but {wanted}: {one.load:.1f} times as long."
+    asked = f"at one every {_span(one.delay_s)}, a round takes {_span(one.round_s)} at least"
+    wanted = f"{one.load:.1f} times their interval of {_span(one.wanted_s)}"
+    return f"{one.host}: {count(one.pages, 'page')}; {asked}, {wanted}."
 
 
 def _mend(one: HostRound) -> str:
-    longer = f"Raise their interval to {_span(one.round_s)} or more: tocsin watch set --every; or watch fewer of them."
+    longer = (
+        f"Increase their interval to {_span(one.round_s)} or more (tocsin watch set --every), or watch fewer pages."
+    )
     return f'{longer} If the host is yours, lower its delay: hosts.rules."{one.host}".delay'
 
 

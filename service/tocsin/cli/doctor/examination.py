@@ -11,7 +11,7 @@ from tocsin.adapters.stores import demand_no_remains, open_store
 from tocsin.app.assembly import FEW_FILES_MEND, files_are_few
 from tocsin.app.executing import fetchers_of, open_files_as_allowed
 from tocsin.cli.channel import find_refusals
-from tocsin.cli.doctor import Finding
+from tocsin.cli.doctor import Diagnosis
 from tocsin.cli.doctor.crowding import find_crowding, to_findings
 from tocsin.cli.doctor.machine import examine_authorities, examine_backup, examine_clock, examine_files, examine_room
 from tocsin.cli.doctor.network import examine_channel, examine_http
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 
 NAMED: Final = 10
-"""Of the pages with such settings of their own at most so many are named."""
+"""Upper limit of pages with invalid settings that are named."""
 
 
-async def find_refused(store: Store, base: PageSettings) -> list[Finding]:
+async def find_refused(store: Store, base: PageSettings) -> list[Diagnosis]:
     """Find what cannot be used of what is set for all pages, for groups, and for single pages."""
     for_all, groups = await store.overrides()
     findings = _refused_finding("All pages are", resolve_readable(base, for_all, {}, None))
@@ -55,18 +55,18 @@ async def find_refused(store: Store, base: PageSettings) -> list[Finding]:
             else:
                 more += len(told)
     if more:
-        what = f"{count(more, 'page')} more are not checked: settings of theirs in the store cannot be used."
-        findings.append(Finding(what, "Mend the ones above; these are named then: tocsin doctor"))
+        what = f"{count(more, 'page')} more are not checked, because of invalid settings in the store."
+        findings.append(Diagnosis(what, "Fix the ones above, and run again: tocsin doctor"))
     return findings
 
 
-def _refused_finding(whose: str, resolved: Resolved, *, url: str = "", group: str = "") -> list[Finding]:
+def _refused_finding(whose: str, resolved: Resolved, *, url: str = "", group: str = "") -> list[Diagnosis]:
     refused = resolved.refused
     if not refused:
         return []
     mend = mend_of(refused, url=url, group=group)
     what = f"{whose} not checked: {'; '.join(each.why for each in refused)}."
-    return [Finding(what, f"{mend[:1].upper()}{mend[1:]}")]
+    return [Diagnosis(what, f"{mend[:1].upper()}{mend[1:]}")]
 
 
 _MINUTE: Final = 60_000_000
@@ -77,7 +77,7 @@ READ_BYTES: Final = 64 * 1024 * 1024
 class Examination(Struct):
     """What was found, and what is set at run time: for all pages, and for each group by its name."""
 
-    findings: list[Finding]
+    findings: list[Diagnosis]
     for_all: JsonObject
     groups: dict[str, JsonObject]
 
@@ -98,33 +98,35 @@ async def _examine(loaded: Loaded, now: Instant, *, thorough: bool) -> Examinati
     for name, channel in loaded.settings.channels.items():
         found.findings += await examine_channel(name, channel, loaded.settings.network)
     if not loaded.settings.channels:
-        listed = Finding("No channel is configured: alerts stay listed.", "See: tocsin alerts list", is_wrong=False)
+        listed = Diagnosis(
+            "No channel is configured: alerts are only listed.", "See: tocsin alerts list", is_wrong=False
+        )
         found.findings.append(listed)
     return found
 
 
-def _of_configuration(loaded: Loaded) -> Iterator[Finding]:
+def _of_configuration(loaded: Loaded) -> Iterator[Diagnosis]:
     if not loaded.settings.instance.contact:
-        yield Finding(
-            "There is no contact: owners of sites cannot reach whoever asks them for pages.",
-            'Set instance.contact, such as "mailto:you@example.org" or the address of a page about you.',
+        yield Diagnosis(
+            "No contact is configured, so owners of sites cannot reach you.",
+            'Set instance.contact to "mailto:you@example.org" or the URL of a page about you.',
         )
     for doubt in loaded.doubts:
-        yield Finding(f"{doubt}.", "Rename the variable, or unset it.")
+        yield Diagnosis(f"{doubt}.", "Rename the variable, or unset it.")
     for each in without_unread(loaded.settings.pages)[1]:
         what, _, mend = each.why.partition("; ")
-        yield Finding(f"Pages that inherit pages.{each.key} are not checked: {what}", _to_sentence(mend))
+        yield Diagnosis(f"Pages that inherit pages.{each.key} are not checked: {what}", _to_sentence(mend))
     fetchers = fetchers_of(loaded.settings)
-    by_whom = "fetched by processes of their own" if fetchers else "fetched by the main process itself"
-    yield Finding(f"Fetchers in force: {fetchers}; pages are {by_whom}.", is_wrong=False)
+    by_whom = "fetched in separate processes" if fetchers else "fetched in the main process"
+    yield Diagnosis(f"Fetchers: {fetchers}; pages are {by_whom}.", is_wrong=False)
     open_files_as_allowed()
     few = files_are_few(loaded.settings.fetch, fetchers)
     if few is not None:
-        yield Finding(f"{few[:1].upper()}{few[1:]}.", f"For the service, {FEW_FILES_MEND}.", is_wrong=False)
+        yield Diagnosis(f"{few[:1].upper()}{few[1:]}.", f"For the service, {FEW_FILES_MEND}.", is_wrong=False)
 
 
 async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thorough: bool) -> tuple[bool | None, bool]:
-    """Look at the store; returns whether it has tokens (None: nobody knows), and whether an engine works on it."""
+    """Examine the store; returns whether it has tokens (None: unknown), and whether an engine works on it."""
     url = loaded.settings.store.url
     path = store_path(loaded.settings)
     if not is_store_there(loaded.settings):
@@ -133,13 +135,15 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
         except StoreError as exc:
             # What makes a store refuses it, too: adding a page, or removing an empty file, would mend nothing.
             what, _, mend = str(exc).partition("; ")
-            found.findings.append(Finding(f"{what}.", f"{mend[:1].upper()}{mend[1:]}."))
+            found.findings.append(Diagnosis(f"{what}.", f"{mend[:1].upper()}{mend[1:]}."))
             return False, False
         if path.is_file():
-            found.findings.append(Finding(f"The store at {path} is an empty file.", "Restore a backup, or remove it."))
+            found.findings.append(
+                Diagnosis(f"The store at {path} is an empty file.", "Restore a backup, or remove it.")
+            )
             return False, False
-        mend = "Make it by adding a page: tocsin watch add URL"
-        found.findings.append(Finding(f"There is no store yet at {path}.", mend, is_wrong=False))
+        mend = "Create it by adding a page: tocsin watch add URL"
+        found.findings.append(Diagnosis(f"There is no store yet at {path}.", mend, is_wrong=False))
         return False, False
     try:
         store = await open_store(url, engine=False, create=False)
@@ -158,7 +162,7 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
             await store.close()
     except StoreError as exc:
         what, _, mend = str(exc).partition("; ")
-        found.findings.append(Finding(f"The store cannot be used: {what}.", _to_sentence(mend)))
+        found.findings.append(Diagnosis(f"The store cannot be used: {what}.", _to_sentence(mend)))
         return None, False
 
 
@@ -170,25 +174,29 @@ def _bytes_of(path: Path) -> int:
     return path.stat().st_size
 
 
-async def _of_integrity(store: Store, size: int, *, thorough: bool) -> list[Finding]:
+async def _of_integrity(store: Store, size: int, *, thorough: bool) -> list[Diagnosis]:
     if size > READ_BYTES and not thorough:
-        what = f"The store has {size / 1e6:,.0f} MB, and was not read whole for damage."
-        return [Finding(what, "That takes minutes: tocsin store check, or tocsin doctor --thorough", is_wrong=False)]
-    return [Finding(f"The store is damaged: {finding}", "Restore a backup.") for finding in await store.check()]
+        what = f"The store has {size / 1e6:,.0f} MB and was not checked for damage."
+        return [
+            Diagnosis(
+                what, "To check it (takes minutes): tocsin store check, or tocsin doctor --thorough", is_wrong=False
+            )
+        ]
+    return [Diagnosis(f"The store is damaged: {finding}", "Restore a backup.") for finding in await store.check()]
 
 
-async def _of_rows(store: Store, now: Instant) -> list[Finding]:
+async def _of_rows(store: Store, now: Instant) -> list[Diagnosis]:
     findings = []
     questions = [question for question in await store.questions() if question.answered_at is None]
     if questions:
         pages = sum(question.pages for question in questions)
         verb = "waits" if len(questions) == 1 else "wait"
         what = f"{count(len(questions), 'question')} about {count(pages, 'page')} {verb} for your answer."
-        findings.append(Finding(what, "See: tocsin attention list"))
+        findings.append(Diagnosis(what, "See: tocsin attention list"))
     return findings + await _of_clock(store, now)
 
 
-async def _of_clock(store: Store, now: Instant) -> list[Finding]:
+async def _of_clock(store: Store, now: Instant) -> list[Diagnosis]:
     """Find what was written at a time that is yet to come: alerts, checks, states."""
     alerts = await store.alerts(limit=1)
     latest = max(((alert.created_at, "an alert") for alert in alerts), default=(0, ""))
@@ -196,36 +204,36 @@ async def _of_clock(store: Store, now: Instant) -> list[Finding]:
     at, what = max(latest, (checked_at or 0, "a check"), (stored_at or 0, "a state"))
     if at <= now + _MINUTE:
         return []
-    mend = "Set the clock; nothing is stored anew of a page before its last time of storing."
-    return [Finding(f"The clock was set back: {what} is of {show_time(at)}, which is yet to come.", mend)]
+    mend = "Set the clock; no new state of a page is stored before the time of its last one."
+    return [Diagnosis(f"The clock was set back: {what} has the time {show_time(at)}, which is in the future.", mend)]
 
 
-async def _of_pauses(store: Store, mode: str) -> list[Finding]:
+async def _of_pauses(store: Store, mode: str) -> list[Diagnosis]:
     """A pause of everything is loud wherever one looks."""
     if mode == "off":
-        return [Finding("ALL PAGES ARE OFF: nothing is checked.", "Go on with: tocsin watch set --all --mode on")]
+        return [Diagnosis("ALL PAGES ARE OFF: nothing is checked.", "Resume with: tocsin watch set --all --mode on")]
     pages = await store.count_pages(PageFilter())
     if pages and await store.count_pages(PageFilter(paused=True)) == pages:
-        return [Finding("ALL PAGES ARE PAUSED: nothing is checked.", "Go on with: tocsin watch set --all --resume")]
+        return [Diagnosis("ALL PAGES ARE PAUSED: nothing is checked.", "Resume with: tocsin watch set --all --resume")]
     return []
 
 
-async def _of_channel_states(store: Store, channels: Mapping[str, ChannelSettings]) -> list[Finding]:
+async def _of_channel_states(store: Store, channels: Mapping[str, ChannelSettings]) -> list[Diagnosis]:
     findings = []
     states = {name: await store.channel_state(name) for name in channels}
     refusals = await find_refusals(store, states)
     for name, state in states.items():
-        again = f"Once it takes alerts again: tocsin channel test {name}"
+        again = f"When it accepts alerts again: tocsin channel test {name}"
         if state.disabled:
-            findings.append(Finding(f"Channel {name} is disabled: {state.error}", again))
+            findings.append(Diagnosis(f"Channel {name} is disabled: {state.error}", again))
         elif state.failures:
             what = f"Channel {name} failed {count(state.failures, 'time')}, {count(state.waiting, 'alert')} waiting"
-            next_try = f"It is tried again at {show_time(state.next_at)}; mend it, then: tocsin channel test {name}"
-            findings.append(Finding(f"{what}: {state.error}", next_try))
+            next_try = f"The next try is at {show_time(state.next_at)}; after fixing it: tocsin channel test {name}"
+            findings.append(Diagnosis(f"{what}: {state.error}", next_try))
         elif name in refusals:
-            mend = f"Mend the receiver or [channels.{name}], then: tocsin channel test {name}"
-            findings.append(Finding(f"Channel {name}: {refusals[name].told}", mend))
+            mend = f"Fix the receiver or [channels.{name}], then: tocsin channel test {name}"
+            findings.append(Diagnosis(f"Channel {name}: {refusals[name].told}", mend))
         if state.dead:
             mend = f"See: tocsin alerts list --dead; then: tocsin alerts replay --dead --channel {name}"
-            findings.append(Finding(f"Channel {name} has {count(state.dead, 'dead letter')}.", mend))
+            findings.append(Diagnosis(f"Channel {name} has {count(state.dead, 'dead letter')}.", mend))
     return findings

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from tocsin.adapters.http.tls import AUTHORITIES_MEND, NO_AUTHORITIES, has_authorities
 from tocsin.adapters.stores import kept_copies, last_backup
-from tocsin.cli.doctor import Finding
+from tocsin.cli.doctor import Diagnosis
 from tocsin.cli.formatting import count, show_time
 from tocsin.configuration.parsing import from_environ, from_tree
 from tocsin.configuration.secrets import SECRETS
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 _WRITE_BY_OTHERS: Final = 0o022
 _READ_BY_OTHERS: Final = 0o044
 _GIVEN_BY_THE_RUNTIME: Final = ("/run/secrets/", "/var/run/secrets/")
-"""Where container engines put secrets, with modes that nobody can choose."""
+"""Where container engines put secrets, with modes that cannot be chosen."""
 
 
-def examine_files(loaded: Loaded, store: Path) -> list[Finding]:
+def examine_files(loaded: Loaded, store: Path) -> list[Diagnosis]:
     """Say which files are open to others."""
-    findings: list[Finding] = []
+    findings: list[Diagnosis] = []
     if loaded.file is not None:
         findings += _of_writing(loaded.file, "The configuration")
         findings += _of_writing(loaded.file.absolute().parent, "The configuration's folder")
@@ -49,39 +49,41 @@ def examine_files(loaded: Loaded, store: Path) -> list[Finding]:
     return findings
 
 
-def _of_secrets(file: Path) -> Iterator[Finding]:
+def _of_secrets(file: Path) -> Iterator[Diagnosis]:
     """Look at a file with secrets in it, and at those that it names."""
     try:
         given = list(from_tree(tomllib.loads(file.read_text("utf-8-sig")), str(file)))
     except (OSError, ValueError):
-        # A pipe that was read once, for instance: what was in it is nobody else's to read.
+        # A pipe, for instance, which was read once: no other user can read it again.
         return
     held = [".".join(item.path) for item in given if not item.by_file and item.value and pattern(item.path) in SECRETS]
     if held:
         # The address of a webhook is one, too: which setting is meant is not plain to see.
-        yield from _of_reading(file, f"The configuration, which has a secret in it ({', '.join(held)}),")
+        yield from _of_reading(file, f"The configuration, which contains a secret ({', '.join(held)}),")
     for item in given:
         if item.by_file and isinstance(item.value, str):
             yield from _of_reading(file.parent / item.value, "A file with a secret")
 
 
-def _of_writing(path: Path, what: str) -> Iterator[Finding]:
+def _of_writing(path: Path, what: str) -> Iterator[Diagnosis]:
     status = _status(path)
     if status is None:
         return
     is_shared_safely = stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
     if status.st_mode & _WRITE_BY_OTHERS and not is_shared_safely:
-        yield Finding(f"{what} can be written by others: {path}.", f"chmod go-w {path}")
+        yield Diagnosis(f"{what} is writable by others: {path}.", f"chmod go-w {path}")
     if status.st_uid not in {0, os.geteuid()} and os.geteuid() != 0:
-        yield Finding(f"{what} belongs to another user: {path}.", f"Own it yourself, or let root: chown root {path}")
+        yield Diagnosis(
+            f"{what} belongs to another user: {path}.", f"Make yourself or root its owner: chown root {path}"
+        )
 
 
-def _of_reading(path: Path, what: str) -> Iterator[Finding]:
+def _of_reading(path: Path, what: str) -> Iterator[Diagnosis]:
     status = _status(path)
     if status is None or str(path.absolute()).startswith(_GIVEN_BY_THE_RUNTIME):
         return
     if status.st_mode & (_READ_BY_OTHERS | _WRITE_BY_OTHERS):
-        yield Finding(f"{what} can be read by others: {path}.", f"chmod 600 {path}")
+        yield Diagnosis(f"{what} is readable by others: {path}.", f"chmod 600 {path}")
 
 
 def _status(path: Path) -> os.stat_result | None:
@@ -98,7 +100,7 @@ _DAY_US: Final = 86_400_000_000
 _STALE_DAYS: Final = 30
 
 
-def examine_room(path: Path, url: str) -> Iterator[Finding]:
+def examine_room(path: Path, url: str) -> Iterator[Diagnosis]:
     """Look at the disk that a store lies on.
 
     url  of the store, "sqlite:PATH"
@@ -109,46 +111,46 @@ def examine_room(path: Path, url: str) -> Iterator[Finding]:
     except OSError:
         return
     if free < max(size, _LEAST_BYTES):
-        yield Finding(
-            f"The disk of the store has {free / 1e6:,.0f} MB left, beside a store of {size / 1e6:,.0f} MB.",
-            "A backup and a migration need as much as the store again; free some, or lower store.history: "
+        yield Diagnosis(
+            f"The disk has {free / 1e6:,.0f} MB free; the store has {size / 1e6:,.0f} MB.",
+            "A backup and a migration need the size of the store; free some space, or lower store.history and run: "
             "tocsin store prune",
         )
     kept = kept_copies(url)
     if kept:
         megabytes = sum(file.stat().st_size for file in kept) / 1e6
-        yield Finding(
+        yield Diagnosis(
             f"{count(len(kept), 'file')} of {megabytes:,.0f} MB in all beside the store: as it was before a migration, "
             "or before a backup took its place.",
-            f"Once you are content: rm {' '.join(map(str, kept))}",
+            f"When you no longer need them: rm {' '.join(map(str, kept))}",
             is_wrong=False,
         )
 
 
-def examine_backup(url: str, now: Instant) -> Iterator[Finding]:
+def examine_backup(url: str, now: Instant) -> Iterator[Diagnosis]:
     """Say when the store was backed up last by this program."""
     last = last_backup(url)
     how = "From cron: tocsin store backup FOLDER --keep 14"
     if last is None:
-        yield Finding("No backup of this store was made with this program.", how, is_wrong=False)
+        yield Diagnosis("This program made no backup of the store yet.", how, is_wrong=False)
         return
     at, file = last
     days = (now - at) // _DAY_US
-    what = f"The last backup of this store is of {show_time(at)}: {file}"
-    yield Finding(f"{what}.", how if days >= _STALE_DAYS else "", is_wrong=days >= _STALE_DAYS)
+    what = f"The last backup of the store was made at {show_time(at)}: {file}"
+    yield Diagnosis(f"{what}.", how if days >= _STALE_DAYS else "", is_wrong=days >= _STALE_DAYS)
 
 
-def examine_authorities() -> Iterator[Finding]:
+def examine_authorities() -> Iterator[Diagnosis]:
     """Say whether there is any authority to vouch for the certificates of pages."""
     if not has_authorities(ssl.create_default_context()):
-        what = f"{NO_AUTHORITIES[:1].upper()}{NO_AUTHORITIES[1:]}: no page and no channel with https can be trusted."
-        yield Finding(what, f"{AUTHORITIES_MEND[:1].upper()}{AUTHORITIES_MEND[1:]}.")
+        what = f"{NO_AUTHORITIES[:1].upper()}{NO_AUTHORITIES[1:]}: no https page or channel can be verified."
+        yield Diagnosis(what, f"{AUTHORITIES_MEND[:1].upper()}{AUTHORITIES_MEND[1:]}.")
 
 
-def examine_clock(now: Instant) -> Iterator[Finding]:
+def examine_clock(now: Instant) -> Iterator[Diagnosis]:
     """Say whether the clock shows a time at which this program was there."""
     if now < round(_MADE.timestamp() * 1_000_000):
-        yield Finding(
-            f"The clock shows {show_time(now)}, which is before this program was made.",
-            "Set it; certificates, schedules and dates of changes all go by it.",
+        yield Diagnosis(
+            f"The clock shows {show_time(now)}, which is before this program was written.",
+            "Set it; certificates, schedules and dates of changes depend on it.",
         )

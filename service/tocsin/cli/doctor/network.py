@@ -1,4 +1,4 @@
-"""What `tocsin doctor` finds on the network: the service's own address and who is let in, and the channels."""
+"""What `tocsin doctor` finds on the network: the service's own address, who has access, and the channels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tocsin.adapters.channels.signing import doubts_of
 from tocsin.adapters.http.addresses import AddressPolicy
 from tocsin.adapters.http.guarded import GuardedSessions
 from tocsin.adapters.system import SystemClock
-from tocsin.cli.doctor import Finding
+from tocsin.cli.doctor import Diagnosis
 from tocsin.configuration import mask
 from tocsin.errors import SettingsError
 from tocsin.server.address import bind, is_loopback, local_address, parse_listen
@@ -33,17 +33,17 @@ _WITHIN_S: Final = 3.0
 _READY: Final = 200
 _IS_READY: Final = '{"status":"ready"'
 _READY_OR_NOT: Final = re.compile(r'\{"status":"(not )?ready","store":')
-_MAKE: Final = "Make one: tocsin token add NAME --scope admin"
+_MAKE: Final = "Create one: tocsin token add NAME --scope admin"
 
 
-def examine_http(http: HttpSettings, *, has_tokens: bool | None, is_running: bool) -> list[Finding]:
-    """Say what is wrong with the service's own address, and who is let in.
+def examine_http(http: HttpSettings, *, has_tokens: bool | None, is_running: bool) -> list[Diagnosis]:
+    """Find problems of the service's own address and of access to it.
 
-    has_tokens  of the store; there are none without one, and nobody knows (None) in one that cannot be used
+    has_tokens  whether the store has tokens; None if it cannot be read
     is_running  an engine holds the store, so the address should answer
     """
     if not http.listen:
-        return [Finding("http.listen is empty: no web pages, no interface, no metrics.", is_wrong=False)]
+        return [Diagnosis("http.listen is empty: no web pages, no API, no metrics.", is_wrong=False)]
     host, port = parse_listen(http.listen)
     findings = list(_of_access(http, host, has_tokens=has_tokens))
     findings += _of_public_url(http, host)
@@ -53,49 +53,49 @@ def examine_http(http: HttpSettings, *, has_tokens: bool | None, is_running: boo
     return findings
 
 
-def _of_access(http: HttpSettings, host: str, *, has_tokens: bool | None) -> Iterator[Finding]:
+def _of_access(http: HttpSettings, host: str, *, has_tokens: bool | None) -> Iterator[Diagnosis]:
     if why := why_unread(http.tokens):
         what, _, mend = why.partition("; ")
-        yield Finding(f"Declared tokens cannot be read, and take no effect: {what}", mend)
+        yield Diagnosis(f"Declared tokens cannot be read and have no effect: {what}", mend)
     if http.tokens or has_tokens is not False:
         return
     if is_loopback(host):
-        yield Finding(
-            f"No token was made: whoever is on this machine may do everything at {http.listen}.", _MAKE, is_wrong=False
+        yield Diagnosis(
+            f"There is no token: every user of this machine has full access at {http.listen}.", _MAKE, is_wrong=False
         )
     elif http.first_token:
-        yield Finding("The next start makes the first token, and prints it once.", is_wrong=False)
+        yield Diagnosis("The next start creates the first token and prints it once.", is_wrong=False)
     else:
-        yield Finding(
-            f"http.listen is {http.listen}, and no token was made: the service listens on this machine only.", _MAKE
+        yield Diagnosis(
+            f"http.listen is {http.listen}, but there is no token: the service listens on this machine only.", _MAKE
         )
 
 
-def _of_public_url(http: HttpSettings, host: str) -> Iterator[Finding]:
+def _of_public_url(http: HttpSettings, host: str) -> Iterator[Diagnosis]:
     if not http.public_url:
         if not is_loopback(host):
-            yield Finding(
-                "http.public_url is not set: alerts and feeds cannot link to the web pages.",
-                'Set it to the address that people use, such as "https://tocsin.example.org/".',
+            yield Diagnosis(
+                "http.public_url is not set, so alerts and feeds cannot link to the web pages.",
+                'Set it to the address that users open, such as "https://tocsin.example.org/".',
                 is_wrong=False,
             )
         return
     parts = urlsplit(http.public_url)
     if parts.query or parts.fragment or parts.username is not None:
-        yield Finding(
-            "http.public_url has more than an address in it.", "Leave away user, ? and #, and what follows them."
+        yield Diagnosis(
+            "http.public_url contains more than an address.", "Remove the user, and everything from ? or # on."
         )
     name = parts.hostname or ""
     if parts.scheme == "http" and not is_loopback(name):
-        yield Finding(
+        yield Diagnosis(
             f"http.public_url is http://{name}: tokens and cookies go over the network unencrypted.",
-            "Put a reverse proxy with a certificate before it, and write https://; docs/operating.md shows two.",
+            "Put a reverse proxy with a certificate in front, and use https://; docs/operating.md shows two.",
             is_wrong=not _is_private(name),
         )
     if is_loopback(name) and not is_loopback(host):
-        yield Finding(
-            f"http.public_url is {http.public_url}, which for everybody else is their own machine.",
-            "Set it to the address that people use.",
+        yield Diagnosis(
+            f"http.public_url is {http.public_url}, which on other machines is not this one.",
+            "Set it to the address that users open.",
         )
 
 
@@ -107,16 +107,16 @@ def _is_private(name: str) -> bool:
         return "." not in name or name.endswith((".internal", ".local", ".lan", ".home.arpa", ".test"))
 
 
-def _of_proxies(http: HttpSettings) -> Iterator[Finding]:
+def _of_proxies(http: HttpSettings) -> Iterator[Diagnosis]:
     for network in http.trusted_proxies:
         if ipaddress.ip_network(network, strict=False).prefixlen == 0:
-            yield Finding(
-                f"http.trusted_proxies has {network}: everybody is believed who they say they are.",
-                "Name your proxy's own address, such as 172.18.0.2/32.",
+            yield Diagnosis(
+                f"http.trusted_proxies contains {network}, so any client can forge its address.",
+                "Give the address of your proxy, such as 172.18.0.2/32.",
             )
 
 
-def _of_address(http: HttpSettings, *, is_running: bool) -> Iterator[Finding]:
+def _of_address(http: HttpSettings, *, is_running: bool) -> Iterator[Diagnosis]:
     if is_running:
         yield from _of_answer(*local_address(http.listen))
         return
@@ -131,35 +131,35 @@ def _of_address(http: HttpSettings, *, is_running: bool) -> Iterator[Finding]:
                 yield _of_another(f"{host}:{port}", is_ready=said.startswith(_IS_READY))
                 return
         what, _, mend = str(exc).partition("; ")
-        yield Finding(f"{what}.", f"{mend[:1].upper()}{mend[1:]}.")
+        yield Diagnosis(f"{what}.", f"{mend[:1].upper()}{mend[1:]}.")
 
 
-def _of_another(where: str, *, is_ready: bool) -> Finding:
+def _of_another(where: str, *, is_ready: bool) -> Diagnosis:
     """Say what a Tocsin is that has the address, while none held this store a moment ago."""
     if is_ready:
-        return Finding(
-            f"The Tocsin that answers at {where} works on another store.",
+        return Diagnosis(
+            f"The Tocsin that answers at {where} uses another store.",
             "Stop it, or set another port in http.listen.",
         )
-    return Finding(
-        f"A Tocsin answers at {where} that does not work on a store yet: it is starting, or waits for one.",
-        "Ask again in some seconds: tocsin doctor",
+    return Diagnosis(
+        f"A Tocsin answers at {where} but has no store yet: it is starting, or waiting for one.",
+        "Run again in some seconds: tocsin doctor",
         is_wrong=False,
     )
 
 
-def _of_answer(host: str, port: int) -> Iterator[Finding]:
+def _of_answer(host: str, port: int) -> Iterator[Diagnosis]:
     """Ask the service that runs how it is."""
     try:
         status, said = _readiness(host, port)
     except (OSError, HTTPException) as exc:
-        yield Finding(
-            f"A service works on this store, and nobody answers at {host}:{port} ({exc}).",
-            "Does it have the same configuration? Its log has http.listening with the address.",
+        yield Diagnosis(
+            f"A service uses this store, but there is no answer from {host}:{port} ({exc}).",
+            "Check that it has the same configuration; http.listening in its log has its address.",
         )
         return
     if status != _READY:
-        yield Finding(f"The service is not ready: {said}", "See its log.")
+        yield Diagnosis(f"The service is not ready: {said}", "See its log.")
 
 
 def _readiness(host: str, port: int) -> tuple[int, str]:
@@ -174,7 +174,7 @@ _REACH_S: Final = 5.0
 _PORTS: Final = {"http": 80, "https": 443}
 
 
-async def examine_channel(name: str, channel: ChannelSettings, network: NetworkSettings) -> list[Finding]:
+async def examine_channel(name: str, channel: ChannelSettings, network: NetworkSettings) -> list[Diagnosis]:
     """Say what keeps alerts from this channel, if anything does."""
     findings = _opened(name, channel, network)
     parts = urlsplit(channel.url)
@@ -187,16 +187,19 @@ async def examine_channel(name: str, channel: ChannelSettings, network: NetworkS
             refused = await _reach(parts.hostname, parts.port or _PORTS[parts.scheme], policy)
     except (OSError, TimeoutError, ValueError) as exc:
         reason = str(exc) or "no answer in time"
-        mend = f"Mend its url, or start it; then: tocsin channel test {name}"
-        return [*findings, Finding(f"Channel {name} cannot be reached at {where}: {reason}", mend)]
+        mend = f"Correct its url, or start the receiver; then: tocsin channel test {name}"
+        return [*findings, Diagnosis(f"Channel {name} cannot be reached at {where}: {reason}", mend)]
     if refused is None:
         return findings
     what, _, mend = policy.refusal(f"{refused} {policy.refuses(refused)}", refused).partition("; ")
-    return [*findings, Finding(f"Channel {name} at {where} is not dialled: {what}", f"{mend[:1].upper()}{mend[1:]}")]
+    return [
+        *findings,
+        Diagnosis(f"Channel {name} at {where} is not contacted: {what}", f"{mend[:1].upper()}{mend[1:]}"),
+    ]
 
 
-def _opened(name: str, channel: ChannelSettings, network: NetworkSettings) -> list[Finding]:
-    """Open a channel as the service does, which contacts nobody, and say what it refuses."""
+def _opened(name: str, channel: ChannelSettings, network: NetworkSettings) -> list[Diagnosis]:
+    """Open a channel as the service does, which contacts no host, and find what it rejects."""
     sessions = GuardedSessions(network, user_agent="")
     try:
         open_channel(name, channel, ChannelContext(session=sessions.open, clock=SystemClock()))
@@ -204,10 +207,10 @@ def _opened(name: str, channel: ChannelSettings, network: NetworkSettings) -> li
         shown = str(mask(("channels", name, "url"), channel.url))
         # Some of these words quote the URL, which is a secret.
         what, _, mend = (str(exc).replace(channel.url, shown) if channel.url else str(exc)).partition("; ")
-        return [Finding(f"Channel {name} cannot be opened: {what}", mend or f"Mend it under [channels.{name}].")]
+        return [Diagnosis(f"Channel {name} cannot be opened: {what}", mend or f"Mend it under [channels.{name}].")]
     doubts = doubts_of(channel.secret) if channel.type == "webhook" else []
     parts = (doubt.partition("; ") for doubt in doubts)
-    return [Finding(f"Channel {name}: {what}", mend, is_wrong=False) for what, _, mend in parts]
+    return [Diagnosis(f"Channel {name}: {what}", mend, is_wrong=False) for what, _, mend in parts]
 
 
 async def _reach(host: str, port: int, policy: AddressPolicy) -> str | None:

@@ -27,14 +27,18 @@ _MOST_REASONS: Final = 5
 
 
 @click.command("list", epilog="Example: tocsin watch list --topper")
-@click.option("--topper", is_flag=True, help="Only pages with a topper element, and its content.")
-@click.option("--subject", is_flag=True, help="Only pages now subject to awareness.")
+@click.option("--topper", is_flag=True, help="Only pages with topper elements; shows their content.")
+@click.option("--subject", is_flag=True, help="Only pages whose changes are alerted now.")
 @click.option("--group", metavar="NAME", help="Only pages of this group.")
 @click.option("--host", metavar="HOST", help="Only pages of this host.")
 @click.option("--matching", metavar="PART", help="Only pages whose URL contains this.")
-@click.option("--outcome", type=click.Choice([str(outcome) for outcome in CheckOutcome]), help="Last check ended so.")
+@click.option(
+    "--outcome",
+    type=click.Choice([str(outcome) for outcome in CheckOutcome]),
+    help="Only pages whose last check had this outcome.",
+)
 @click.option("--paused/--not-paused", default=None, help="Only pages that are (not) paused.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many; on a terminal 500.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Maximum number of pages; 500 on a terminal.")
 @output.json_option
 @click.pass_context
 def list_(
@@ -49,7 +53,7 @@ def list_(
     subject: bool,
     paused: bool | None,
 ) -> None:
-    """List the watched pages: how the last check ended, when the next one is due, and why then."""
+    """List the watched pages, with the outcome of the last check and the time of the next."""
     which = PageFilter(group=group, host=host, matching=matching, outcome=outcome, topper=topper, paused=paused)
     if limit is None and not output.is_json():
         limit = _ON_TERMINAL
@@ -87,7 +91,7 @@ async def _print_list(store: Store, which: PageFilter, *, base: str, limit: int 
 
 def _print(pages: list[PageRow], modes: Modes, *, topper: bool) -> None:
     if not pages:
-        output.say("No page is watched that fits; add one with: tocsin watch add URL")
+        output.say("No watched page matches; add one with: tocsin watch add URL")
         return
     if topper:
         rows = [
@@ -98,13 +102,13 @@ def _print(pages: list[PageRow], modes: Modes, *, topper: bool) -> None:
         return
     grouped = len({page.group for page in pages}) > 1
     stands = [_row(page, modes.of(page)[0], grouped=grouped) for page in pages]
-    columns = ("page", "group", "mode", "last check", "outcome", "next check", "why then")
+    columns = ("page", "group", "mode", "last check", "outcome", "next check", "reason")
     output.table(columns if grouped else (columns[0], *columns[2:]), stands, head="page")
     _tell_disallowed(pages)
     _tell_suspects(pages)
     paused = sum(page.paused for page in pages)
     if paused:
-        output.say(f"PAUSED: {count(paused, 'page')}; go on with: tocsin watch set --resume", style="bold red")
+        output.say(f"PAUSED: {count(paused, 'page')}; resume with: tocsin watch set --resume", style="bold red")
 
 
 def _tell_disallowed(pages: list[PageRow]) -> None:
@@ -113,18 +117,18 @@ def _tell_disallowed(pages: list[PageRow]) -> None:
         output.say(f"Disallowed: {why}")
     more = len(disallowed) - _MOST_REASONS
     if more > 0:
-        output.say(f"{count(more, 'page')} more disallowed; why, tells: tocsin history URL")
+        output.say(f"{count(more, 'page')} more disallowed; reasons: tocsin history URL")
 
 
 def _tell_suspects(pages: list[PageRow]) -> None:
     suspects = [page for page in pages if (page.last_report or {}).get("outcome") == CheckOutcome.SUSPECT]
     for page in suspects[:_MOST_REASONS]:
-        output.say(f"Suspect: {page.url}: {(page.last_report or {}).get('problem')}")
+        output.say(f"Held back: {page.url}: {(page.last_report or {}).get('problem')}")
     if suspects:
-        output.say("If that is the page now: tocsin watch set URL --suspects accept")
+        output.say("If this is the page now: tocsin watch set URL --suspects accept")
     more = len(suspects) - _MOST_REASONS
     if more > 0:
-        output.say(f"{count(more, 'page')} more suspect; which, tells: tocsin watch list --outcome suspect --json")
+        output.say(f"{count(more, 'page')} more held back; list them: tocsin watch list --outcome suspect --json")
 
 
 def _row(page: PageRow, mode: str, *, grouped: bool) -> tuple[object, ...]:
@@ -136,7 +140,7 @@ def _row(page: PageRow, mode: str, *, grouped: bool) -> tuple[object, ...]:
 
 @click.group("watch", epilog="Example: tocsin watch add https://example.org/news --every 6h")
 def command() -> None:
-    """The list of pages that are watched."""
+    """Manage the list of watched pages."""
 
 
 for subcommand in (add, remove, list_, set_, import_, export, clear):

@@ -35,28 +35,28 @@ if TYPE_CHECKING:
 _Function = TypeVar("_Function", bound="Callable[..., object]")
 
 _OPTIONS: Final[tuple[tuple[str, str, str], ...]] = (
-    ("every", "DURATION", "How often: 6h, 2d …"),
-    ("cron", "EXPRESSION", 'When, instead of how often: "0 6 * * *".'),
-    ("mode", "on|auto|off", "Check it; check it, but tell only if it asks for awareness; do not."),
-    ("tell", "any|major", "Of any change, or of major ones only."),
-    ("tries", "N", "Further tries when the page is not received."),
-    ("durational_threshold", "DURATION", "An equal state after this long is a major change."),
-    ("minor_threshold", "N", "As many minor changes are a major one."),
-    ("min_gap", "DURATION", "Never again within this time."),
-    ("refresh_cap", "DURATION", "The page's own refresh counts as at most this."),
-    ("at_launch", "DURATION", "Due when the service starts if checked longer ago."),
-    ("report", "LIST", "Tell also: unchanged,too-soon."),
-    ("signals", "auto|all|none", "What else the page says of its changes."),
-    ("signal_rules", "LIST", "Such as: json-ld.version: major, etag: ignore."),
-    ("look_at", "SELECTORS", "What counts as its content, as CSS selectors."),
-    ("ignore", "SELECTORS", "What does not count, as CSS selectors."),
-    ("suspects", "hold|accept", "A login or error page in its place."),
-    ("adaptive", "yes|no", "More often what changes more often."),
-    ("every_min", "DURATION", "With --adaptive never more often."),
-    ("every_max", "DURATION", "With --adaptive never less often."),
-    ("retry_refused", "yes|no", "Try again what the server refused for good."),
-    ("auth", "USER:PASSWORD", "Credentials."),
-    ("proxy", "URL", "Through this proxy."),
+    ("every", "DURATION", "Interval between checks: 6h, 2d …"),
+    ("cron", "EXPRESSION", 'Times of checks, instead of an interval: "0 6 * * *".'),
+    ("mode", "on|auto|off", "on: check and alert; auto: alert only if the page asks for it; off: no checks."),
+    ("tell", "any|major", "Alert on any change, or on major changes only."),
+    ("tries", "N", "Further tries when a page cannot be read."),
+    ("durational_threshold", "DURATION", "A state that stays the same for this long is a major change."),
+    ("minor_threshold", "N", "This number of minor changes makes a major one."),
+    ("min_gap", "DURATION", "Minimum interval between requests for the page."),
+    ("refresh_cap", "DURATION", "Upper limit for the refresh interval that the page declares."),
+    ("at_launch", "DURATION", "At startup, check the page if its last check is older than this."),
+    ("report", "LIST", "Also report these outcomes: unchanged,too-soon."),
+    ("signals", "auto|all|none", "When to read signals other than the declared dates."),
+    ("signal_rules", "LIST", "Rules such as: json-ld.version: major, etag: ignore."),
+    ("look_at", "SELECTORS", "Compare only these elements (CSS selectors)."),
+    ("ignore", "SELECTORS", "Leave these elements out (CSS selectors)."),
+    ("suspects", "hold|accept", "Hold back or accept what looks like a login or error page."),
+    ("adaptive", "yes|no", "Adapt the interval to how often the page changes."),
+    ("every_min", "DURATION", "With --adaptive: the shortest interval."),
+    ("every_max", "DURATION", "With --adaptive: the longest interval."),
+    ("retry_refused", "yes|no", "Also retry after a permanent refusal, such as 404."),
+    ("auth", "USER:PASSWORD", "Credentials for the page."),
+    ("proxy", "URL", "Fetch through this proxy."),
 )
 
 
@@ -112,23 +112,23 @@ def _quoted(text: str) -> str:
 
 
 _NOT_FIRST: Final = frozenset({CheckOutcome.SKIPPED, CheckOutcome.UNCHANGED, CheckOutcome.TOO_SOON})
-"""A page that was only just added ends so where a running service had found and checked it before we asked for it."""
+"""Outcomes of a page just added if a running service checked it before we requested a check."""
 
 
 @click.command("add", epilog="Example: tocsin watch add https://example.org/news --every 6h")
 @click.argument("urls", nargs=-1, required=True, metavar="URL...")
-@click.option("--group", default="main", show_default=True, metavar="NAME", help="Into this group.")
-@click.option("--text", metavar="WORDS", help="Your own words on the page, at most 253 characters.")
+@click.option("--group", default="main", show_default=True, metavar="NAME", help="Add the pages to this group.")
+@click.option("--text", metavar="WORDS", help="Your note about the page, at most 253 characters.")
 @page_options
-@click.option("--no-check", is_flag=True, help="Do not check the page at once.")
+@click.option("--no-check", is_flag=True, help="Do not check the pages now.")
 @output.json_option
 @click.pass_context
 def add(
     ctx: click.Context, urls: tuple[str, ...], group: str, text: str | None, settings: JsonObject, *, no_check: bool
 ) -> int:
-    """Watch these pages, check them at once, and show what they declare.
+    """Add pages, check them at once, and show what they declare.
 
-    A page that is watched already stays as it is; it is checked where it could not be received so far.
+    A page that is already watched keeps its settings; it is checked again if no check of it succeeded so far.
     """
     group, text = check_group(group), check_words(text)
     watched = list({found.url: found for found in map(watch_url, urls)}.values())
@@ -137,8 +137,9 @@ def add(
     added = [page_id for page_id in ids if page_id is not None]
     for found, page_id in zip(watched, ids, strict=True):
         if page_id is None:
-            tried = "; it was not received yet, and is tried again" if found.url in missing and not no_check else ""
-            output.note(f"{found.url}: watched already; nothing was changed (see: tocsin watch set){tried}")
+            is_tried = found.url in missing and not no_check
+            tried = "; no check of it succeeded yet, so it is tried again" if is_tried else ""
+            output.note(f"{found.url}: already watched; nothing was changed (see: tocsin watch set){tried}")
     reports: dict[str, CheckReport] = {}
     status = output.DONE
     # What was added is in the request that it was added with; the others need one of their own.
@@ -173,7 +174,7 @@ async def _add(
 
 
 async def _look_up(store: Store, urls: Sequence[str], reports: dict[str, CheckReport]) -> None:
-    """Tell pages that a running service has checked between our adding and our asking, as it found them."""
+    """Report pages that a running service checked between our adding and our request, as it found them."""
     for url in urls:
         page = await store.page(url)
         if page is not None and page.fields is not None:
@@ -182,7 +183,7 @@ async def _look_up(store: Store, urls: Sequence[str], reports: dict[str, CheckRe
 
 
 def as_first(report: CheckReport, declares: tuple[str, ...]) -> CheckReport:
-    """Tell a check of a page that had just been checked first as that first check; what it was answered is not known.
+    """Report a second check of a page just added as its first check; the answer to that one is not known.
 
     declares  as the first check found it
     """
@@ -203,7 +204,7 @@ def _tell(url: str, page_id: int | None, report: CheckReport | None) -> None:
     output.emit(record, human)
 
 
-class Edit(Struct, frozen=True):
+class OwnEdit(Struct, frozen=True):
     """What is to be changed.
 
     settings, unset  what is set from now on, and which keys inherit again
@@ -227,23 +228,23 @@ class Edit(Struct, frozen=True):
     def overwrites(self, *, everywhere: bool) -> str:
         """What of the pages' own would be lost, in words; empty if nothing is. Of a group its name is known."""
         if self.text is not None:
-            return "write these words in the place of whatever you wrote on"
+            return "replace your notes on"
         if self.clear_text:
-            return "take away what you wrote on"
+            return "remove your notes on"
         return "move out of their groups" if everywhere and self.move_to is not None else ""
 
 
 @click.command("set", epilog="Example: tocsin watch set --group news --every 6h --tell major")
 @click.argument("urls", nargs=-1, metavar="[URL]...")
-@click.option("--group", metavar="NAME", help="For this group, those that are added later too.")
-@click.option("--all", "everywhere", is_flag=True, help="For all pages, those that are added later too.")
+@click.option("--group", metavar="NAME", help="For this group, including pages added later.")
+@click.option("--all", "everywhere", is_flag=True, help="For all pages, including pages added later.")
 @page_options
-@click.option("--unset", multiple=True, metavar="KEY", help="Let this setting inherit again.")
-@click.option("--pause", is_flag=True, help="No checks until --resume.")
-@click.option("--resume", is_flag=True, help="Check again.")
-@click.option("--move-to", metavar="GROUP", help="Into another group.")
-@click.option("--text", metavar="WORDS", help="Your own words on the page, at most 253 characters.")
-@click.option("--clear-text", is_flag=True, help="Take your words away.")
+@click.option("--unset", multiple=True, metavar="KEY", help="Remove this setting, so that it is inherited again.")
+@click.option("--pause", is_flag=True, help="Stop checking until --resume.")
+@click.option("--resume", is_flag=True, help="Resume checking.")
+@click.option("--move-to", metavar="GROUP", help="Move the pages to another group.")
+@click.option("--text", metavar="WORDS", help="Your note about the page, at most 253 characters.")
+@click.option("--clear-text", is_flag=True, help="Remove your note.")
 @careful
 @output.json_option
 @click.pass_context
@@ -263,9 +264,9 @@ def set_(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    """Set what holds for pages, for a group, or for all; the nearest setting wins."""
+    """Change settings of pages, of a group, or of all pages; the most specific setting wins."""
     if bool(urls) + (group is not None) + everywhere != 1:
-        raise UsageError("say for whom: name pages, or give --group NAME, or --all")
+        raise UsageError("name pages, or give --group NAME or --all")
     if text and clear_text:
         raise UsageError("--text and --clear-text exclude each other; leave one of them out")
     if pause and resume:
@@ -273,11 +274,11 @@ def set_(
     keys = _keys_of(ctx, unset, urls, group)
     if settings.keys() & set(keys):
         both = ", ".join(sorted(settings.keys() & set(keys)))
-        raise UsageError(f"--unset {both}: set and unset at once; leave one of them out")
+        raise UsageError(f"--unset {both}: set and unset at the same time; leave one of them out")
     paused = pause if pause or resume else None
-    edit = Edit(settings, keys, paused, check_group(move_to) if move_to else None, check_words(text), clear_text)
+    edit = OwnEdit(settings, keys, paused, check_group(move_to) if move_to else None, check_words(text), clear_text)
     if not (settings or keys or edit.is_of_pages):
-        raise UsageError("say what to set, such as --every 6h, --mode off or --pause; see: tocsin watch set --help")
+        raise UsageError("nothing to set; give an option such as --every 6h or --pause; see: tocsin watch set --help")
     lost = "" if urls else edit.overwrites(everywhere=everywhere)
     if dry_run or lost:
         changed = with_store(ctx, lambda store: _count(store, urls, group))
@@ -315,7 +316,7 @@ def _keys_of(ctx: click.Context, unset: Sequence[str], urls: Sequence[str], grou
 
 
 async def _held(store: Store, urls: Sequence[str], group: str | None) -> set[str]:
-    """Tell which keys are set for these pages, for the group, or for all pages."""
+    """Return the keys that are set for these pages, for the group, or for all pages."""
     if urls:
         return {key for page in await pages_named(store, urls) for key in page.settings}
     for_all, groups = await store.overrides()
@@ -327,10 +328,10 @@ async def _demand_group(store: Store, group: str | None) -> None:
         return
     groups = sorted(name for name, _ in (await store.overrides())[1].values())
     if group not in groups:
-        raise UsageError(f"group {group}: there is no such group; there are: {', '.join(groups)}")
+        raise UsageError(f"group {group}: no such group; groups are: {', '.join(groups)}")
 
 
-async def _set(store: Store, urls: Sequence[str], group: str | None, edit: Edit) -> int:
+async def _set(store: Store, urls: Sequence[str], group: str | None, edit: OwnEdit) -> int:
     """Change pages, or a group; returns how many pages were changed themselves, or inherit the change."""
     await _demand_group(store, group)
     selection = await select(store, urls, PageFilter(group=group))
@@ -343,11 +344,11 @@ async def _set(store: Store, urls: Sequence[str], group: str | None, edit: Edit)
     if not edit.is_of_pages:
         return selection.pages
     # Settings belong to the group alone: its pages inherit them.
-    own = Edit({}, (), edit.paused, edit.move_to, edit.text, edit.clear_text)
+    own = OwnEdit({}, (), edit.paused, edit.move_to, edit.text, edit.clear_text)
     return await _edit(store, selection, own)
 
 
-async def _edit(store: Store, selection: Selection, edit: Edit) -> int:
+async def _edit(store: Store, selection: Selection, edit: OwnEdit) -> int:
     changed = 0
     unset = all_unset(edit.settings, edit.unset)
     with steps("Setting", "set", total=selection.pages) as on_step:
@@ -385,10 +386,10 @@ def remove(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    """Take pages off the list, with all that is stored of them."""
+    """Remove pages, with everything stored about them."""
     conditions = PageFilter(group=group, host=host, matching=matching)
     if bool(urls) == (conditions != PageFilter()):
-        raise UsageError("name the pages to remove, or give --group, --host or --matching; not both")
+        raise UsageError("name the pages to remove, or give --group, --host or --matching, but not both")
     selection = with_store(ctx, lambda store: select(store, urls, conditions))
     _remove(ctx, selection, dry_run=dry_run, yes=yes)
 
@@ -398,7 +399,7 @@ def remove(
 @output.json_option
 @click.pass_context
 def clear(ctx: click.Context, *, dry_run: bool, yes: bool) -> None:
-    """Empty the list: every page goes, with all that is stored of it."""
+    """Remove every page, with everything stored about it."""
     selection = with_store(ctx, lambda store: select(store, (), PageFilter()))
     _remove(ctx, selection, dry_run=dry_run, yes=yes)
 

@@ -15,7 +15,7 @@ from tocsin.cli.formatting import count
 from tocsin.cli.progress import progress, steps
 from tocsin.cli.selection import BATCH, batches
 from tocsin.cli.session import configuration, is_store_there, now, with_store
-from tocsin.cli.watch.sitemaps import Errand, fetch_lists, is_robots_txt, is_url
+from tocsin.cli.watch.sitemaps import SitemapImport, fetch_lists, is_robots_txt, is_url
 from tocsin.errors import StoreOutdated, UsageError
 from tocsin.lists import FORMATS
 from tocsin.lists.formats.writing import ListWriter, OutlineWriter, PlainWriter, SeparatedWriter
@@ -27,19 +27,19 @@ from tocsin.spec.html.urls import watch_url
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from tocsin.cli.watch.sitemaps import Offer
+    from tocsin.cli.watch.sitemaps import OfferedSitemap
     from tocsin.ports import Store
 
 
 @click.command("import", epilog="Example: tocsin watch import pages.csv")
 @click.argument("source", metavar="FILE|URL")
-@click.option("--format", "kind", type=click.Choice(FORMATS), help="What the file is; recognised without.")
-@click.option("--group", metavar="NAME", help="Into this group, where the list names none.")
-@click.option("--strict", is_flag=True, help="Take nothing if any line cannot be taken.")
-@click.option("--dry-run", is_flag=True, help="Only say what could not be taken.")
+@click.option("--format", "kind", type=click.Choice(FORMATS), help="Format of the file; detected by default.")
+@click.option("--group", metavar="NAME", help="Group for pages for which the list names none.")
+@click.option("--strict", is_flag=True, help="Import nothing if any line is invalid.")
+@click.option("--dry-run", is_flag=True, help="Report invalid lines, and import nothing.")
 @click.option("--sitemaps", is_flag=True, help="List the sitemaps that the site's robots.txt names.")
 @click.option("--yes", "-y", is_flag=True, help="With --sitemaps: fetch them all.")
-@click.option("--any-host", is_flag=True, help="Take a sitemap's pages on other hosts, too.")
+@click.option("--any-host", is_flag=True, help="Also import a sitemap's pages on other hosts.")
 @output.json_option
 @click.pass_context
 def import_(
@@ -54,24 +54,25 @@ def import_(
     yes: bool,
     any_host: bool,
 ) -> int:
-    """Watch the pages of a list: a URL a line, CSV with a column `url`, OPML, or a sitemap, also compressed.
+    """Import pages from a list: one URL per line, CSV with a column `url`, OPML, or a sitemap; also compressed.
 
-    Exports of changedetection.io (its backup, too) and of Distill are read, too; what has no counterpart is named.
+    Exports of changedetection.io (and its backups) and of Distill are accepted; settings without a counterpart are
+    listed.
 
-    Good lines are taken; bad ones are named with their number, and the exit status is 1. Pages that are watched
-    already stay as they are. - stands for standard input.
+    Valid lines are imported; invalid ones are reported with their line number, and the exit status is 1. Pages that are
+    already watched keep their settings. - is standard input.
 
-    The URL of a sitemap is fetched; of an index also the sitemaps that it names. With --sitemaps the URL of a site
-    shows those that its robots.txt offers; nothing is fetched unasked.
+    A sitemap's URL is fetched; of an index, also the sitemaps that it names. With --sitemaps, the sitemaps in the
+    robots.txt of a site are listed; they are fetched only with --yes.
     """
     group = check_group(group) if group else "main"
     if is_url(source):
         is_offer = sitemaps or is_robots_txt(source)
         if kind not in (None, "sitemap"):
             raise UsageError(
-                f"--format {kind}: behind a URL only sitemaps are read; download the list, and name the file"
+                f"--format {kind}: only sitemaps are read from a URL; download the list, and name the file"
             )
-        errand = Errand(source, group, is_offer, yes and not dry_run, any_host, dry_run)
+        errand = SitemapImport(source, group, is_offer, yes and not dry_run, any_host, dry_run)
         return _import_url(ctx, errand, strict=strict)
     if sitemaps or any_host:
         raise UsageError(f"{source}: --sitemaps and --any-host are for URLs; write one such as https://example.org/")
@@ -101,8 +102,8 @@ def _groups(ctx: click.Context) -> list[str]:
     return [name for name, _ in groups.values()]
 
 
-def _import_url(ctx: click.Context, errand: Errand, *, strict: bool) -> int:
-    """Fetch first, and write then: what cannot be had leaves no store behind, and holds none up."""
+def _import_url(ctx: click.Context, errand: SitemapImport, *, strict: bool) -> int:
+    """Fetch first, then write, so that a failure creates no store, and slow sites keep none locked."""
     from tocsin.app.executing import execute  # noqa: PLC0415 - files need no network stack
 
     tally, name = Tally(), watch_url(errand.source).given
@@ -148,9 +149,9 @@ async def _import(store: Store, pages: Iterable[NewPage], tally: Tally) -> None:
             await write(advance)
 
 
-def _tell_offers(name: str, offers: Sequence[Offer]) -> int:
+def _tell_offers(name: str, offers: Sequence[OfferedSitemap]) -> int:
     if not offers:
-        output.note(f"{name}: its robots.txt names no sitemap; if you know of one, import it by its URL")
+        output.note(f"{name}: its robots.txt names no sitemap; if you know one, import its URL")
         return output.NEEDS_USER
     for offer in offers:
         record = {"sitemap": offer.url, "named_by": offer.named_by, "command": offer.command}
@@ -162,13 +163,13 @@ def _tell_offers(name: str, offers: Sequence[Offer]) -> int:
 
 
 def _tell_file(name: str, tally: Tally, reader: Reader, *, taken: bool) -> int:
-    """Tell of a file; the sitemaps that it names are the user's to fetch."""
+    """Report an imported file; the sitemaps that it names are left to the user."""
     tally.sitemaps = len(reader.named)
     for item in reader.named:
         output.note(f"{name}:{item.line}: {item.told}")
     status = _tell(name, tally, taken=taken)
     if tally.sitemaps:
-        output.note(f"{name}: names {count(tally.sitemaps, 'sitemap')}; import each by its URL")
+        output.note(f"{name}: names {count(tally.sitemaps, 'sitemap')}; import each of them by its URL")
         return output.NEEDS_USER
     return status
 
@@ -184,14 +185,14 @@ def _tell(name: str, tally: Tally, *, taken: bool) -> int:
         "sitemaps": tally.sitemaps,
     }
     if not (tally.added or tally.known or tally.refused or tally.sitemaps):
-        output.note(f"{name}: there is no page in it; a list has a URL a line, or a column named url")
+        output.note(f"{name}: contains no page; a list has one URL per line, or a column named url")
         output.emit(record, lambda: None)
         return output.NEEDS_USER
     if taken:
         lines = count(tally.refused, "line")
-        told = f"{count(tally.added, 'page')} added, {tally.known:,} watched already, {lines} refused."
+        told = f"{count(tally.added, 'page')} added, {tally.known:,} already watched, {lines} invalid."
     else:
-        told = f"Nothing was taken: {count(tally.added, 'page')} could be, {count(tally.refused, 'line')} could not."
+        told = f"Nothing was imported: {count(tally.added, 'page')} valid, {count(tally.refused, 'line')} invalid."
     output.emit(record, lambda: output.say(told))
     return output.NEEDS_USER if tally.refused else output.DONE
 
@@ -199,13 +200,13 @@ def _tell(name: str, tally: Tally, *, taken: bool) -> int:
 @click.command("export", epilog="Example: tocsin watch export --format csv --output pages.csv")
 @click.option("--format", "kind", type=click.Choice(("list", "csv", "opml")), default="list", show_default=True)
 @click.option("--group", metavar="NAME", help="Only this group.")
-@click.option("--output", "-o", "target", metavar="FILE", help="Into this file, instead of standard output.")
-@click.option("--with-secrets", is_flag=True, help="With credentials, headers, cookies and proxies (CSV only).")
+@click.option("--output", "-o", "target", metavar="FILE", help="Write to this file instead of standard output.")
+@click.option("--with-secrets", is_flag=True, help="Include credentials, headers, cookies and proxies (CSV only).")
 @click.pass_context
 def export(ctx: click.Context, kind: str, group: str | None, target: str | None, *, with_secrets: bool) -> None:
-    """Write the list of pages: URLs, CSV with all that is set for each, or OPML with the groups."""
+    """Export the list of pages: URLs, CSV with all settings, or OPML with groups."""
     if with_secrets and kind != "csv":
-        raise UsageError("--with-secrets: only CSV can hold them; give --format csv")
+        raise UsageError("--with-secrets: only CSV can contain them; give --format csv")
     writer: ListWriter = OutlineWriter() if kind == "opml" else PlainWriter()
     if kind == "csv":
         writer = SeparatedWriter(with_secrets=with_secrets)

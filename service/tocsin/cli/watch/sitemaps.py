@@ -23,7 +23,7 @@ from tocsin.spec.robots.rules import robots_url
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from tocsin.app.downloads import Downloads
+    from tocsin.app.downloads import ListDownloads
     from tocsin.model import NewPage
     from tocsin.settings import Settings
 
@@ -37,7 +37,7 @@ LONGEST = timedelta(hours=1)
 """How long all that an index or a robots.txt names may take together."""
 
 
-class Wanted(Struct, frozen=True):
+class WantedSitemap(Struct, frozen=True):
     """A sitemap that is to be fetched.
 
     hosts     whose pages it may name beside those of its own host: that of a robots.txt which names it
@@ -51,7 +51,7 @@ class Wanted(Struct, frozen=True):
     index: str = ""
 
 
-class Offer(Struct, frozen=True):
+class OfferedSitemap(Struct, frozen=True):
     """A sitemap that a robots.txt names."""
 
     url: str
@@ -64,8 +64,8 @@ class Offer(Struct, frozen=True):
         return f"tocsin watch import {shlex.quote(self.url)}{' --any-host' if self.is_far else ''}"
 
 
-class Errand(Struct, frozen=True):
-    """What the user asked for.
+class SitemapImport(Struct, frozen=True):
+    """The call as the user made it.
 
     source      the URL of a sitemap, of an index, or of a site whose robots.txt is asked
     is_offer    its robots.txt is asked which sitemaps there are
@@ -94,36 +94,36 @@ def is_robots_txt(source: str) -> bool:
 
 async def fetch_lists(
     settings: Settings,
-    errand: Errand,
+    errand: SitemapImport,
     tally: Tally,
     keep: Callable[[Iterable[NewPage]], None],
     *,
     longest: timedelta = LONGEST,
-) -> list[Offer]:
-    """Fetch what the user named, and hand on its pages; returns the offers, where the user asked for those alone.
+) -> list[OfferedSitemap]:
+    """Fetch the user's sitemap and those it names, and pass on their pages; returns offers with --sitemaps alone.
 
-    Raises BadUrl, FetchError or Disallowed where what the user named cannot be had, UsageError where it is no list.
+    Raises BadUrl, FetchError or Disallowed for the URL that the user gave, UsageError if it is not a list.
     """
     from tocsin.app.downloads import open_downloads  # noqa: PLC0415 - files need no network stack
 
     async with open_downloads(settings, errand.source) as downloads:
         if not errand.is_offer:
-            typed = Wanted(watch_url(errand.source).url, is_typed=True)
-            await _Walk(downloads, errand, tally, keep).take([typed], longest)
+            typed = WantedSitemap(watch_url(errand.source).url, is_typed=True)
+            await _SitemapWalk(downloads, errand, tally, keep).take([typed], longest)
             return []
         offers = _offers(errand.source, await downloads.sitemaps(), tally)
         if not errand.takes_all:
             return offers
         host = watch_url(errand.source).host
-        wanted = [Wanted(offer.url, frozenset({host})) for offer in offers]
-        output.note(f"{offers[0].named_by}: names {count(len(offers), _SITEMAP)}" if offers else "no sitemap is named")
-        await _Walk(downloads, errand, tally, keep).take(wanted, longest)
+        wanted = [WantedSitemap(offer.url, frozenset({host})) for offer in offers]
+        output.note(f"{offers[0].named_by}: names {count(len(offers), _SITEMAP)}" if offers else "no sitemap is listed")
+        await _SitemapWalk(downloads, errand, tally, keep).take(wanted, longest)
         return []
 
 
-def _offers(source: str, named: Iterable[str], tally: Tally) -> list[Offer]:
+def _offers(source: str, named: Iterable[str], tally: Tally) -> list[OfferedSitemap]:
     by, host = robots_url(source) or source, watch_url(source).host
-    offers: dict[str, Offer] = {}
+    offers: dict[str, OfferedSitemap] = {}
     for text in named:
         try:
             found = watch_url(resolve(by, text) or text)
@@ -131,24 +131,24 @@ def _offers(source: str, named: Iterable[str], tally: Tally) -> list[Offer]:
             tally.refused += 1
             output.note(f"{by}: {exc}")
             continue
-        offers[found.url] = Offer(found.url, by, is_far=found.host != host)
+        offers[found.url] = OfferedSitemap(found.url, by, is_far=found.host != host)
     tally.sitemaps += len(offers)
     return list(offers.values())
 
 
-class _Walk:
+class _SitemapWalk:
     """A walk through sitemaps: the one that the user named, and those that an index or a robots.txt names."""
 
     def __init__(
-        self, downloads: Downloads, errand: Errand, tally: Tally, keep: Callable[[Iterable[NewPage]], None]
+        self, downloads: ListDownloads, errand: SitemapImport, tally: Tally, keep: Callable[[Iterable[NewPage]], None]
     ) -> None:
         self._downloads, self._errand, self._tally, self._keep = downloads, errand, tally, keep
-        self._queue: deque[Wanted] = deque()
+        self._queue: deque[WantedSitemap] = deque()
         self._seen: set[str] = set()
         self._nested: Counter[str] = Counter()
         self._skipped: Counter[str] = Counter()
 
-    async def take(self, wanted: Iterable[Wanted], longest: timedelta) -> None:
+    async def take(self, wanted: Iterable[WantedSitemap], longest: timedelta) -> None:
         """Read them all, a few at once; what is not read within `longest` is named and left.
 
         Raises UsageError or FetchError where what the user typed cannot be read; others do not cost the rest.
@@ -167,26 +167,26 @@ class _Walk:
             left = len(self._queue)
             self._tally.refused += left
             output.note(
-                f"Stopped after {show_span(longest)}: {count(left, _SITEMAP)} not read; the same call once more, "
-                "or an import of those that matter, each by its own URL, goes on"
+                f"Stopped after {show_span(longest)}: {count(left, _SITEMAP)} not read; run the same command again, "
+                "or import the important ones by their own URLs"
             )
         for index, skipped in self._skipped.items():
             self._tally.refused += skipped
             output.note(
-                f"{index}: {count(skipped, _SITEMAP)} not fetched, since the first {_MOST_NESTED} of this index are "
+                f"{index}: {count(skipped, _SITEMAP)} not fetched, because the first {_MOST_NESTED} of this index are "
                 "indexes themselves; import each of those by its own URL"
             )
 
     async def _round(self) -> None:
         """Read what is known by now; what it names is for the next round."""
-        named: list[Wanted] = []
+        named: list[WantedSitemap] = []
         with progress("Fetching", total=len(self._queue)) as advance:
             async with asyncio.TaskGroup() as group:
                 for number in range(min(_AT_ONCE, len(self._queue))):
                     group.create_task(self._work(named, advance), name=f"sitemaps-{number}")
         self._add(named)
 
-    async def _work(self, named: list[Wanted], advance: Callable[[int], None]) -> None:
+    async def _work(self, named: list[WantedSitemap], advance: Callable[[int], None]) -> None:
         while self._queue:
             here = self._queue.popleft()
             try:
@@ -204,13 +204,13 @@ class _Walk:
             finally:
                 advance(1)
 
-    def _add(self, wanted: Iterable[Wanted]) -> None:
+    def _add(self, wanted: Iterable[WantedSitemap]) -> None:
         for here in wanted:
             if here.url not in self._seen:
                 self._seen.add(here.url)
                 self._queue.append(here)
 
-    async def _read(self, here: Wanted) -> list[Wanted]:
+    async def _read(self, here: WantedSitemap) -> list[WantedSitemap]:
         """Read one sitemap; returns those that it names, if it is an index."""
         errand = self._errand
         page = await self._downloads.get(here.url)
@@ -223,17 +223,17 @@ class _Walk:
             if not here.is_typed:
                 raise
             offer = f"tocsin watch import {shlex.quote(here.url)} --sitemaps"
-            raise UsageError(f"{exc}; what the site's robots.txt offers, shows: {offer}") from exc
+            raise UsageError(f"{exc}; list the sitemaps in the site's robots.txt with: {offer}") from exc
         if not reader.named:
             return []
         if here.index:
             self._nested[here.index] += 1
             mend = f"import it by itself: tocsin watch import {here.url}"
-            reader.refuse(reader.named[0].line, f"an index in an index; {mend}")
+            reader.refuse(reader.named[0].line, f"an index within an index; {mend}")
             return []
         children = _children(reader, here, hosts, errand)
         self._tally.sitemaps += len(children)
-        becomes = "not fetched, as you only look" if errand.only_looks else f"fetched now, {_AT_ONCE} at once"
+        becomes = "not fetched (--dry-run)" if errand.only_looks else f"fetched now, {_AT_ONCE} at once"
         output.note(f"{here.url}: an index of {count(len(children), _SITEMAP)}, {becomes}")
         if not errand.only_looks:
             return children
@@ -242,9 +242,9 @@ class _Walk:
         return []
 
 
-def _children(reader: Reader, here: Wanted, hosts: frozenset[str], errand: Errand) -> list[Wanted]:
-    """The sitemaps of an index, which the user asked for by naming it."""
-    children: dict[str, Wanted] = {}
+def _children(reader: Reader, here: WantedSitemap, hosts: frozenset[str], errand: SitemapImport) -> list[WantedSitemap]:
+    """The sitemaps that an index names, on its own hosts."""
+    children: dict[str, WantedSitemap] = {}
     for item in reader.named:
         try:
             found = watch_url(item.name)
@@ -252,7 +252,7 @@ def _children(reader: Reader, here: Wanted, hosts: frozenset[str], errand: Erran
             reader.refuse(item.line, str(exc))
             continue
         if found.host in hosts or errand.any_host:
-            children[found.url] = Wanted(found.url, here.hosts, index=here.url)
+            children[found.url] = WantedSitemap(found.url, here.hosts, index=here.url)
         else:
-            reader.refuse(item.line, f"{found.url}: on another host than its index; to take it, too, give --any-host")
+            reader.refuse(item.line, f"{found.url}: on another host than its index; give --any-host to import it")
     return list(children.values())
