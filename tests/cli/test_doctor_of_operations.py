@@ -59,7 +59,7 @@ def test_an_address_that_another_program_has_is_found(taken: socket.socket) -> N
     ((what, is_wrong),) = of_http(listen=f"127.0.0.1:{taken.getsockname()[1]}")
 
     assert is_wrong
-    assert "cannot be had" in what
+    assert "cannot be bound" in what
 
 
 @pytest.mark.parametrize(("status", "expected"), [("ready", True), ("not ready", False)])
@@ -94,7 +94,7 @@ def test_nothing_is_said_of_tokens_where_the_store_cannot_be_used(sound: Install
 def test_an_address_of_no_machine_is_found() -> None:
     ((what, is_wrong),) = of_http(listen="203.0.113.1:8330", public_url="https://tocsin.example.org/")
 
-    assert (is_wrong, "203.0.113.1:8330 cannot be had" in what) == (True, True)
+    assert (is_wrong, "203.0.113.1:8330 cannot be bound" in what) == (True, True)
 
 
 def test_a_service_that_runs_and_answers_nobody_is_found(taken: socket.socket) -> None:

@@ -293,7 +293,7 @@ def test_a_group_that_differs_only_in_capitals_is_refused_with_the_name_to_write
     answer = installation.call("watch", "add", "--no-check", "--group", "NEWS", B)
 
     assert (answer.status, urls_of(installation)) == (2, [A])
-    assert "group NEWS: there is News, which differs only in capitals; write News" in answer.err
+    assert "group NEWS: the group News differs only in capitals; write News" in answer.err
 
 
 def test_one_name_in_two_forms_of_Unicode_is_one_group(installation: Installation) -> None:
@@ -311,8 +311,8 @@ def test_a_list_with_such_a_group_is_taken_but_for_those_lines(installation: Ins
 
     assert answer.status == 1
     assert sorted(urls_of(installation)) == [A, f"{B}c", f"{B}e"]
-    assert f"{file}:2: group NEWS: there is News" in answer.err
-    assert f"{file}:4: group Other: there is other" in answer.err
+    assert f"{file}:2: group NEWS: the group News differs only in capitals" in answer.err
+    assert f"{file}:4: group Other: the group other differs only in capitals" in answer.err
 
 
 def test_a_declared_list_with_such_a_group_changes_nothing(installation: Installation) -> None:
@@ -322,4 +322,4 @@ def test_a_declared_list_with_such_a_group_changes_nothing(installation: Install
     answer = installation.call("apply", file, "--yes")
 
     assert (answer.status, urls_of(installation)) == (2, [A])
-    assert "group news: there is News" in answer.err
+    assert "group news: the group News differs only in capitals" in answer.err

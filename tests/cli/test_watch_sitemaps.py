@@ -296,7 +296,7 @@ async def test_strict_takes_nothing_if_one_sitemap_of_an_index_cannot_be_had(
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["https://a.example/list.csv", "--format", "csv"], "behind a URL only sitemaps are read"),
+        (["https://a.example/list.csv", "--format", "csv"], "only sitemaps are read from a URL"),
         (["pages.txt", "--sitemaps"], "--sitemaps and --any-host are for URLs"),
         (["-", "--any-host"], "--sitemaps and --any-host are for URLs"),
         (["https://"], "not a URL"),
