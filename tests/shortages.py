@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 @contextmanager
 def no_file_left() -> Iterator[None]:
     """Let this process open no further file inside; what is open stays open."""
+    # Garbage that is collected inside would give back its files.
+    gc.collect()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     taken: list[int] = []
     last = os.open(os.devnull, os.O_RDONLY)
