@@ -105,14 +105,19 @@ class AgendaBesideItsModel(RuleBasedStateMachine):
     @rule(host_id=HOSTS)
     def take_out(self, host_id: int) -> None:
         """Take a host out."""
-        self.agenda.put(host_id, None)
-        self.model.pop(host_id, None)
+        assert self.agenda.take_out(host_id) == self.model.pop(host_id, None)
+
+    @rule(host_id=HOSTS, due=TIMES)
+    def advance(self, host_id: int, due: int) -> None:
+        """Note a time, unless an earlier one is known."""
+        self.agenda.advance(host_id, due)
+        self.model[host_id] = min(due, self.model.get(host_id, due))
 
     @rule(now=TIMES, most=st.integers(0, 4))
     def take(self, now: int, most: int) -> None:
         """Take what is due."""
         due = sorted((due, host_id) for host_id, due in self.model.items() if due <= now)[:most]
-        assert list(self.agenda.take(now, most)) == [host_id for _, host_id in due]
+        assert list(self.agenda.take(now, most).items()) == [(host_id, at) for at, host_id in due]
         for _, host_id in due:
             del self.model[host_id]
 
