@@ -1,7 +1,7 @@
-"""Break the store's named queries on purpose, and see that a test notices: `./dev mutants sql [AREA...]`.
+"""Mutation tests of the store's named statements: `./dev mutants sql [AREA...]`.
 
-First the tests of the store run once, and it is noted which of them use which query. Then each mutant is tried by the
-tests of its query. What survives is printed: a condition that no test needs, or that cannot be told from outside.
+The tests of the store run once to record which of them use which statement. Then each mutant runs against the tests of
+its statement. Survivors are printed: conditions that no test needs, or whose effect cannot be seen from outside.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _OPTIONS = ("-q", "-x", "-p", "benchmarks.sql_mutants.plugin", "-p", "no:cachepr
 _DEADLINE_S = 900
 _PASSED, _FAILED = 0, 1
 _ALWAYS = "always"
-"""In the place of a test, where a query is looked up when its module is imported; see the plugin."""
+"""Stands for all tests: the statement is looked up when its module is imported; see the plugin."""
 
 
 class Trial(NamedTuple):
@@ -47,7 +47,7 @@ def main() -> int:
     """Try the mutants; returns 1 if the tests fail without any."""
     parser = argparse.ArgumentParser(prog="./dev mutants sql", description=__doc__)
     parser.add_argument("areas", nargs="*", metavar="AREA", help=f"files of queries: {', '.join(areas())}")
-    parser.add_argument("--sample", type=int, default=0, metavar="N", help="so many mutants, chosen by chance")
+    parser.add_argument("--sample", type=int, default=0, metavar="N", help="try only N mutants, chosen at random")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
@@ -110,7 +110,7 @@ def _pytest(tests: tuple[str, ...], environ: dict[str, str]) -> int:
             command, cwd=_ROOT, env=os.environ | environ, timeout=_DEADLINE_S, check=False, capture_output=True
         ).returncode
     except subprocess.TimeoutExpired:
-        # A mutant that loops was noticed, too.
+        # A mutant that loops forever counts as killed.
         return _FAILED
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 ALWAYS = "always"
-"""In the place of a test: it is looked up when its module is imported."""
+"""Stands for all tests: the statement is looked up when its module is imported."""
 
 _MODULE = "tocsin.adapters.stores.sql.statements"
 
