@@ -7,14 +7,14 @@ from typing import Any
 from tests.fakes import START
 from tocsin.engine.judging.assess import assess
 from tocsin.model import HopResponse, PageKnowledge, PageTask, ReceivedPage, SignalContext, StoredState
-from tocsin.spec.signals.reading import Asked, read_as
+from tocsin.spec.signals.reading import ContentSelectors, read_as
 from tocsin.spec.topper.state import PageState
 
 URL = "http://site.example/page"
 SECOND = 1_000_000
 HOUR = 3600 * SECOND
 DAY = 24 * HOUR
-READ = SignalContext(known=PageKnowledge(read_as(Asked()), {}))
+READ = SignalContext(known=PageKnowledge(read_as(ContentSelectors()), {}))
 """What is known of a page that was read, and has no signals."""
 
 

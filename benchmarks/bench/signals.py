@@ -20,7 +20,7 @@ from benchmarks.pairs.plan import pairs
 from tocsin.errors import TooComplex
 from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.signals.content import compare_contents
-from tocsin.spec.signals.reading import Asked, read_signals
+from tocsin.spec.signals.reading import ContentSelectors, read_signals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ def _parse(body: bytes) -> Whole | None:
 def _fingerprint(body: bytes) -> bytes:
     """Give the fingerprint of a page's content as it was before its first paragraph was edited."""
     whole = _parse(body.replace(b"</p>", b" Once more.</p>", 1))
-    content = None if whole is None else read_signals(whole, _HEADERS, {}, Asked(), _URL).content
+    content = None if whole is None else read_signals(whole, _HEADERS, {}, ContentSelectors(), _URL).content
     return b"" if content is None else content.fingerprint
 
 
@@ -98,7 +98,7 @@ def _read(spent: dict[str, float], body: bytes, before: bytes) -> None:
     parsed = time.process_time()
     if whole is None:
         return
-    readings = read_signals(whole, _HEADERS, {}, Asked(), _URL)
+    readings = read_signals(whole, _HEADERS, {}, ContentSelectors(), _URL)
     if readings.content is not None:
         compare_contents(before, readings.content, ())
     read = time.process_time()
@@ -106,5 +106,5 @@ def _read(spent: dict[str, float], body: bytes, before: bytes) -> None:
     spent[READING] += read - parsed
     if (again := _parse(body)) is not None:
         began = time.process_time()
-        read_signals(again, _HEADERS, {}, Asked(), _URL, text=readings.text)
+        read_signals(again, _HEADERS, {}, ContentSelectors(), _URL, text=readings.text)
         spent[SAME] += time.process_time() - began

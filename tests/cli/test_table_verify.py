@@ -11,13 +11,13 @@ import pytest
 
 from tocsin.cli.__main__ import run
 from tocsin.spec.topper.state import EMPTY
-from tocsin.spec.topper.table import RECORD_0, Record, write_record
+from tocsin.spec.topper.table import RECORD_0, TableRecord, write_record
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-RECORDS = [Record(number, f"https://example.org/{number % 2}", EMPTY, NOON, None) for number in range(1, 4)]
+RECORDS = [TableRecord(number, f"https://example.org/{number % 2}", EMPTY, NOON, None) for number in range(1, 4)]
 TABLE = "".join((RECORD_0, *map(write_record, RECORDS))).encode()
 
 

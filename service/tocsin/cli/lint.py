@@ -14,14 +14,14 @@ from tocsin.cli import output
 from tocsin.cli.files import Source, read_source
 from tocsin.errors import TocsinError, UsageError
 from tocsin.spec.html.page import why_no_page
-from tocsin.spec.html.positions import Finding, Level
+from tocsin.spec.html.positions import FindingLevel, PageFinding
 from tocsin.spec.lint.check import lint
 from tocsin.spec.lint.rules import AREAS, NOT_CHECKED, RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from tocsin.spec.html.positions import Finding
+    from tocsin.spec.html.positions import PageFinding
 
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -32,7 +32,7 @@ _OF_URLS: Final = ":/?#[]@!$&'()*+,;=%"
 _INDEX: Final = {rule: index for index, rule in enumerate(RULES)}
 
 
-def to_sarif(judged: Iterable[tuple[str, Sequence[Finding]]], refused: Sequence[str]) -> dict[str, Any]:
+def to_sarif(judged: Iterable[tuple[str, Sequence[PageFinding]]], refused: Sequence[str]) -> dict[str, Any]:
     """Give one SARIF log with one run.
 
     judged   each source as the user named it, with its findings
@@ -84,7 +84,7 @@ def _driver() -> dict[str, Any]:
     }
 
 
-def _sarif_result(uri: str, finding: Finding) -> dict[str, Any]:
+def _sarif_result(uri: str, finding: PageFinding) -> dict[str, Any]:
     region = {"startLine": finding.line, "startColumn": finding.column}
     return {
         "ruleId": finding.rule,
@@ -102,7 +102,7 @@ def _uri(name: str) -> str:
     return Path(name).as_uri() if Path(name).is_absolute() else quote(os.fsencode(Path(name)))
 
 
-_STYLES = {Level.ERROR: "red", Level.WARNING: "yellow"}
+_STYLES = {FindingLevel.ERROR: "red", FindingLevel.WARNING: "yellow"}
 _TEXT, _JSON, _SARIF = _FORMATS = ("text", "json", "sarif")
 
 
@@ -154,7 +154,7 @@ class _Judging:
         self.status = output.DONE
         self.refused: list[str] = []
 
-    def __iter__(self) -> Iterator[tuple[str, tuple[Finding, ...]]]:
+    def __iter__(self) -> Iterator[tuple[str, tuple[PageFinding, ...]]]:
         """Yield each source that is a page, with its findings; the others are reported on stderr."""
         for name in self._sources:
             try:
@@ -164,19 +164,19 @@ class _Judging:
                 self.refused.append(str(exc))
                 self.status = max(self.status, output.fail(exc))
                 continue
-            if any(finding.level is Level.ERROR for finding in findings):
+            if any(finding.level is FindingLevel.ERROR for finding in findings):
                 self.status = max(self.status, output.NEEDS_USER)
             yield source.name, findings
 
 
-def _judge(source: Source) -> tuple[Finding, ...]:
+def _judge(source: Source) -> tuple[PageFinding, ...]:
     reason = why_no_page(source.body, source.content_type)
     if reason is not None:
         raise UsageError(f"{source.name}: {reason}; only a page can be checked")
     return lint(source.body, source.content_type)
 
 
-def _record(name: str, finding: Finding) -> dict[str, object]:
+def _record(name: str, finding: PageFinding) -> dict[str, object]:
     return {
         "file": name,
         "line": finding.line,
@@ -187,7 +187,7 @@ def _record(name: str, finding: Finding) -> dict[str, object]:
     }
 
 
-def _print(name: str, findings: Sequence[Finding]) -> None:
+def _print(name: str, findings: Sequence[PageFinding]) -> None:
     for finding in findings:
         place = f"{name}:{finding.line}:{finding.column}"
         line = f"{place}: {finding.level.value} {finding.rule}: {finding.message}"

@@ -16,7 +16,7 @@ from tocsin.cli.progress import progress
 from tocsin.cli.session import configuration, is_store_there, now, with_store
 from tocsin.model import EPOCH, TableRow
 from tocsin.spec.topper.state import PageState
-from tocsin.spec.topper.table import RECORD_0, Record, read_table, write_record
+from tocsin.spec.topper.table import RECORD_0, TableRecord, read_table, write_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,10 +34,10 @@ class AheadOfTime:
 
     def __init__(self, now: Instant) -> None:
         self._latest = EPOCH + timedelta(microseconds=now) + _DOUBTFUL
-        self._first: Record | None = None
+        self._first: TableRecord | None = None
         self._records = 0
 
-    def look(self, record: Record) -> None:
+    def look(self, record: TableRecord) -> None:
         """Look at one record."""
         if record.stored > self._latest:
             self._first = self._first or record
@@ -117,7 +117,7 @@ async def _export(store: Store, stream: IO[bytes]) -> tuple[int, str]:
         async for row in await store.table_rows():
             number += 1
             stored = EPOCH + timedelta(microseconds=row.stored_at)
-            write(write_record(Record(number, row.url, PageState(row.fields), stored, row.text)).encode())
+            write(write_record(TableRecord(number, row.url, PageState(row.fields), stored, row.text)).encode())
             advance(1)
     return number, digest.hexdigest()
 
@@ -126,7 +126,7 @@ def _rows(
     stream: IO[bytes],
     name: str,
     digest: Callable[[bytes], None],
-    look: Callable[[Record], None],
+    look: Callable[[TableRecord], None],
     advance: Callable[[int], None],
 ) -> Iterator[TableRow]:
     """Read the table's records as the store takes them, and digest every byte on the way."""

@@ -16,7 +16,7 @@ from tocsin.model import EPOCH
 from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem
 from tocsin.spec.topper.state import PageState
-from tocsin.spec.topper.table import RECORD_0, Record, write_record
+from tocsin.spec.topper.table import RECORD_0, TableRecord, write_record
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable
@@ -169,7 +169,7 @@ async def write_table(store: Store, *, piece_characters: int = _PIECE_CHARACTERS
     async for row in await store.table_rows():
         number += 1
         stored = EPOCH + timedelta(microseconds=row.stored_at)
-        line = write_record(Record(number, row.url, PageState(row.fields), stored, row.text))
+        line = write_record(TableRecord(number, row.url, PageState(row.fields), stored, row.text))
         lines.append(line)
         length += len(line)
         if length >= piece_characters:

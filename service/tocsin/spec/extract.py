@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from tocsin.spec.html.tree import Tree
-    from tocsin.spec.links.links import Link
+    from tocsin.spec.links.links import PageLink
     from tocsin.spec.links.metadata import Metadatum
     from tocsin.spec.microdata.formats.catalogue import PageSource
 
@@ -224,7 +224,7 @@ class _Page:
     hides_text: bool
     hides_links: bool
 
-    def links(self) -> Iterator[Link]:
+    def links(self) -> Iterator[PageLink]:
         return read_links(self.tree, self.bases, language=read_default_language(self.tree, self.headers.all))
 
     def text(self, text: str | None) -> str | None:
@@ -342,7 +342,7 @@ def _links(page: _Page) -> tuple[list[Record], tuple[str, ...]]:
     return records, ()
 
 
-def _link(link: Link, page: _Page, anchors: Anchors) -> Record:
+def _link(link: PageLink, page: _Page, anchors: Anchors) -> Record:
     return {
         "element": link.element.tag,
         "href": link.href,
@@ -373,7 +373,7 @@ def _link(link: Link, page: _Page, anchors: Anchors) -> Record:
     }
 
 
-def _anchor(link: Link, page: _Page, anchors: Anchors) -> str | None:
+def _anchor(link: PageLink, page: _Page, anchors: Anchors) -> str | None:
     """Return the tag of the element of this same page that a link leads to (LM-02)."""
     target, mark, fragment = (link.url or link.href).partition("#")
     if not mark or target != (page.address or "").partition("#")[0]:

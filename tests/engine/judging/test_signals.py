@@ -12,7 +12,7 @@ from tests.builders import digest_of, stored, task
 from tests.engine.watching import FIRST, NEWS, SECOND, THIRD, Watched, json_ld, page
 from tocsin.engine.judging.noise import HEARD_AT, MOST, MUTED_AT, learn, muted_keys, muted_signals, signal_place
 from tocsin.model import KeptContents, PageKnowledge, PageNoise, SignalContext
-from tocsin.spec.signals.fingerprint import Place
+from tocsin.spec.signals.fingerprint import ContentPlace
 from tocsin.spec.signals.texts import unpack_text
 
 if TYPE_CHECKING:
@@ -575,11 +575,11 @@ def test_a_short_row_with_a_name_of_the_request_is_learnt_though_rows_are_facts(
 
 
 HOUR, DAY, WEEK = 3_600_000_000, 86_400_000_000, 604_800_000_000
-COUNTER = Place(7, "p.counter: 12 visitors")
-TEASER = Place(8, "aside: read also")
+COUNTER = ContentPlace(7, "p.counter: 12 visitors")
+TEASER = ContentPlace(8, "aside: read also")
 
 
-def taught(*readings: tuple[Place, ...]) -> tuple[PageNoise, ...]:
+def taught(*readings: tuple[ContentPlace, ...]) -> tuple[PageNoise, ...]:
     noise: tuple[PageNoise, ...] = ()
     for at, differing in enumerate(readings, 1):
         noise = learn(noise, differing, at)
@@ -656,8 +656,8 @@ def test_what_was_muted_and_has_not_changed_for_a_month_is_heard_again_at_once()
     assert muted(learn(beside.known.noise if beside.known else (), (COUNTER,), 31 * DAY, 30 * DAY)) == []
 
 
-@given(st.lists(st.lists(st.integers(0, 200).map(lambda key: Place(key, "")), max_size=150), max_size=8))
-def test_what_is_remembered_of_a_page_is_bounded(readings: list[list[Place]]) -> None:
+@given(st.lists(st.lists(st.integers(0, 200).map(lambda key: ContentPlace(key, "")), max_size=150), max_size=8))
+def test_what_is_remembered_of_a_page_is_bounded(readings: list[list[ContentPlace]]) -> None:
     noise = taught(*map(tuple, readings))
 
     assert len(noise) <= MOST
@@ -665,6 +665,6 @@ def test_what_is_remembered_of_a_page_is_bounded(readings: list[list[Place]]) ->
 
 
 def test_a_place_whose_text_is_gone_keeps_the_words_that_stood_there() -> None:
-    gone = Place(COUNTER.key, "text, gone")
+    gone = ContentPlace(COUNTER.key, "text, gone")
 
     assert [each.what for each in taught((COUNTER,), (gone,))] == [COUNTER.what]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tocsin.spec.html.microsyntax import ZS
 from tocsin.spec.infrastructure.datetimes import (
     ClockTime,
-    Form,
     Moment,
+    TimeForm,
     VagueMoment,
     days_in_month,
     is_living_datetime,
@@ -219,36 +219,36 @@ def test_digits_without_end_are_read_and_nothing_overflows(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "form"),
     [
-        ("2019", Form.YEAR),
-        ("12019", Form.YEAR),
-        ("2019-05", Form.MONTH),
-        ("2019-05-06", Form.DATE),
-        ("02-29", Form.YEARLESS_DATE),
-        ("--12-31", Form.YEARLESS_DATE),
-        ("2020-W53", Form.WEEK),
-        ("2019-W01", Form.WEEK),
-        ("07:08", Form.TIME),
-        ("07:08:09.123", Form.TIME),
-        ("2019-05-06T07:08", Form.LOCAL),
-        ("2019-05-06 07:08:09", Form.LOCAL),
-        ("2019-05-06T07:08Z", Form.GLOBAL),
-        ("2019-05-06 07:08:09.1+0100", Form.GLOBAL),
-        ("2019-05-06T07:08-11:30", Form.GLOBAL),
-        ("Z", Form.OFFSET),
-        ("+00:00", Form.OFFSET),
-        ("-0330", Form.OFFSET),
-        ("P1D", Form.DURATION),
-        ("PT1H2M3.5S", Form.DURATION),
-        ("P1DT3S", Form.DURATION),
-        ("1w 2d 3h 4m 5.123s", Form.DURATION),
-        (" 90 M\n", Form.DURATION),
-        ("3s1H", Form.DURATION),
+        ("2019", TimeForm.YEAR),
+        ("12019", TimeForm.YEAR),
+        ("2019-05", TimeForm.MONTH),
+        ("2019-05-06", TimeForm.DATE),
+        ("02-29", TimeForm.YEARLESS_DATE),
+        ("--12-31", TimeForm.YEARLESS_DATE),
+        ("2020-W53", TimeForm.WEEK),
+        ("2019-W01", TimeForm.WEEK),
+        ("07:08", TimeForm.TIME),
+        ("07:08:09.123", TimeForm.TIME),
+        ("2019-05-06T07:08", TimeForm.LOCAL),
+        ("2019-05-06 07:08:09", TimeForm.LOCAL),
+        ("2019-05-06T07:08Z", TimeForm.GLOBAL),
+        ("2019-05-06 07:08:09.1+0100", TimeForm.GLOBAL),
+        ("2019-05-06T07:08-11:30", TimeForm.GLOBAL),
+        ("Z", TimeForm.OFFSET),
+        ("+00:00", TimeForm.OFFSET),
+        ("-0330", TimeForm.OFFSET),
+        ("P1D", TimeForm.DURATION),
+        ("PT1H2M3.5S", TimeForm.DURATION),
+        ("P1DT3S", TimeForm.DURATION),
+        ("1w 2d 3h 4m 5.123s", TimeForm.DURATION),
+        (" 90 M\n", TimeForm.DURATION),
+        ("3s1H", TimeForm.DURATION),
     ],
 )
-def test_DT09_the_forms_of_today_are_told_apart(text: str, form: Form) -> None:
+def test_DT09_the_forms_of_today_are_told_apart(text: str, form: TimeForm) -> None:
     assert read_form(text) is form
     assert is_living_datetime(text)
-    assert is_living_moment(text) is (form in (Form.DATE, Form.GLOBAL))
+    assert is_living_moment(text) is (form in (TimeForm.DATE, TimeForm.GLOBAL))
 
 
 @pytest.mark.parametrize(
@@ -298,9 +298,9 @@ def test_what_html_does_not_know_is_no_date_today(text: str) -> None:
 def test_every_day_of_the_calendar_lies_in_a_valid_week(day: date) -> None:
     year, week, _ = day.isocalendar()
 
-    assert read_form(f"{year:04}-W{week:02}") is Form.WEEK
+    assert read_form(f"{year:04}-W{week:02}") is TimeForm.WEEK
 
 
 @given(st.text(st.sampled_from("0123456789-:.TWZPDHMSdhms+ ") | st.characters()))
 def test_a_valid_date_of_the_text_is_one_of_today(text: str) -> None:
-    assert is_valid_date(text) == (read_form(text) is Form.DATE)
+    assert is_valid_date(text) == (read_form(text) is TimeForm.DATE)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.spec.html.tree import Tree, read_tree
 from tocsin.spec.infrastructure.urls import Bases
-from tocsin.spec.links.links import Link, read_links
+from tocsin.spec.links.links import PageLink, read_links
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +30,7 @@ def bases_of(tree: Tree, address: str | None = PAGE) -> Bases:
 
 def links_of(
     markup: str, types: Mapping[str, LinkType] | None = None, *, address: str | None = PAGE, language: str | None = None
-) -> list[Link]:
+) -> list[PageLink]:
     """The links of a page of HTML."""
     tree = tree_of(markup)
     known = {} if types is None else {"types": types}

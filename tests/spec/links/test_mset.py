@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from tocsin.spec.links.mset import (
     MOST_CANDIDATES,
+    CopyOffer,
     MsetCopy,
     MsetProblem,
     MsetValue,
-    Offer,
     how_to_offer,
     parse_mset,
 )
@@ -134,15 +134,15 @@ BROKEN = {
 @pytest.mark.parametrize(
     ("status", "offer"),
     [
-        (None, Offer.SHOULD),
-        (500, Offer.SHOULD),
-        (503, Offer.SHOULD),
-        (404, Offer.MAY),
-        (410, Offer.MAY),
-        (200, Offer.MAY),
+        (None, CopyOffer.SHOULD),
+        (500, CopyOffer.SHOULD),
+        (503, CopyOffer.SHOULD),
+        (404, CopyOffer.MAY),
+        (410, CopyOffer.MAY),
+        (200, CopyOffer.MAY),
     ],
 )
-def test_MS10_and_MS12_copies_should_be_offered_where_the_server_failed(status: int | None, offer: Offer) -> None:
+def test_MS10_and_MS12_copies_should_be_offered_where_the_server_failed(status: int | None, offer: CopyOffer) -> None:
     assert how_to_offer(status) is offer
 
 

@@ -9,10 +9,10 @@ from tests.spec.lint.broken_microdata import MICRODATA_ERRORS, MICRODATA_WARNING
 from tocsin.spec.lint.check import lint
 
 if TYPE_CHECKING:
-    from tocsin.spec.html.positions import Finding
+    from tocsin.spec.html.positions import PageFinding
 
 
-def judge(*parts: str) -> tuple[Finding, ...]:
+def judge(*parts: str) -> tuple[PageFinding, ...]:
     """What is found in a page of these parts."""
     return lint(f"<!DOCTYPE html><html lang=en>{''.join(parts)}".encode(), "text/html; charset=utf-8")
 

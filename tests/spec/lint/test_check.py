@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.spec.lint.broken import ERRORS, WARNINGS, judge, places
 from tocsin.errors import TooComplex
-from tocsin.spec.html.positions import Finding, Level
+from tocsin.spec.html.positions import FindingLevel, PageFinding
 from tocsin.spec.lint.check import MOST_FINDINGS, lint
 from tocsin.spec.lint.elements import is_language_tag
 from tocsin.spec.lint.links import is_media_query_list
@@ -23,7 +23,7 @@ junk = st.one_of(
 )
 
 
-def found(body: bytes, content_type: str | None = None) -> tuple[Finding, ...]:
+def found(body: bytes, content_type: str | None = None) -> tuple[PageFinding, ...]:
     try:
         return lint(body, content_type)
     except TooComplex:
@@ -105,12 +105,12 @@ def test_of_very_many_findings_the_last_says_how_many_more_there_are() -> None:
     assert len(findings) == MOST_FINDINGS + 1
     assert findings[-2].line == findings[-1].line == MOST_FINDINGS + 2
     assert findings[-1].rule == "CI-08"
-    assert findings[-1].level is Level.ERROR
+    assert findings[-1].level is FindingLevel.ERROR
     assert findings[-1].message.startswith("7 more findings, 7 of them errors")
 
 
 def test_what_is_not_told_is_an_error_only_if_one_is_among_it() -> None:
-    assert lint(b"<meta content=x>" * (MOST_FINDINGS + 1))[-1].level is Level.WARNING
+    assert lint(b"<meta content=x>" * (MOST_FINDINGS + 1))[-1].level is FindingLevel.WARNING
 
 
 @pytest.mark.parametrize(
@@ -413,17 +413,17 @@ def test_CI09_the_first_error_of_well_formedness_is_told_and_ends_the_page() -> 
     first, second = lint(page, XHTML)
 
     assert (first.rule, first.line) == ("LM-04", 1)
-    assert (second.rule, second.line, second.level) == ("CI-09", 2, Level.ERROR)
+    assert (second.rule, second.line, second.level) == ("CI-09", 2, FindingLevel.ERROR)
     assert "what follows is not looked at" in second.message
 
 
 def test_CI09_a_page_without_the_namespace_of_html_is_none() -> None:
     assert lint(b"<html><body/></html>", XHTML) == (
-        Finding(
+        PageFinding(
             1,
             1,
             "CI-09",
-            Level.ERROR,
+            FindingLevel.ERROR,
             'the page has no html element of HTML; write <html xmlns="http://www.w3.org/1999/xhtml">',
         ),
     )

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.spec.lint.broken import ELSEWHERE, ERRORS, WARNINGS, judge, levels
-from tocsin.spec.html.positions import Level
+from tocsin.spec.html.positions import FindingLevel
 from tocsin.spec.lint.rules import RULES
 
 
@@ -26,7 +26,7 @@ def test_each_rule_is_broken_by_a_test() -> None:
 def test_the_level_of_a_rule_is_that_of_its_worst_finding() -> None:
     errors = {rule for rule, *_ in ERRORS} | {"CI-08", "CI-09"}
 
-    assert {name for name, rule in RULES.items() if rule.level is Level.ERROR} == errors
+    assert {name for name, rule in RULES.items() if rule.level is FindingLevel.ERROR} == errors
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -40,7 +40,7 @@ def test_each_rule_says_what_is_right_and_why(name: str) -> None:
 
 @pytest.mark.parametrize("keeps", [keeps for *_, keeps in (*ERRORS, *WARNINGS)])
 def test_what_keeps_a_rule_breaks_no_other_but_by_being_old(keeps: str) -> None:
-    assert {finding.rule for finding in judge(keeps) if finding.level is Level.ERROR} == set()
+    assert {finding.rule for finding in judge(keeps) if finding.level is FindingLevel.ERROR} == set()
 
 
 @pytest.mark.parametrize(("rule", "breaks", "_"), [*ERRORS, *WARNINGS])

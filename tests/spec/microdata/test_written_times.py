@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.spec.microdata.cards import card, event
-from tocsin.spec.infrastructure.datetimes import Form, read_form
+from tocsin.spec.infrastructure.datetimes import TimeForm, read_form
 from tocsin.spec.microdata.formats.times import normalise
 
 
@@ -56,7 +56,7 @@ def test_what_is_no_date_is_none(text: str) -> None:
 )
 def test_whatever_date_html_has_today_is_read_and_no_other_day(text: str) -> None:
     # An offset of zero with a minus is none of HTML, and meant for one.
-    is_one = read_form(re.sub("-(00:?00)$", r"+\1", text)) in {Form.DATE, Form.LOCAL, Form.GLOBAL}
+    is_one = read_form(re.sub("-(00:?00)$", r"+\1", text)) in {TimeForm.DATE, TimeForm.LOCAL, TimeForm.GLOBAL}
 
     assert (normalise(text) is not None) is is_one
 

@@ -4,8 +4,18 @@ from datetime import timedelta
 
 import pytest
 
-from tocsin.spec.signals.measuring import Case, Judged, Row, Version, count, is_well, judge, read_version, total
-from tocsin.spec.signals.reading import Asked
+from tocsin.spec.signals.measuring import (
+    Case,
+    ConfusionRow,
+    Judged,
+    PageVersion,
+    count,
+    is_well,
+    judge,
+    read_version,
+    total,
+)
+from tocsin.spec.signals.reading import ContentSelectors
 from tocsin.spec.signals.weigh import parse_rule
 from tocsin.spec.topper.compare import DEFAULT_THRESHOLDS
 
@@ -13,8 +23,8 @@ DAY = timedelta(hours=24)
 TOLD, SILENT = (Judged(is_told=told, is_content=told, change=None, why="") for told in (True, False))
 
 
-def version(markup: str) -> Version:
-    return read_version(b"<!doctype html><title>t</title>" + markup.encode(), Asked())
+def version(markup: str) -> PageVersion:
+    return read_version(b"<!doctype html><title>t</title>" + markup.encode(), ContentSelectors())
 
 
 def judged(old: str, new: str, *rules: str) -> Judged:
@@ -61,7 +71,7 @@ def test_a_rule_of_the_user_that_ignores_the_content_holds() -> None:
 
 
 def test_what_is_no_page_is_compared_with_nothing() -> None:
-    pdf = read_version(b"%PDF-1.7 ...", Asked())
+    pdf = read_version(b"%PDF-1.7 ...", ContentSelectors())
 
     found = judge(pdf, version("<p>Words."), DAY, DEFAULT_THRESHOLDS)
 
@@ -89,9 +99,9 @@ def test_smaller_edits_noise_and_what_has_no_label_are_counted_apart() -> None:
 
 
 def test_the_sum_of_a_group_is_that_of_its_kinds() -> None:
-    rows = [Row("noise", "a", 2, 1, 0), Row("noise", "b", 3, 1, 2)]
+    rows = [ConfusionRow("noise", "a", 2, 1, 0), ConfusionRow("noise", "b", 3, 1, 2)]
 
-    assert total(rows) == [Row("noise", "", 5, 2, 2)]
+    assert total(rows) == [ConfusionRow("noise", "", 5, 2, 2)]
 
 
 @pytest.mark.parametrize(("right", "wrong", "well"), [(100, 0, True), (99, 1, True), (98, 2, False), (9, 1, False)])

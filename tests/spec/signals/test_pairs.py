@@ -14,9 +14,19 @@ from benchmarks.pairs.plan import ALL, SEVERAL, Pair, pairs
 from benchmarks.pairs.story import texts
 from benchmarks.pairs.visit import NOISE
 from tests.house.sources import ROOT
-from tocsin.spec.signals.measuring import EDIT, MOST_WRONG, Case, Judged, Row, count, judge, read_version, total
+from tocsin.spec.signals.measuring import (
+    EDIT,
+    MOST_WRONG,
+    Case,
+    ConfusionRow,
+    Judged,
+    count,
+    judge,
+    read_version,
+    total,
+)
 from tocsin.spec.signals.measuring import NOISE as NOISE_GROUP
-from tocsin.spec.signals.reading import Asked
+from tocsin.spec.signals.reading import ContentSelectors
 from tocsin.spec.topper.compare import DEFAULT_THRESHOLDS
 
 SEED = 7
@@ -35,11 +45,11 @@ def cases() -> tuple[Case, ...]:
 
 
 def judged(pair: Pair) -> Judged:
-    old, new = (read_version(body, Asked()) for body in (pair.old, pair.new))
+    old, new = (read_version(body, ContentSelectors()) for body in (pair.old, pair.new))
     return judge(old, new, DAY, DEFAULT_THRESHOLDS)
 
 
-def group(name: str) -> Row:
+def group(name: str) -> ConfusionRow:
     return next(row for row in total(count(cases())) if row.group == name)
 
 

@@ -9,7 +9,7 @@ from tocsin.errors import TooComplex
 from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.signals import SIGNALS, SOURCES
 from tocsin.spec.signals.content import content_digest
-from tocsin.spec.signals.reading import Asked, read_as, read_other, read_signals
+from tocsin.spec.signals.reading import ContentSelectors, read_as, read_other, read_signals
 from tocsin.spec.signals.signal import Seen
 
 PAGE = """<!doctype html><html><head>
@@ -48,7 +48,7 @@ def test_every_signal_is_read_in_the_order_in_which_they_are_told() -> None:
     whole = parse_whole(PAGE.encode(), "text/html")
     assert whole is not None
 
-    readings = read_signals(whole, HEADERS, LISTED, Asked(), URL)
+    readings = read_signals(whole, HEADERS, LISTED, ContentSelectors(), URL)
 
     assert list(readings.values.items()) == [
         ("json-ld.modified", "2024-05-01T10:00:02Z"),
@@ -69,11 +69,11 @@ def test_what_a_page_does_not_have_is_absent() -> None:
     whole = parse_whole(b"<p>A bridge.", "text/html")
     assert whole is not None
 
-    assert read_signals(whole, (), {}, Asked(), URL).values == {}
+    assert read_signals(whole, (), {}, ContentSelectors(), URL).values == {}
 
 
 def test_what_is_no_page_has_its_headers_and_lists() -> None:
-    assert list(read_other(b"%PDF", HEADERS, LISTED, Asked()).values) == [
+    assert list(read_other(b"%PDF", HEADERS, LISTED, ContentSelectors()).values) == [
         "feed",
         "sitemap",
         "header.last-modified",
@@ -82,7 +82,9 @@ def test_what_is_no_page_has_its_headers_and_lists() -> None:
 
 
 def test_what_is_no_page_is_compared_by_its_bytes() -> None:
-    one, same, other = (read_other(body, (), {}, Asked()).content for body in (b"%PDF 1", b"%PDF 1", b"%PDF 2"))
+    one, same, other = (
+        read_other(body, (), {}, ContentSelectors()).content for body in (b"%PDF 1", b"%PDF 1", b"%PDF 2")
+    )
 
     assert one is not None
     assert one == same != other
@@ -94,7 +96,13 @@ def test_the_content_is_read_where_the_user_says() -> None:
 
     texts = [
         found.text if (found := read_signals(whole, (), {}, asked, URL).content) is not None else None
-        for asked in (Asked(), Asked("p"), Asked("", "p"), Asked("b"), Asked("p["))
+        for asked in (
+            ContentSelectors(),
+            ContentSelectors("p"),
+            ContentSelectors("", "p"),
+            ContentSelectors("b"),
+            ContentSelectors("p["),
+        )
     ]
 
     assert texts == ["A bridge was built.", "A bridge was built.", "", "", None]
@@ -104,33 +112,38 @@ def test_a_selector_that_matches_nothing_or_is_none_is_a_problem() -> None:
     whole = parse_whole(b"<p>A bridge.", "text/html")
     assert whole is not None
 
-    assert read_signals(whole, (), {}, Asked("p", "p"), URL).problems == ()
-    assert "matches nothing" in read_signals(whole, (), {}, Asked("b"), URL).problems[0]
-    assert "selector" in read_signals(whole, (), {}, Asked("p["), URL).problems[0]
+    assert read_signals(whole, (), {}, ContentSelectors("p", "p"), URL).problems == ()
+    assert "matches nothing" in read_signals(whole, (), {}, ContentSelectors("b"), URL).problems[0]
+    assert "selector" in read_signals(whole, (), {}, ContentSelectors("p["), URL).problems[0]
 
 
 def test_what_many_pages_ignore_need_not_be_on_each_of_them() -> None:
     whole = parse_whole(b"<p>A bridge.", "text/html")
     assert whole is not None
 
-    assert read_signals(whole, (), {}, Asked("", "b", own_ignore=False), URL).problems == ()
-    assert "ignore = 'b' matches nothing" in read_signals(whole, (), {}, Asked("", "b"), URL).problems[0]
-    assert "matches nothing" in read_signals(whole, (), {}, Asked("b", own_ignore=False), URL).problems[0]
-    assert "selector" in read_signals(whole, (), {}, Asked("", "p[", own_ignore=False), URL).problems[0]
+    assert read_signals(whole, (), {}, ContentSelectors("", "b", own_ignore=False), URL).problems == ()
+    assert "ignore = 'b' matches nothing" in read_signals(whole, (), {}, ContentSelectors("", "b"), URL).problems[0]
+    assert "matches nothing" in read_signals(whole, (), {}, ContentSelectors("b", own_ignore=False), URL).problems[0]
+    assert "selector" in read_signals(whole, (), {}, ContentSelectors("", "p[", own_ignore=False), URL).problems[0]
 
 
 def test_a_script_that_is_no_json_is_a_problem() -> None:
     whole = parse_whole(b"<script type=application/ld+json>{'dateModified': 1}</script>", "text/html")
     assert whole is not None
 
-    assert read_signals(whole, (), {}, Asked(), URL).problems
+    assert read_signals(whole, (), {}, ContentSelectors(), URL).problems
 
 
 def test_other_selectors_are_other_readings() -> None:
-    asked = [Asked(), Asked("main"), Asked("", "main"), Asked("main", "nav")]
+    asked = [
+        ContentSelectors(),
+        ContentSelectors("main"),
+        ContentSelectors("", "main"),
+        ContentSelectors("main", "nav"),
+    ]
 
     assert len({read_as(each) for each in asked}) == len(asked)
-    assert read_as(Asked("main")) == read_as(Asked("main", ""))
+    assert read_as(ContentSelectors("main")) == read_as(ContentSelectors("main", ""))
 
 
 @pytest.mark.parametrize(
@@ -150,7 +163,7 @@ def test_nothing_raises_on_any_bytes(body: bytes, header: str, listed: str) -> N
     except TooComplex:
         whole = None
     headers = [("etag", header), ("last-modified", header)]
-    asked = Asked("main", "nav")
+    asked = ContentSelectors("main", "nav")
 
     read_other(body, headers, {"feed": listed}, asked)
     readings = None if whole is None else read_signals(whole, headers, {"sitemap": listed}, asked, URL)
@@ -172,7 +185,7 @@ def test_what_was_stored_by_earlier_versions_stays_comparable() -> None:
     whole = parse_whole(STORED.encode(), "text/html; charset=utf-8")
     assert whole is not None
 
-    readings = read_signals(whole, (), {}, Asked(), URL)
+    readings = read_signals(whole, (), {}, ContentSelectors(), URL)
 
     # Whoever changes one of these changes what is compared with stores of users: `READ_AS` tells that they cannot be.
     assert readings.read_as == "1.1"

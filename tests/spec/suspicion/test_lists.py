@@ -16,7 +16,7 @@ from tocsin.spec.suspicion.phrases import PHRASES, fold_words
 from tocsin.spec.words import read_lists, split_phrases
 
 if TYPE_CHECKING:
-    from tocsin.spec.suspicion.marks import Mark
+    from tocsin.spec.suspicion.marks import ProductMark
 
 _LISTS = read_lists("suspicion")
 _HIDDEN = '<meta name="robots" content="noindex">'
@@ -90,7 +90,7 @@ def test_each_phrase_of_a_list_is_evidence_by_itself(name: str) -> None:
     assert wrong == []
 
 
-def _see_mark(name: str, mark: Mark) -> Suspicion | None:
+def _see_mark(name: str, mark: ProductMark) -> Suspicion | None:
     code = f"<script>{mark.needle}</script>"
     match name:
         case "challenge headers":

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.spec.pages import element, metas, page
 from tocsin.spec.html.document import Meta
-from tocsin.spec.html.positions import Finding, Level
+from tocsin.spec.html.positions import FindingLevel, PageFinding
 from tocsin.spec.lint.check import lint
 
 
@@ -125,7 +125,7 @@ def test_T11_a_date_both_minor_and_major_is_warned_of_where_it_is_minor(name: st
 
     (finding,) = lint(page(major, meta(name, "2014-03-05T11:00+01:00 2014-03-05T10:01Z")))
 
-    assert (finding.rule, finding.level) == ("T11", Level.WARNING)
+    assert (finding.rule, finding.level) == ("T11", FindingLevel.WARNING)
     assert finding.message == (
         "2014-03-05T11:00+01:00 is a major change too (2014-03-05T10:00Z in topper-major); say it only there"
     )
@@ -217,8 +217,12 @@ def test_what_is_no_page_breaks_no_rule() -> None:
 
 def test_a_finding_is_what_the_command_prints() -> None:
     assert lint(b"<meta name=topper content=soon>") == (
-        Finding(
-            1, 27, "T01", Level.ERROR, "soon is neither true nor false nor a date such as 2026-11-21; write one of them"
+        PageFinding(
+            1,
+            27,
+            "T01",
+            FindingLevel.ERROR,
+            "soon is neither true nor false nor a date such as 2026-11-21; write one of them",
         ),
     )
 

@@ -16,7 +16,7 @@ from tocsin.spec.topper.state import EMPTY, FIELDS
 from tocsin.spec.topper.table import (
     RECORD_0,
     BadReference,
-    Record,
+    TableRecord,
     check_text,
     escape,
     read_table,
@@ -47,20 +47,20 @@ FULL = state_of(
 )
 
 
-def record(number: int = 1, **changes: object) -> Record:
+def record(number: int = 1, **changes: object) -> TableRecord:
     fields = {"number": number, "url": URL, "state": EMPTY, "stored": NOON, "text": None, **changes}
-    return Record(**fields)  # type: ignore[arg-type]  # the names are checked by the tests themselves
+    return TableRecord(**fields)  # type: ignore[arg-type]  # the names are checked by the tests themselves
 
 
 def lines(*records: str) -> list[bytes]:
     return [RECORD_0.encode(), *(f"{line}\n".encode() for line in records)]
 
 
-def line_of(changed: Record | None = None) -> str:
+def line_of(changed: TableRecord | None = None) -> str:
     return write_record(changed or record()).removesuffix("\n")
 
 
-def read(source: Iterable[bytes]) -> list[Record]:
+def read(source: Iterable[bytes]) -> list[TableRecord]:
     return list(read_table(source, file="t.txt"))
 
 
@@ -128,7 +128,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 
 
 @st.composite
-def records(draw: st.DrawFn) -> list[Record]:
+def records(draw: st.DrawFn) -> list[TableRecord]:
     numbers = sorted(draw(st.sets(st.integers(1, 2**63 - 1), max_size=4)))
     return [
         record(
@@ -142,12 +142,12 @@ def records(draw: st.DrawFn) -> list[Record]:
     ]
 
 
-def table_of(records: Iterable[Record]) -> list[bytes]:
+def table_of(records: Iterable[TableRecord]) -> list[bytes]:
     return [RECORD_0.encode(), *(write_record(each).encode() for each in records)]
 
 
 @given(records())
-def test_T30_a_table_read_and_written_again_is_the_same_byte_for_byte(table: list[Record]) -> None:
+def test_T30_a_table_read_and_written_again_is_the_same_byte_for_byte(table: list[TableRecord]) -> None:
     written = table_of(table)
 
     assert read(written) == table
@@ -155,7 +155,7 @@ def test_T30_a_table_read_and_written_again_is_the_same_byte_for_byte(table: lis
 
 
 @given(records())
-def test_T32_every_record_is_one_line_of_52_cells(table: list[Record]) -> None:
+def test_T32_every_record_is_one_line_of_52_cells(table: list[TableRecord]) -> None:
     for line in table_of(table):
         assert line.count(b"\n") == 1
         assert line.endswith(b"\n")
@@ -169,7 +169,9 @@ def test_T30_no_bytes_raise_anything_but_a_refusal(source: list[bytes]) -> None:
 
 
 @given(records(), st.integers(0), st.sampled_from(['"', " ", "\t", "'", "&#0;", "\0", "\n", "x", "0", "\u201d"]))
-def test_T30_a_table_with_one_thing_in_it_too_many_is_read_or_refused(table: list[Record], at: int, thing: str) -> None:
+def test_T30_a_table_with_one_thing_in_it_too_many_is_read_or_refused(
+    table: list[TableRecord], at: int, thing: str
+) -> None:
     text = b"".join(table_of(table)).decode()
     at %= len(text) + 1
     broken = (text[:at] + thing + text[at:]).encode()

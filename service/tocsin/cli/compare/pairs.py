@@ -11,9 +11,9 @@ from tocsin.cli.progress import progress
 from tocsin.errors import TooComplex, UsageError
 from tocsin.spec.html.whole import check_selector
 from tocsin.spec.signals import SIGNALS
-from tocsin.spec.signals.measuring import MOST_WRONG, Case, Row, count, is_well, judge, read_version, total
-from tocsin.spec.signals.reading import Asked
-from tocsin.spec.signals.weigh import CONTENT, Rule, parse_rule
+from tocsin.spec.signals.measuring import MOST_WRONG, Case, ConfusionRow, count, is_well, judge, read_version, total
+from tocsin.spec.signals.reading import ContentSelectors
+from tocsin.spec.signals.weigh import CONTENT, SignalRule, parse_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,8 +44,8 @@ class _Pair(NamedTuple):
 class Ways(NamedTuple):
     """How pairs are compared."""
 
-    asked: Asked
-    rules: tuple[Rule, ...]
+    asked: ContentSelectors
+    rules: tuple[SignalRule, ...]
     elapsed: timedelta
     thresholds: Thresholds
 
@@ -60,7 +60,7 @@ def to_ways(look_at: str, ignore: str, rules: Sequence[str], elapsed: timedelta,
         read = tuple(parse_rule(rule, names) for rule in rules)
     except ValueError as exc:
         raise UsageError(f"--rule {exc}") from exc
-    return Ways(Asked(look_at, ignore), read, elapsed, thresholds)
+    return Ways(ContentSelectors(look_at, ignore), read, elapsed, thresholds)
 
 
 def measure(folder: Path, ways: Ways) -> int:
@@ -163,7 +163,7 @@ def _tell(cases: Sequence[Case], cpu_s: float) -> None:
     output.emit({"summary": summary}, lambda: _print(cases, rows, totals, cpu_s))
 
 
-def _sum(row: Row) -> dict[str, Any]:
+def _sum(row: ConfusionRow) -> dict[str, Any]:
     return {
         "group": row.group,
         "kind": row.kind or None,
@@ -175,7 +175,7 @@ def _sum(row: Row) -> dict[str, Any]:
     }
 
 
-def _print(cases: Sequence[Case], rows: Sequence[Row], totals: Sequence[Row], cpu_s: float) -> None:
+def _print(cases: Sequence[Case], rows: Sequence[ConfusionRow], totals: Sequence[ConfusionRow], cpu_s: float) -> None:
     columns = ("group", "kind", "pairs", "reported", "not reported", "wrong", "wrong by content alone")
     if any(row.kind for row in rows):
         output.table(columns, [_cells(row) for row in rows])
@@ -191,7 +191,7 @@ def _print(cases: Sequence[Case], rows: Sequence[Row], totals: Sequence[Row], cp
     output.note(f"CPU time: {cpu_s * 500:.2f} ms per page, to read it with all its signals, and to compare it.")
 
 
-def _cells(row: Row) -> tuple[object, ...]:
+def _cells(row: ConfusionRow) -> tuple[object, ...]:
     wrong, blind = (
         None if number is None else f"{number} ({number / row.pairs:.1%})"
         for number in (row.wrong, row.wrong_by_content)

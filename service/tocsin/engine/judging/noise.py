@@ -11,7 +11,7 @@ import msgspec
 from xxhash import xxh3_64_intdigest
 
 from tocsin.model import PageNoise
-from tocsin.spec.signals.fingerprint import GONE, Place
+from tocsin.spec.signals.fingerprint import GONE, ContentPlace
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -33,9 +33,9 @@ _POSITIVE: Final = 2**63 - 1
 _SIGNAL: Final = "signal "
 
 
-def signal_place(name: str) -> Place:
+def signal_place(name: str) -> ContentPlace:
     """Return the place that stands for a signal."""
-    return Place(xxh3_64_intdigest(f"{_SIGNAL}{name}".encode()) & _POSITIVE, f"{_SIGNAL}{name}")
+    return ContentPlace(xxh3_64_intdigest(f"{_SIGNAL}{name}".encode()) & _POSITIVE, f"{_SIGNAL}{name}")
 
 
 def muted_keys(beside: SignalContext | None, now: Instant | None = None) -> frozenset[int]:
@@ -56,7 +56,7 @@ def muted_signals(names: Iterable[str], keys: Collection[int]) -> frozenset[str]
 
 
 def learn(
-    noise: tuple[PageNoise, ...], differing: Iterable[Place], now: Instant, checked_before: Instant | None = None
+    noise: tuple[PageNoise, ...], differing: Iterable[ContentPlace], now: Instant, checked_before: Instant | None = None
 ) -> tuple[PageNoise, ...]:
     """Learn from a reading that was compared with the one before.
 
@@ -74,7 +74,9 @@ def learn(
     return tuple(learnt)
 
 
-def _go_on(known: PageNoise, place: Place | None, now: Instant, checked_before: Instant | None) -> PageNoise | None:
+def _go_on(
+    known: PageNoise, place: ContentPlace | None, now: Instant, checked_before: Instant | None
+) -> PageNoise | None:
     """Update a known place; None if it is forgotten."""
     if place is None:
         quiet = known.quiet + 1

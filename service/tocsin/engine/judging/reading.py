@@ -19,7 +19,7 @@ from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.signals.content import compare_contents, content_of_entries, read_content
 from tocsin.spec.signals.fingerprint import ContentChange
 from tocsin.spec.signals.instants import to_value
-from tocsin.spec.signals.reading import Asked, Readings, read_as, read_other, read_signals
+from tocsin.spec.signals.reading import ContentSelectors, Readings, read_as, read_other, read_signals
 from tocsin.spec.sitemaps import SitemapKind, SitemapReader
 from tocsin.spec.suspicion.kinds import find_suspicion
 
@@ -245,9 +245,9 @@ def read_text(body: bytes, content_type: str | None, policy: PageSettings, *, no
         return ""
 
 
-def asked_of(policy: PageSettings, *, own_ignore: bool = False) -> Asked:
+def asked_of(policy: PageSettings, *, own_ignore: bool = False) -> ContentSelectors:
     """Return the user's selectors of a page's content."""
-    return Asked(policy.look_at, policy.ignore, own_ignore)
+    return ContentSelectors(policy.look_at, policy.ignore, own_ignore)
 
 
 def _listed(wanted: ReadingContext) -> dict[str, str]:

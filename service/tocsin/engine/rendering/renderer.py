@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tocsin.model import Instant, PageItems, ReceivedPage, RenderJob
     from tocsin.ports import Clock, Fetcher
     from tocsin.ports.messages import RequestProgress
-    from tocsin.spec.html.document import WholePage
+    from tocsin.spec.html.document import PageHead
 
 _STORE_RETRY_US = 2_000_000
 
@@ -108,7 +108,7 @@ class HttpRenderer:
         )
 
     def _items_of(
-        self, job: RenderJob, received: ReceivedPage, page: WholePage, at: Instant
+        self, job: RenderJob, received: ReceivedPage, page: PageHead, at: Instant
     ) -> tuple[PageItems | None, str | None]:
         if job.copy_url is not None:
             # A copy is no state of the page.
@@ -124,7 +124,7 @@ class HttpRenderer:
             raise Postponed(self._clock.now() + _STORE_RETRY_US, 0) from exc
 
 
-def _read_items(received: ReceivedPage, page: WholePage, at: Instant) -> tuple[PageItems | None, str | None]:
+def _read_items(received: ReceivedPage, page: PageHead, at: Instant) -> tuple[PageItems | None, str | None]:
     """Read the page's microdata in the process that has its bytes; returns the problem if that fails."""
     response = received.response
     metas = [(meta.name, meta.content) for meta in page.metas]

@@ -13,7 +13,7 @@ from tocsin.spec.html.microsyntax import SPACE
 from tocsin.spec.infrastructure.urls import (
     SUB_DELIMS,
     UNRESERVED,
-    Reference,
+    UriParts,
     encode,
     is_ip_literal,
     resolve_reference,
@@ -111,7 +111,7 @@ def resolve(text: str, base: str, encoding: str = "utf-8") -> str | None:
         if host is None:
             return None
         parsed = replace(parsed, host=host)
-    reference = Reference(
+    reference = UriParts(
         parsed.scheme,
         _authority_of(parsed),
         _NOT_IN_PATH.sub(lambda found: _escape(found[0].encode()), parsed.path),  # Step 8.

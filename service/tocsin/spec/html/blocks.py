@@ -141,8 +141,6 @@ class Blocks(NamedTuple):
             self.marks[index] = OUTSIDE
 
 
-__all__ = ["CELL", "HEADING", "ITEM", "LINKED", "OUTSIDE", "Blocks", "read_blocks", "read_blocks_of"]
-
 _TEXT: Final = turbohtml.Text
 _ELEMENT: Final = turbohtml.Element
 _LASTING: Final = CELL | ITEM
@@ -210,7 +208,7 @@ def read_blocks(whole: Whole, without: Collection[Any] = (), *, landmarks: bool 
     landmarks  elements and roles can put text beside the content
     names      classes and ids can, too
     """
-    walk = _Walk(without, landmarks=landmarks, names=names)
+    walk = _BlockWalk(without, landmarks=landmarks, names=names)
     body = whole.document.find("body")
     if body is None or body in without:
         return walk.blocks
@@ -224,7 +222,7 @@ def read_blocks(whole: Whole, without: Collection[Any] = (), *, landmarks: bool 
 
 def read_blocks_of(nodes: Iterable[Any], without: Collection[Any] = ()) -> Blocks:
     """Read the text of some elements only, in any zone, without that of others."""
-    walk = _Walk(without, landmarks=False, names=False)
+    walk = _BlockWalk(without, landmarks=False, names=False)
     for node in _outermost(list(nodes), without):
         if node not in without:
             walk.go_through(node)
@@ -269,7 +267,7 @@ def _outermost(nodes: list[Any], without: Collection[Any]) -> Iterator[Any]:
             yield node
 
 
-class _Walk:
+class _BlockWalk:
     """A walk through a page's elements.
 
     holding    elements that are never beside the content

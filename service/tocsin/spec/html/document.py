@@ -50,7 +50,7 @@ class Reading(Struct, frozen=True, gc=False):
     is_ascii: bool = False
 
 
-class WholePage(Struct, frozen=True, gc=False):
+class PageHead(Struct, frozen=True, gc=False):
     """The title and the meta elements of a page, for a rendering.
 
     title  white space folded; None if there is none, or nothing in it
@@ -146,18 +146,6 @@ def find_end_of_titles(body: bytes) -> tuple[int, int]:
     return end, last
 
 
-__all__ = [
-    "Meta",
-    "Reading",
-    "WholePage",
-    "empty_templates",
-    "read_metas",
-    "read_title",
-    "read_whole",
-    "refuse_too_complex",
-    "to_meta",
-]
-
 _HTML = turbohtml.Namespace.HTML
 _BOM = b"\xef\xbb\xbf"
 
@@ -198,7 +186,7 @@ def read_metas(body: bytes, encoding: str, about: tuple[bytes, ...] = ()) -> Rea
     return Reading(metas, problems, is_ascii=text.isascii())
 
 
-def read_whole(body: bytes, encoding: str) -> WholePage:
+def read_whole(body: bytes, encoding: str) -> PageHead:
     """Read a page's title and its meta elements, as they are in the whole page.
 
     Raises TooComplex for a page that is too complex to parse.
@@ -209,12 +197,12 @@ def read_whole(body: bytes, encoding: str) -> WholePage:
     title_end, title_start = find_end_of_titles(body)
     end = max(end, title_end)
     if not end:
-        return WholePage(None, ())
+        return PageHead(None, ())
     if frameset > max(meta, title_start):
         end = len(body)
     text, problems = _to_text(body[:end], encoding, has_frameset=frameset >= 0)
     title, metas = _parse(text, with_title=True)
-    return WholePage(title, metas, problems)
+    return PageHead(title, metas, problems)
 
 
 def read_title(body: bytes, encoding: str) -> str | None:

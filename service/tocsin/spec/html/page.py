@@ -12,7 +12,7 @@ from msgspec import Struct
 from tocsin.errors import TooComplex
 from tocsin.spec.html.content_type import extract_encoding, read_content_types
 from tocsin.spec.html.decoding import BOMS, NOT_ASCII, decode, encoding_for, prescan, xml_declaration
-from tocsin.spec.html.document import Meta, WholePage, read_metas, read_whole
+from tocsin.spec.html.document import Meta, PageHead, read_metas, read_whole
 from tocsin.spec.html.sniffing import SNIFFED_BYTES, feed_or_html, sniff
 from tocsin.spec.html.xhtml import read_whole_xhtml, read_xhtml_metas
 
@@ -220,19 +220,19 @@ def read_page(
     return PageReading(kind, encoding, reading.metas, problems + reading.problems)
 
 
-def read_whole_page(body: bytes, content_type: str | None, *, nosniff: bool = False) -> WholePage:
+def read_whole_page(body: bytes, content_type: str | None, *, nosniff: bool = False) -> PageHead:
     """Read a page's title and meta elements by its kind and encoding, for a rendering.
 
     Raises TooComplex for a page that is too complex to parse.
     """
     kind, problems = find_kind(body, content_type, nosniff=nosniff)
     if kind is Kind.OTHER:
-        return WholePage(None, (), problems)
+        return PageHead(None, (), problems)
     if kind is Kind.XHTML:
         whole = read_whole_xhtml(body, find_xml_encoding(body, content_type))
     else:
         whole = read_whole(body, find_encoding(body, content_type))
-    return WholePage(whole.title, whole.metas, problems + whole.problems)
+    return PageHead(whole.title, whole.metas, problems + whole.problems)
 
 
 def find_kind(body: bytes, content_type: str | None, *, nosniff: bool = False) -> tuple[Kind, tuple[str, ...]]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tocsin.spec.html.document import Meta
 
 
-class Level(StrEnum):
+class FindingLevel(StrEnum):
     """An error breaks a rule for authors; a warning names a part that is unwise, obsolete or without effect."""
 
     ERROR = "error"
@@ -35,11 +35,11 @@ class Found(NamedTuple):
 
     place: int
     rule: str
-    level: Level
+    level: FindingLevel
     message: str
 
 
-class Finding(NamedTuple):
+class PageFinding(NamedTuple):
     """One thing found, as a person looks it up.
 
     line, column  from 1, the column in code points
@@ -49,7 +49,7 @@ class Finding(NamedTuple):
     line: int
     column: int
     rule: str
-    level: Level
+    level: FindingLevel
     message: str
 
 

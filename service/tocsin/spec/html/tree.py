@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 import turbohtml
 
 from tocsin.errors import TooComplex
+from tocsin.spec.html.complexity import refuse_too_complex
 from tocsin.spec.html.decoding import decode
-from tocsin.spec.html.document import empty_templates, refuse_too_complex
+from tocsin.spec.html.document import empty_templates
 from tocsin.spec.html.microsyntax import SPACE, fold_space, lower_ascii, split_tokens
 from tocsin.spec.html.page import Kind, find_encoding, find_kind, find_xml_encoding
 from tocsin.spec.html.xhtml import parse_xml

@@ -11,7 +11,7 @@ from lxml import etree  # type: ignore[import-untyped]  # has no stubs
 from tocsin.errors import TooComplex
 from tocsin.spec.html.complexity import MOST_METAS, MOST_TAGS
 from tocsin.spec.html.decoding import decode
-from tocsin.spec.html.document import Meta, Reading, WholePage
+from tocsin.spec.html.document import Meta, PageHead, Reading
 from tocsin.spec.html.microsyntax import fold_space
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def read_xhtml_metas(body: bytes, encoding: str) -> Reading:
     return Reading(whole.metas, whole.problems)
 
 
-def read_whole_xhtml(body: bytes, encoding: str) -> WholePage:
+def read_whole_xhtml(body: bytes, encoding: str) -> PageHead:
     """Read the title and the meta elements of an XHTML page; a page that is not well-formed is read up to the error.
 
     Raises TooComplex for a page that is too complex to parse.
@@ -87,7 +87,7 @@ def read_whole_xhtml(body: bytes, encoding: str) -> WholePage:
             if len(metas) > MOST_METAS:
                 raise TooComplex(f"more than {MOST_METAS} meta elements; a page has dozens")
     text = None if title is None else fold_space(_text_of(title)) or None
-    return WholePage(text, tuple(metas), () if stop is None else (str(stop),))
+    return PageHead(text, tuple(metas), () if stop is None else (str(stop),))
 
 
 def parse_xml(

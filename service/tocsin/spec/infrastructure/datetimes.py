@@ -282,7 +282,7 @@ _COMPONENT = re.compile(
 _SOME_LEAP_YEAR = "2000"
 
 
-class Form(StrEnum):
+class TimeForm(StrEnum):
     """What kind of date or time a text is."""
 
     YEAR = "year"
@@ -300,20 +300,20 @@ class Form(StrEnum):
 _FORMS = {
     form: re.compile(pattern)
     for form, pattern in (
-        (Form.DATE, _LIVING_DATE),
-        (Form.GLOBAL, f"{_LIVING_DATE}[T ]{_LIVING_CLOCK}{_OFFSET}"),
-        (Form.TIME, _LIVING_CLOCK),
-        (Form.LOCAL, f"{_LIVING_DATE}[T ]{_LIVING_CLOCK}"),
-        (Form.MONTH, f"(?P<year>{_YEAR})-{_MONTH}"),
-        (Form.YEARLESS_DATE, f"(?:--)?(?P<month>{_MONTH})-(?P<day>{_LIVING_DAY})"),
-        (Form.OFFSET, _OFFSET),
-        (Form.WEEK, f"(?P<year>{_YEAR})-W(?P<week>[0-9]{{2}})"),
-        (Form.YEAR, f"(?P<year>{_YEAR})"),
+        (TimeForm.DATE, _LIVING_DATE),
+        (TimeForm.GLOBAL, f"{_LIVING_DATE}[T ]{_LIVING_CLOCK}{_OFFSET}"),
+        (TimeForm.TIME, _LIVING_CLOCK),
+        (TimeForm.LOCAL, f"{_LIVING_DATE}[T ]{_LIVING_CLOCK}"),
+        (TimeForm.MONTH, f"(?P<year>{_YEAR})-{_MONTH}"),
+        (TimeForm.YEARLESS_DATE, f"(?:--)?(?P<month>{_MONTH})-(?P<day>{_LIVING_DAY})"),
+        (TimeForm.OFFSET, _OFFSET),
+        (TimeForm.WEEK, f"(?P<year>{_YEAR})-W(?P<week>[0-9]{{2}})"),
+        (TimeForm.YEAR, f"(?P<year>{_YEAR})"),
     )
 }
 
 
-def read_form(text: str) -> Form | None:
+def read_form(text: str) -> TimeForm | None:
     """Return the kind of date or time that the text is today; None for any other text, or with anything around it.
 
     Source  HTML, dates and times; section 2.4.4 of text 004 knows only some of these forms
@@ -322,7 +322,7 @@ def read_form(text: str) -> Form | None:
         match = pattern.fullmatch(text)
         if match is not None and _exists(match):
             return form
-    return Form.DURATION if _is_duration(text) else None
+    return TimeForm.DURATION if _is_duration(text) else None
 
 
 def is_living_datetime(text: str) -> bool:
@@ -332,7 +332,7 @@ def is_living_datetime(text: str) -> bool:
 
 def is_living_moment(text: str) -> bool:
     """Return whether the text is valid in `datetime` of an ins or del element today."""
-    return read_form(text) in (Form.DATE, Form.GLOBAL)
+    return read_form(text) in (TimeForm.DATE, TimeForm.GLOBAL)
 
 
 def _exists(match: re.Match[str]) -> bool:

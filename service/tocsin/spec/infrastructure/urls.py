@@ -37,7 +37,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class UriParts:
     """A reference in its five parts; None where one is absent, which is not the same as empty."""
 
     scheme: str | None
@@ -60,7 +60,7 @@ class Reference:
         return "".join(parts)
 
 
-def split_reference(text: str) -> Reference:
+def split_reference(text: str) -> UriParts:
     """Split a text as RFC 3986 (appendix B) does; its parts are not checked."""
     match = _SCHEME.match(text)
     scheme = match[1] if match else None
@@ -71,7 +71,7 @@ def split_reference(text: str) -> Reference:
     if rest.startswith("//"):
         authority, slash, path = rest[2:].partition("/")
         rest = slash + path
-    return Reference(scheme, authority, rest, query if mark else None, fragment if hash_ else None)
+    return UriParts(scheme, authority, rest, query if mark else None, fragment if hash_ else None)
 
 
 def split_authority(authority: str) -> tuple[str | None, str, str | None] | None:
@@ -109,7 +109,7 @@ def is_ip_literal(host: str) -> bool:
     return "%" not in host  # a zone is no part of RFC 3986
 
 
-def resolve_reference(reference: Reference, base: Reference) -> Reference:
+def resolve_reference(reference: UriParts, base: UriParts) -> UriParts:
     """Find the target of a reference (RFC 3986, 5.2.2, strictly)."""
     if reference.scheme is not None:
         return replace(reference, path=remove_dot_segments(reference.path))
@@ -119,7 +119,7 @@ def resolve_reference(reference: Reference, base: Reference) -> Reference:
         query = base.query if reference.query is None else reference.query
         return replace(base, query=query, fragment=reference.fragment)
     path = reference.path if reference.path.startswith("/") else _merge(reference.path, base)
-    return Reference(base.scheme, base.authority, remove_dot_segments(path), reference.query, reference.fragment)
+    return UriParts(base.scheme, base.authority, remove_dot_segments(path), reference.query, reference.fragment)
 
 
 def remove_dot_segments(path: str) -> str:
@@ -156,7 +156,7 @@ def write_iri(url: str) -> str:
     return _NO_IRI.sub(percent, url)
 
 
-def _merge(path: str, base: Reference) -> str:
+def _merge(path: str, base: UriParts) -> str:
     """Replace the last segment of the base's path by a relative path (RFC 3986, 5.2.3)."""
     if base.authority is not None and not base.path:
         return f"/{path}"

@@ -124,7 +124,7 @@ _MOST_PINGS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class PageLink:
     """An element that makes links.
 
     element         that makes them
@@ -178,7 +178,7 @@ class Link:
 
 def read_links(
     tree: Tree, bases: Bases, *, language: str | None = None, types: Mapping[str, LinkType] = REGISTRY
-) -> Iterator[Link]:
+) -> Iterator[PageLink]:
     """Iterate over the links of a page in tree order: each link, a and area element with an href (LK-03).
 
     language  of elements without a LANG above them; None if it is not known
@@ -193,7 +193,7 @@ def read_links(
         # A link element whose rel and rev say nothing makes nothing, not even an implied hyperlink.
         if element.tag == "link" and not (element.get("rel") or element.get("rev") or "").strip():
             continue
-        yield Link(
+        yield PageLink(
             element=element,
             href=href.strip(SPACE),
             url=bases.resolve(element, href),
@@ -241,7 +241,7 @@ def _pings(element: Element, bases: Bases) -> tuple[str, ...]:
     return tuple(url for token in tokens if (url := bases.resolve(element, token)) is not None)
 
 
-def default_feed(links: Iterable[Link]) -> str | None:
+def default_feed(links: Iterable[PageLink]) -> str | None:
     """Return the URL of a page's default feed: of the first link that is a feed (LK-16); None if there is none.
 
     links  of the page, in tree order
@@ -249,7 +249,7 @@ def default_feed(links: Iterable[Link]) -> str | None:
     return next((link.url for link in links if any(made.feed for made in link.links)), None)
 
 
-def read_depths(links: Iterable[Link]) -> list[int]:
+def read_depths(links: Iterable[PageLink]) -> list[int]:
     """Return the depth of the page in each of its hierarchies.
 
     links   of the page, in tree order
@@ -279,7 +279,7 @@ class Permalink:
     article: Element | None
 
 
-def read_permalinks(links: Iterable[Link]) -> list[Permalink]:
+def read_permalinks(links: Iterable[PageLink]) -> list[Permalink]:
     """Return a page's permalinks in tree order, each with the nearest article around it (LK-21)."""
     article_of = _nearest("article")
     return [Permalink(link.url, article_of(link.element)) for link in links if "bookmark" in link.types]
@@ -301,7 +301,7 @@ class Alternate:
     medium: str | None
 
 
-def read_alternates(tree: Tree, links: Sequence[Link]) -> list[Alternate]:
+def read_alternates(tree: Tree, links: Sequence[PageLink]) -> list[Alternate]:
     """Return the other versions of a page, in tree order; each is also another version of each other (LK-18).
 
     Source  text 003, alternate (LK-17); text 001, LINK with LANG and MEDIA (LM-14, LM-28)
@@ -325,7 +325,7 @@ def read_translations(alternates: Iterable[Alternate]) -> dict[str, str]:
     return found
 
 
-def read_tags(links: Iterable[Link]) -> list[str]:
+def read_tags(links: Iterable[PageLink]) -> list[str]:
     """Return the URLs of the tags that apply to the page, each once, in tree order (LK-36)."""
     return list(dict.fromkeys(link.url for link in links if link.url is not None and "tag" in link.types))
 

@@ -6,7 +6,7 @@ from heapq import nsmallest
 from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.html.document import to_meta
-from tocsin.spec.html.positions import Finding, Found, Level, Lines, PlacedMeta
+from tocsin.spec.html.positions import FindingLevel, Found, Lines, PageFinding, PlacedMeta
 from tocsin.spec.lint.elements import (
     check_bases,
     check_fields,
@@ -47,7 +47,7 @@ _CHECKS: Final[tuple[Callable[[WrittenPage], Iterator[Found]], ...]] = (
 )
 
 
-def lint(body: bytes, content_type: str | None = None) -> tuple[Finding, ...]:
+def lint(body: bytes, content_type: str | None = None) -> tuple[PageFinding, ...]:
     """Find every rule that a page breaks, in the order of its text; `RULES` tells what they are.
 
     content_type  the value of the HTTP header, None if there was none
@@ -60,9 +60,9 @@ def lint(body: bytes, content_type: str | None = None) -> tuple[Finding, ...]:
     found = set(_find_all(page))
     lines = Lines(page.text)
     first = nsmallest(MOST_FINDINGS, found)
-    told = [Finding(*lines.position_of(at.place), at.rule, at.level, at.message) for at in first]
+    told = [PageFinding(*lines.position_of(at.place), at.rule, at.level, at.message) for at in first]
     if len(found) > len(first):
-        told.append(_more(told, len(found), sum(at.level is Level.ERROR for at in found)))
+        told.append(_more(told, len(found), sum(at.level is FindingLevel.ERROR for at in found)))
     return tuple(told)
 
 
@@ -76,12 +76,12 @@ def _find_all(page: WrittenPage) -> Iterator[Found]:
         yield from check(page)
 
 
-def _more(told: list[Finding], count: int, errors: int) -> Finding:
+def _more(told: list[PageFinding], count: int, errors: int) -> PageFinding:
     """Report the number of findings that are not listed, at the place of the last listed one.
 
     count, errors  of all there are
     """
-    untold = errors - sum(finding.level is Level.ERROR for finding in told)
-    level = Level.ERROR if untold else Level.WARNING
+    untold = errors - sum(finding.level is FindingLevel.ERROR for finding in told)
+    level = FindingLevel.ERROR if untold else FindingLevel.WARNING
     message = f"{count - len(told)} more findings, {untold} of them errors, are not shown; mend these, then look again"
-    return Finding(told[-1].line, told[-1].column, "CI-08", level, message)
+    return PageFinding(told[-1].line, told[-1].column, "CI-08", level, message)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tocsin.spec.html.microsyntax import SPACE, is_valid_hash_name, lower_ascii, split_tokens
 from tocsin.spec.html.page import Kind
-from tocsin.spec.html.positions import Found, Level
+from tocsin.spec.html.positions import FindingLevel, Found
 from tocsin.spec.infrastructure.datetimes import (
     is_living_datetime,
     is_living_moment,
@@ -35,10 +35,10 @@ def check_xml(page: WrittenPage) -> Iterator[Found]:
         return
     if page.places.stop is not None:
         message = f"not well-formed XML: {page.places.stop.message}; mend it, what follows is not looked at"
-        yield Found(page.places.stop.place, "CI-09", Level.ERROR, message)
+        yield Found(page.places.stop.place, "CI-09", FindingLevel.ERROR, message)
     elif next(page.named("html"), None) is None:
         message = 'the page has no html element of HTML; write <html xmlns="http://www.w3.org/1999/xhtml">'
-        yield Found(0, "CI-09", Level.ERROR, message)
+        yield Found(0, "CI-09", FindingLevel.ERROR, message)
 
 
 # What base elements say: only the first one in the head counts, and only for what follows it.
@@ -66,7 +66,7 @@ def check_bases(page: WrittenPage) -> Iterator[Found]:
             message = None
         in_force = in_force or element.in_head
         if message is not None:
-            yield Found(element.span[0], "URL-07", Level.WARNING, message)
+            yield Found(element.span[0], "URL-07", FindingLevel.WARNING, message)
 
 
 # The shape of language tags.
@@ -99,16 +99,16 @@ def check_languages(page: WrittenPage) -> Iterator[Found]:
         for attribute in ("lang", "xml:lang"):
             value = element.get(attribute)
             if value and not is_language_tag(value):  # an empty one says that the language is unknown
-                yield Found(page.place_in(element, attribute), "LM-26", Level.WARNING, _message(value))
+                yield Found(page.place_in(element, attribute), "LM-26", FindingLevel.WARNING, _message(value))
         value = element.get("hreflang") if element.tag in {"a", "area", "link"} else None
         if value is not None and not is_language_tag(value):
-            yield Found(page.place_in(element, "hreflang"), "LK-17", Level.WARNING, _message(value))
+            yield Found(page.place_in(element, "hreflang"), "LK-17", FindingLevel.WARNING, _message(value))
     for element in page.named("meta"):
         if lower_ascii(element.get("http-equiv") or "") == "content-language":
             tags = (tag.strip(SPACE) for tag in (element.get("content") or "").split(","))
             wrong = next((tag for tag in tags if not is_language_tag(tag)), None)
             if wrong is not None:
-                yield Found(page.place_in(element, "content"), "LM-26", Level.WARNING, _message(wrong))
+                yield Found(page.place_in(element, "content"), "LM-26", FindingLevel.WARNING, _message(wrong))
 
 
 def _message(value: str) -> str:
@@ -138,11 +138,11 @@ def _find_twins(page: WrittenPage, elements: list[tuple[PlacedElement, str]], at
         place = page.place_in(element, attribute)
         if value in exact:
             message = f"{what} {shown(value)}, and only the first can be addressed; give this one another"
-            yield Found(place, "LM-04", Level.ERROR, message)
+            yield Found(place, "LM-04", FindingLevel.ERROR, message)
         elif value.lower() in folded:
             other = folded[value.lower()]
             message = f"{what} {shown(other)}, which some readers take for {shown(value)}; give this one another"
-            yield Found(place, "LM-04", Level.WARNING, message)
+            yield Found(place, "LM-04", FindingLevel.WARNING, message)
         exact.add(value)
         folded.setdefault(value.lower(), value)
 
@@ -153,7 +153,7 @@ def _check_shapes(page: WrittenPage, identified: list[tuple[PlacedElement, str]]
     for element, value in identified:
         if _SPACED.search(value):
             message = f"the id {shown(value)} holds white space, so nothing can refer to it; leave that out"
-            yield Found(page.place_in(element, "id"), "LM-05", Level.WARNING, message)
+            yield Found(page.place_in(element, "id"), "LM-05", FindingLevel.WARNING, message)
         elif not _PLAIN.fullmatch(value):
             odd.append((element, value))
     if odd:
@@ -163,7 +163,7 @@ def _check_shapes(page: WrittenPage, identified: list[tuple[PlacedElement, str]]
             f'the id {shown(value)} is not a letter followed by letters, digits, "-" or "."{others}; '
             f"old readers cannot address it"
         )
-        yield Found(page.place_in(element, "id"), "LM-05", Level.WARNING, message)
+        yield Found(page.place_in(element, "id"), "LM-05", FindingLevel.WARNING, message)
 
 
 def check_references(page: WrittenPage) -> Iterator[Found]:
@@ -177,7 +177,7 @@ def check_references(page: WrittenPage) -> Iterator[Found]:
         if not href.strip(SPACE).startswith("#") or name in targets or name.lower() not in folded:
             continue
         message = f"the page has no {shown(name)}, only {shown(folded[name.lower()])}; write it alike"
-        yield Found(page.place_in(element, "href"), "LM-03", Level.WARNING, message)
+        yield Found(page.place_in(element, "href"), "LM-03", FindingLevel.WARNING, message)
     maps = {element.values["name"] for element in page.named("map") if element.values.get("name")}
     for element in page.named("img", "object"):
         usemap = element.values.get("usemap")
@@ -186,7 +186,7 @@ def check_references(page: WrittenPage) -> Iterator[Found]:
         message = (
             f'{shown(usemap)} is no reference to a map of this page; write "#" and the map\'s name, letter by letter'
         )
-        yield Found(page.place_in(element, "usemap"), "REF-02", Level.ERROR, message)
+        yield Found(page.place_in(element, "usemap"), "REF-02", FindingLevel.ERROR, message)
 
 
 _NAMES = frozenset({"created", "dc.created", "dcterms.created", "dc.modified", "dcterms.modified"})
@@ -206,7 +206,7 @@ def check_fields(page: WrittenPage) -> Iterator[Found]:
             f"{shown(content)} is no date that every reader knows; write {field} such as 2026-11-21 or "
             f"2026-11-21T08:20:00Z"
         )
-        yield Found(page.place_in(element, "content"), "DT-09", Level.WARNING, message)
+        yield Found(page.place_in(element, "content"), "DT-09", FindingLevel.WARNING, message)
 
 
 def check_times(page: WrittenPage) -> Iterator[Found]:
@@ -234,11 +234,13 @@ def _judge_times(page: WrittenPage) -> Iterator[Found]:
         else:
             continue
         if is_living:
-            yield Found(place, "DT-06", Level.WARNING, f"{shown(value)} is a form that only readers of today know")
+            yield Found(
+                place, "DT-06", FindingLevel.WARNING, f"{shown(value)} is a form that only readers of today know"
+            )
             continue
         mend = "write it" if written is not None else "write a datetime attribute"
         message = f"{shown(value)} is no date or time; {mend} such as 2026-11-21, 08:20 or 2026-11-21T08:20:00Z"
-        yield Found(place, "DT-06", Level.ERROR, message)
+        yield Found(place, "DT-06", FindingLevel.ERROR, message)
 
 
 def _judge_changes(page: WrittenPage) -> Iterator[Found]:
@@ -248,24 +250,26 @@ def _judge_changes(page: WrittenPage) -> Iterator[Found]:
             continue
         place = page.place_in(element, "datetime")
         if is_living_moment(value):
-            yield Found(place, "DT-02", Level.WARNING, f"{shown(value)} is a form that only readers of today know")
+            yield Found(
+                place, "DT-02", FindingLevel.WARNING, f"{shown(value)} is a form that only readers of today know"
+            )
             continue
         message = f"{shown(value)} is no moment; write such as 2026-11-21 or 2026-11-21T08:20:00Z"
-        yield Found(place, "DT-02", Level.ERROR, message)
+        yield Found(place, "DT-02", FindingLevel.ERROR, message)
 
 
 def _told_once(rule: str, found: Iterable[Found]) -> Iterator[Found]:
     """Return the errors, and of the warnings the first one, with how many more there are."""
     living: list[Found] = []
     for at in found:
-        if at.level is Level.ERROR:
+        if at.level is FindingLevel.ERROR:
             yield at
         else:
             living.append(at)
     if living:
         others = f", as are {len(living) - 1} more" if len(living) > 1 else ""
         message = f"{living[0].message}{others}; older ones expect such as 2026-11-21 or 2026-11-21T08:20:00Z"
-        yield Found(living[0].place, rule, Level.WARNING, message)
+        yield Found(living[0].place, rule, FindingLevel.WARNING, message)
 
 
 def _field_of(element: PlacedElement) -> str | None:

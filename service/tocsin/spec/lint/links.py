@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tocsin.spec.html.microsyntax import SPACE, is_valid_boolean, is_valid_keyword, lower_ascii, split_tokens
-from tocsin.spec.html.positions import Found, Level
+from tocsin.spec.html.positions import FindingLevel, Found
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
 from tocsin.spec.infrastructure.urls import is_absolute_url, is_valid_url
 from tocsin.spec.links.links import read_sizes
@@ -142,7 +142,7 @@ class _Judged(NamedTuple):
 
     number: int
     rule: str
-    level: Level
+    level: FindingLevel
     message: str
 
 
@@ -178,33 +178,37 @@ def _judge(tag: str, tokens: list[str]) -> Iterator[_Judged]:
             message = (
                 f"HTML has given up the link type {shown(keyword)}; it is still read here, but not everywhere: {mend}"
             )
-            yield _Judged(number, "LK-44", Level.WARNING, message)
+            yield _Judged(number, "LK-44", FindingLevel.WARNING, message)
 
 
-def _explain(tag: str, problem: RelProblem) -> tuple[str, Level, str]:
+def _explain(tag: str, problem: RelProblem) -> tuple[str, FindingLevel, str]:
     keyword = problem.keyword
     what = shown(keyword)
     if problem.code == "duplicate":
-        return "LK-13", Level.ERROR, f"{what} stands twice in one rel; remove one"
+        return "LK-13", FindingLevel.ERROR, f"{what} stands twice in one rel; remove one"
     if problem.code == "synonym":
         canonical = SYNONYMS.get(keyword)
         mend = f"write {canonical}" if canonical else "write the type that it stands for"
-        return "LK-14", Level.ERROR, f"{what} is read, but may not be written; {mend}"
+        return "LK-14", FindingLevel.ERROR, f"{what} is read, but may not be written; {mend}"
     if problem.code == "not-allowed":
-        return "LK-40", Level.ERROR, f"{what} means nothing on the element {tag}; leave it out"
+        return "LK-40", FindingLevel.ERROR, f"{what} means nothing on the element {tag}; leave it out"
     if ":" in keyword:
-        return "LK-42", Level.ERROR, f"{what} holds a colon but is no absolute URL; write the URL that defines the type"
+        return (
+            "LK-42",
+            FindingLevel.ERROR,
+            f"{what} holds a colon but is no absolute URL; write the URL that defines the type",
+        )
     if (known := REGISTRY.get(keyword)) is not None and known.standing is Standing.DISCONTINUED:
-        return "LK-40", Level.ERROR, f"the link type {what} has been withdrawn; leave it out"
+        return "LK-40", FindingLevel.ERROR, f"the link type {what} has been withdrawn; leave it out"
     message = f"{what} is no link type that is registered; leave it out, or register it at {REGISTER_AT}"
-    return "LK-40", Level.WARNING, message
+    return "LK-40", FindingLevel.WARNING, message
 
 
 def _check_rev(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
     rev = element.get("rev") or ""
     mend = "rel=author" if lower_ascii(rev) == "made" else "the opposite type as rel"
     message = f"HTML has given up rev; it is still read here, but not everywhere: write {mend}"
-    yield Found(page.place_in(element, "rev"), "LK-44", Level.WARNING, message)
+    yield Found(page.place_in(element, "rev"), "LK-44", FindingLevel.WARNING, message)
 
 
 # The mset attributes of links: dates of reference, and copies.
@@ -218,13 +222,13 @@ _LIKE_A_DATE = re.compile(
 )
 
 _RULES = {
-    MsetProblem.EMPTY: ("MS-16", Level.WARNING),
-    MsetProblem.EMPTY_CANDIDATE: ("MS-02", Level.ERROR),
-    MsetProblem.DATE_AND_MORE: ("MS-03", Level.ERROR),
-    MsetProblem.COPY_AND_MORE: ("MS-05", Level.ERROR),
-    MsetProblem.UNRESOLVABLE: ("MS-07", Level.ERROR),
-    MsetProblem.INVALID_URL: ("MS-07", Level.ERROR),
-    MsetProblem.TOO_MANY: ("MS-02", Level.WARNING),
+    MsetProblem.EMPTY: ("MS-16", FindingLevel.WARNING),
+    MsetProblem.EMPTY_CANDIDATE: ("MS-02", FindingLevel.ERROR),
+    MsetProblem.DATE_AND_MORE: ("MS-03", FindingLevel.ERROR),
+    MsetProblem.COPY_AND_MORE: ("MS-05", FindingLevel.ERROR),
+    MsetProblem.UNRESOLVABLE: ("MS-07", FindingLevel.ERROR),
+    MsetProblem.INVALID_URL: ("MS-07", FindingLevel.ERROR),
+    MsetProblem.TOO_MANY: ("MS-02", FindingLevel.WARNING),
 }
 
 
@@ -238,7 +242,7 @@ def check_msets(page: WrittenPage) -> Iterator[Found]:
             continue
         if element.tag != "a" or element.get("href") is None:
             message = "mset says something of a link, and this is none; move it to an a element with an href"
-            yield Found(page.place_in(element, "mset"), "MS-01", Level.ERROR, message)
+            yield Found(page.place_in(element, "mset"), "MS-01", FindingLevel.ERROR, message)
             continue
         written = page.value_at(element, "mset")
         read = parse_mset(value, base, page.encoding)
@@ -251,7 +255,7 @@ def check_msets(page: WrittenPage) -> Iterator[Found]:
                 message = (
                     f"{shown(copy.rel)} is no link type that is registered; write such as memento, or leave it out"
                 )
-                yield Found(written.at(copy.rel_at or 0), "MS-08", Level.WARNING, message)
+                yield Found(written.at(copy.rel_at or 0), "MS-08", FindingLevel.WARNING, message)
 
 
 def _find_lost_dates(written: Value) -> Iterator[Found]:
@@ -260,7 +264,7 @@ def _find_lost_dates(written: Value) -> Iterator[Found]:
         text = match[1]
         if not (is_valid_date(text) or is_valid_global(text)):
             message = f"{shown(text)} is no whole date, so it is read as a URL; write such as 2026-11-21, or ./{text}"
-            yield Found(written.at(match.start(1)), "MS-04", Level.WARNING, message)
+            yield Found(written.at(match.start(1)), "MS-04", FindingLevel.WARNING, message)
 
 
 def _is_unknown(rel: str) -> bool:
@@ -293,12 +297,12 @@ def check_links(page: WrittenPage) -> Iterator[Found]:
     for element in page.named("a", "area"):
         if element.get("rel") is not None and element.get("href") is None:
             message = f"without an href this {element.tag} element is no link, so its rel says nothing; leave it out"
-            yield Found(page.place_in(element, "rel"), "LK-03", Level.WARNING, message)
+            yield Found(page.place_in(element, "rel"), "LK-03", FindingLevel.WARNING, message)
     for element in page.named("a", "area", "link"):
         media = element.get("media")
         if media is not None and not is_media_query_list(media):
             message = f'{shown(media)} is no media query; write such as "print" or "screen and (min-width: 40em)"'
-            yield Found(page.place_in(element, "media"), "CI-11", Level.ERROR, message)
+            yield Found(page.place_in(element, "media"), "CI-11", FindingLevel.ERROR, message)
         yield from _check_keywords(page, element)
     for tag, attribute in _BOOLEANS:
         for element in page.named(tag):
@@ -310,13 +314,13 @@ def _check_link(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
     types = {lower_ascii(token) for _, token in page.tokens(element, "rel")}
     if not types and not any(element.get(name) for name in ("rev", "itemprop", "property")):
         message = "a link element without rel links to nothing; write what the other resource is to this page"
-        yield Found(element.span[0], "LK-01", Level.WARNING, message)
+        yield Found(element.span[0], "LK-01", FindingLevel.WARNING, message)
     elif not element.get("href") and not element.get("imagesrcset"):
         message = "a link element without href links to nothing; write the URL of the other resource"
-        yield Found(page.place_in(element, "rel") if rel else element.span[0], "LK-01", Level.WARNING, message)
+        yield Found(page.place_in(element, "rel") if rel else element.span[0], "LK-01", FindingLevel.WARNING, message)
     if {"alternate", "stylesheet"} <= types and not element.get("title"):
-        message = "nobody can choose an alternate stylesheet that has no title; give it one"
-        yield Found(page.place_in(element, "rel"), "LK-33", Level.ERROR, message)
+        message = "an alternate stylesheet without a title cannot be chosen; give it one"
+        yield Found(page.place_in(element, "rel"), "LK-33", FindingLevel.ERROR, message)
     if element.get("sizes") is not None:
         yield from _check_sizes(page, element)
 
@@ -327,13 +331,13 @@ def _check_sizes(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
         size = lower_ascii(token)
         if size in seen:
             message = f"{shown(token)} stands twice in one value; remove one"
-            yield Found(place, "TOK-02", Level.ERROR, message)
+            yield Found(place, "TOK-02", FindingLevel.ERROR, message)
         elif not read_sizes(token):
             message = f'{shown(token)} is no size; write such as "16x16", or "any"'
-            yield Found(place, "LK-25", Level.ERROR, message)
+            yield Found(place, "LK-25", FindingLevel.ERROR, message)
         elif "X" in token:
             message = f"not every reader takes {shown(token)} for a size; write the x small"
-            yield Found(place, "LK-25", Level.WARNING, message)
+            yield Found(place, "LK-25", FindingLevel.WARNING, message)
         seen.add(size)
 
 
@@ -343,14 +347,14 @@ def _check_keywords(page: WrittenPage, element: PlacedElement) -> Iterator[Found
         if value is not None and not is_valid_keyword(value, keywords):
             known = ", ".join(keyword for keyword in keywords if keyword)
             message = f"{shown(value)} is none of the words that {attribute} knows; write one of {known}"
-            yield Found(page.place_in(element, attribute), "ENUM-02", Level.ERROR, message)
+            yield Found(page.place_in(element, attribute), "ENUM-02", FindingLevel.ERROR, message)
 
 
 def _check_boolean(page: WrittenPage, element: PlacedElement, attribute: str) -> Iterator[Found]:
     value = element.get(attribute)
     if value is not None and not is_valid_boolean(attribute, value):
         message = f"{attribute} is true whatever its value is; write the bare word, or leave it out for false"
-        yield Found(page.place_in(element, attribute), "NUM-03", Level.ERROR, message)
+        yield Found(page.place_in(element, attribute), "NUM-03", FindingLevel.ERROR, message)
 
 
 # What no URL holds, wherever in it; a per cent sign only before two digits.
@@ -377,12 +381,12 @@ def _check_href(page: WrittenPage, element: PlacedElement, href: str) -> Iterato
     before = len(href) - len(href.lstrip(SPACE))
     if is_valid_url(url, page.encoding):
         if (problem := _against_its_scheme(url)) is not None:
-            yield Found(page.value_at(element, "href").at(before), "URL-13", Level.WARNING, problem)
+            yield Found(page.value_at(element, "href").at(before), "URL-13", FindingLevel.WARNING, problem)
         return
     culprit = _FORBIDDEN.search(url)
     offset = before + (culprit.start() if culprit else 0)
     message = f"{shown(url)} is no valid URL; {_mend(url, culprit)}"
-    yield Found(page.value_at(element, "href").at(offset), _URL_RULES[element.tag], Level.ERROR, message)
+    yield Found(page.value_at(element, "href").at(offset), _URL_RULES[element.tag], FindingLevel.ERROR, message)
 
 
 def _mend(url: str, culprit: re.Match[str] | None) -> str:
@@ -418,15 +422,15 @@ def _check_pings(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
     for place, token in page.tokens(element, "ping"):
         if not is_valid_url(token, page.encoding):
             message = f"{shown(token)} is no valid URL to ping; mend it, or leave it out"
-            yield Found(place, "LK-09", Level.WARNING, message)
+            yield Found(place, "LK-09", FindingLevel.WARNING, message)
 
 
 def _check_profile(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
     for count, (place, token) in enumerate(page.tokens(element, "profile")):
         if count:
             message = "only the first URL of a profile counts; leave out the others"
-            yield Found(place, "LM-25", Level.WARNING, message)
+            yield Found(place, "LM-25", FindingLevel.WARNING, message)
             return
         if not (is_valid_url(token, page.encoding) and is_absolute_url(token)):
             message = f"{shown(token)} is no absolute URL, so it names no profile; write the profile's own"
-            yield Found(place, "LM-24", Level.ERROR, message)
+            yield Found(place, "LM-24", FindingLevel.ERROR, message)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.html.microsyntax import SPACE, is_valid_boolean, split_tokens
-from tocsin.spec.html.positions import MICRODATA, Found, Level, read_marked_places
+from tocsin.spec.html.positions import MICRODATA, FindingLevel, Found, read_marked_places
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
 from tocsin.spec.infrastructure.urls import is_absolute_url, is_valid_url
 from tocsin.spec.lint.page import shown
@@ -78,7 +78,7 @@ def check_crawl(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
                 f"itemref {shown(element.get('itemref') or '')} leads {how_often} to what the item has anyway, or to "
                 "the item itself; let it name only what stands elsewhere, each element once"
             )
-            yield Found(page.place_in(element, "itemref"), "MD-13", Level.ERROR, message)
+            yield Found(page.place_in(element, "itemref"), "MD-13", FindingLevel.ERROR, message)
 
 
 def check_rings(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
@@ -92,7 +92,7 @@ def check_rings(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
             f"{_name(placed.elements[held])} and {_name(placed.elements[holder])} hold each other, so readers leave "
             "one of them out somewhere; let itemref lead one way only"
         )
-        yield Found(page.place_in(element, "itemref"), "MD-12", Level.WARNING, message)
+        yield Found(page.place_in(element, "itemref"), "MD-12", FindingLevel.WARNING, message)
 
 
 def _name(element: PlacedElement) -> str:
@@ -137,7 +137,7 @@ def check_use(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
             f"{shown(element.get('itemprop') or '')} is the property of no item; put it into one, or let an item's "
             "itemref name it"
         )
-        yield Found(page.place_in(element, "itemprop"), "MD-15", Level.ERROR, message)
+        yield Found(page.place_in(element, "itemprop"), "MD-15", FindingLevel.ERROR, message)
     if placed.data.is_cut:  # an item may be one of those that were left out
         return
     stray = {element.span for element in placed.stray}
@@ -145,7 +145,7 @@ def check_use(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
         element = placed.elements[item]
         if element.span not in stray:
             message = "only items that are themselves unused have this one; let an item without itemprop refer to them"
-            yield Found(page.place_in(element, "itemscope"), "MD-15", Level.ERROR, message)
+            yield Found(page.place_in(element, "itemscope"), "MD-15", FindingLevel.ERROR, message)
 
 
 def _find_unused(placed: PlacedItems) -> Iterator[Item]:
@@ -179,13 +179,13 @@ def check_itemprop(page: WrittenPage, element: PlacedElement) -> Iterator[Found]
         problem = _against_url(token)
         if token in known:
             message = f"{shown(token)} stands here twice, and counts once; remove one"
-            yield Found(place, "TOK-02", Level.ERROR, message)
+            yield Found(place, "TOK-02", FindingLevel.ERROR, message)
         elif problem is not None:
-            yield Found(place, "MD-08", Level.ERROR, problem)
+            yield Found(place, "MD-08", FindingLevel.ERROR, problem)
         known.add(token)
     if not known:
         message = "an itemprop without a name adds nothing; write the name of a property, or leave it out"
-        yield Found(page.place_in(element, "itemprop"), "MD-08", Level.ERROR, message)
+        yield Found(page.place_in(element, "itemprop"), "MD-08", FindingLevel.ERROR, message)
 
 
 def _against_url(name: str) -> str | None:
@@ -213,7 +213,7 @@ def check_names(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
             for place, token in page.tokens(element, "itemprop"):
                 if "." in token and ":" not in token:
                     message = f"{shown(token)} is a name with a point, of an item without a type; write a plain word"
-                    yield Found(place, "MD-08", Level.ERROR, message)
+                    yield Found(place, "MD-08", FindingLevel.ERROR, message)
 
 
 def _find_typed(placed: PlacedItems) -> set[Item]:
@@ -262,7 +262,7 @@ def check_values(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
             element, value = found[0]
             others = f" (as are {len(found) - 1} more)" if len(found) > 1 else ""
             message = f"{shown(value)} {problem}{others}; write it {mend}"
-            yield Found(page.place_in(element, "itemprop"), "MD-11", Level.WARNING, message)
+            yield Found(page.place_in(element, "itemprop"), "MD-11", FindingLevel.WARNING, message)
 
 
 _MOST_PROPERTIES: Final = 100_000
@@ -290,7 +290,9 @@ def tell_faults(
             attribute = "itemtype" if isinstance(fault.at, Item) else "itemprop"
             place = page.place_in(placed.elements[fault.at], attribute)
             message = fault.problem if fault.value is None else f"{shown(fault.value)} {fault.problem}"
-            yield Found(place, fault.rule, Level.WARNING if fault.rule in _UNWISE else Level.ERROR, message)
+            yield Found(
+                place, fault.rule, FindingLevel.WARNING if fault.rule in _UNWISE else FindingLevel.ERROR, message
+            )
 
 
 # What an author must keep of contacts, a vocabulary of text 003 (VC-01 to VC-08).
@@ -389,7 +391,7 @@ def _unless_right(written: str, right: set[str], judged: Iterator[Found]) -> Ite
     """Return what is wrong with a value; nothing is looked for where it is known to be right.
 
     right   values with which nothing is wrong wherever they stand; grows
-    judged  what is found as soon as somebody asks
+    judged  its faults, found lazily
     """
     if written in right:
         return
@@ -409,11 +411,11 @@ def _check_attributes(
                 message = (
                     f"without itemscope this makes no item, which {what}; write itemscope, or leave {attribute} out"
                 )
-                yield Found(page.place_in(element, attribute), rule, Level.ERROR, message)
+                yield Found(page.place_in(element, attribute), rule, FindingLevel.ERROR, message)
         return
     if not is_valid_boolean("itemscope", scope):
         message = f"itemscope is true by standing here, whatever {shown(scope)} is to say; write it bare"
-        yield Found(page.place_in(element, "itemscope"), "MD-01", Level.ERROR, message)
+        yield Found(page.place_in(element, "itemscope"), "MD-01", FindingLevel.ERROR, message)
     if (type_ := element.get("itemtype")) is not None:
         yield from _unless_right(type_, right_types, _check_type(page, element, type_))
     if (identifier := element.get("itemid")) is not None:
@@ -434,16 +436,16 @@ def _check_type(page: WrittenPage, element: PlacedElement, written: str) -> Iter
             message = f"{shown(each)} is no valid URL; write it percent-encoded, letter by letter as others write it"
         else:
             continue
-        yield Found(place, "MD-03", Level.ERROR, message)
+        yield Found(place, "MD-03", FindingLevel.ERROR, message)
     if not types:
         message = "an empty itemtype is none; write the URL of a type, or leave it out"
-        yield Found(place, "MD-03", Level.ERROR, message)
+        yield Found(place, "MD-03", FindingLevel.ERROR, message)
     elif len(types) > 1:
         message = "only readers of today know several types of one item; write one, if all readers are to know it"
-        yield Found(place, "MD-18", Level.WARNING, message)
+        yield Found(place, "MD-18", FindingLevel.WARNING, message)
     elif written != types[0]:
         message = f"white space around {shown(types[0])} is part of the type to older readers; leave it out"
-        yield Found(place, "MD-03", Level.ERROR, message)
+        yield Found(place, "MD-03", FindingLevel.ERROR, message)
 
 
 def _check_identifier(page: WrittenPage, element: PlacedElement, written: str) -> Iterator[Found]:
@@ -451,14 +453,14 @@ def _check_identifier(page: WrittenPage, element: PlacedElement, written: str) -
     url = written.strip(SPACE)
     if not is_valid_url(url, page.encoding):
         message = f"{shown(url)} is no valid URL, so it identifies nothing; mend it, or leave it out"
-        yield Found(place, "MD-05", Level.ERROR, message)
+        yield Found(place, "MD-05", FindingLevel.ERROR, message)
     types = split_tokens(element.get("itemtype") or "")
     if not types:
         message = "an item without a type has no identifier; write its itemtype, or leave itemid out"
-        yield Found(place, "MD-06", Level.ERROR, message)
+        yield Found(place, "MD-06", FindingLevel.ERROR, message)
     elif not _WITHOUT_IDS.isdisjoint(types):
         message = f"items of type {shown(types[0])} have no identifiers; leave itemid out"
-        yield Found(place, "MD-06", Level.ERROR, message)
+        yield Found(place, "MD-06", FindingLevel.ERROR, message)
 
 
 def _check_references(page: WrittenPage, element: PlacedElement, identifiers: set[str]) -> Iterator[Found]:
@@ -466,10 +468,10 @@ def _check_references(page: WrittenPage, element: PlacedElement, identifiers: se
     for place, token in page.tokens(element, "itemref"):
         if token in known:
             message = f"{shown(token)} stands here twice, and its properties count once; remove one"
-            yield Found(place, "TOK-02", Level.ERROR, message)
+            yield Found(place, "TOK-02", FindingLevel.ERROR, message)
         elif token not in identifiers:
             message = f"the page has no element with the id {shown(token)}; write it as that does, letter by letter"
-            yield Found(place, "MD-07", Level.ERROR, message)
+            yield Found(place, "MD-07", FindingLevel.ERROR, message)
         known.add(token)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from tocsin.spec.html.positions import Level
+from tocsin.spec.html.positions import FindingLevel
 
 _AWARENESS: Final = "awareness specification, 2.1"
 _META: Final = "LINK, META and PROFILE"
@@ -23,18 +23,18 @@ class Rule(NamedTuple):
     source   the text that asks for it
     """
 
-    level: Level
+    level: FindingLevel
     promise: str
     help: str
     source: str
 
 
 def _error(promise: str, why: str, source: str) -> Rule:
-    return Rule(Level.ERROR, promise, why, source)
+    return Rule(FindingLevel.ERROR, promise, why, source)
 
 
 def _warning(promise: str, why: str, source: str) -> Rule:
-    return Rule(Level.WARNING, promise, why, source)
+    return Rule(FindingLevel.WARNING, promise, why, source)
 
 
 RULES: Final[dict[str, Rule]] = {

@@ -128,7 +128,7 @@ _FIELDS = {
 }
 
 
-class Line(NamedTuple):
+class RobotsLine(NamedTuple):
     """A line that says something.
 
     number  from 1
@@ -142,7 +142,7 @@ class Line(NamedTuple):
     shown: str
 
 
-class Record:
+class RobotsGroup:
     """The rules for some robots, all named in a row.
 
     names   in lower case, without version, each with the line that has it
@@ -153,8 +153,8 @@ class Record:
     __slots__ = ("delays", "names", "rules")
 
     def __init__(self) -> None:
-        self.names: list[tuple[str, Line]] = []
-        self.rules: list[Line] = []
+        self.names: list[tuple[str, RobotsLine]] = []
+        self.rules: list[RobotsLine] = []
         self.delays: list[float] = []
 
 
@@ -175,13 +175,13 @@ def decode_robots(body: bytes, *, cut: bool = False) -> str:
     return text[: max(text.rfind("\n"), text.rfind("\r")) + 1] if cut else text
 
 
-def read_records(text: str) -> tuple[list[Record], list[Line]]:
+def read_records(text: str) -> tuple[list[RobotsGroup], list[RobotsLine]]:
     """Split a robots.txt into its records, in order, and the lines that name sitemaps.
 
     Blank lines and unknown fields separate nothing. A page of HTML, which servers send instead, has no records.
     """
-    records: list[Record] = []
-    sitemaps: list[Line] = []
+    records: list[RobotsGroup] = []
+    sitemaps: list[RobotsLine] = []
     record, is_naming = None, False
     if _HTML.match(text):
         return records, sitemaps
@@ -194,7 +194,7 @@ def read_records(text: str) -> tuple[list[Record], list[Line]]:
                 sitemaps.append(line)
         elif line.field == "user-agent":
             if record is None or not is_naming:
-                record, is_naming = Record(), True
+                record, is_naming = RobotsGroup(), True
                 records.append(record)
             if name := _name(line.value):
                 record.names.append((name, line))
@@ -204,7 +204,7 @@ def read_records(text: str) -> tuple[list[Record], list[Line]]:
     return records, sitemaps
 
 
-def _take(record: Record, line: Line) -> None:
+def _take(record: RobotsGroup, line: RobotsLine) -> None:
     if line.field == "crawl-delay":
         if _SECONDS.fullmatch(line.value):
             record.delays.append(float(line.value))
@@ -212,7 +212,7 @@ def _take(record: Record, line: Line) -> None:
         record.rules.append(line)
 
 
-def _read_line(number: int, raw: str) -> Line | None:
+def _read_line(number: int, raw: str) -> RobotsLine | None:
     content = raw.partition("#")[0]
     found = _FIELD.match(content)
     field = _FIELDS.get(found[1].strip().lower()) if found else None
@@ -221,7 +221,7 @@ def _read_line(number: int, raw: str) -> Line | None:
         if found is None:
             return None
         field = _FIELDS[found[1].lower()]
-    return Line(number, field, found[2].strip(), _shown(content))
+    return RobotsLine(number, field, found[2].strip(), _shown(content))
 
 
 def _name(value: str) -> str:
@@ -236,20 +236,6 @@ def _shown(content: str) -> str:
     clean = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text[:MOST_SHOWN])
     return clean if len(text) <= MOST_SHOWN else f"{clean}…"
 
-
-__all__ = [
-    "ALLOWED",
-    "LONGEST_ROBOTS_BYTES",
-    "AgentRules",
-    "Policy",
-    "RobotsRules",
-    "Ruling",
-    "decode_robots",
-    "parse_robots",
-    "policy_of",
-    "read_robots",
-    "robots_url",
-]
 
 _MOST_AGENTS = 8
 _WORD = re.compile(r"[\w-]+")
@@ -288,7 +274,7 @@ class _Rule(NamedTuple):
     allows: bool
     number: int
     shown: str
-    named: Line
+    named: RobotsLine
 
     @property
     def ruling(self) -> Ruling:
@@ -303,7 +289,9 @@ class AgentRules:
     size         how many rules these are
     """
 
-    def __init__(self, records: Sequence[tuple[Record, Line]], also_forbidding: Sequence[AgentRules] = ()) -> None:
+    def __init__(
+        self, records: Sequence[tuple[RobotsGroup, RobotsLine]], also_forbidding: Sequence[AgentRules] = ()
+    ) -> None:
         """Collect the rules of the records that are for the robot.
 
         also_forbidding  of the records that may be for it: they can forbid, but not allow
@@ -353,7 +341,7 @@ class AgentRules:
                 break
         return ALLOWED if best is None else best.ruling
 
-    def _add(self, line: Line, named: Line) -> None:
+    def _add(self, line: RobotsLine, named: RobotsLine) -> None:
         pattern = parse_pattern(line.value)
         rule = _Rule(pattern.octets, line.field == "allow", line.number, line.shown, named)
         if len(pattern.parts) > 1:
@@ -372,7 +360,7 @@ class RobotsRules:
     sitemaps  the addresses that it names, as written, in order, each once
     """
 
-    def __init__(self, records: Sequence[Record], sitemaps: Sequence[Line]) -> None:
+    def __init__(self, records: Sequence[RobotsGroup], sitemaps: Sequence[RobotsLine]) -> None:
         self._records = records
         self._of_agent: dict[str, AgentRules] = {}
         self.sitemaps = tuple(dict.fromkeys(line.value for line in sitemaps))
@@ -440,13 +428,13 @@ def _better(one: _Rule | None, other: _Rule | None) -> _Rule | None:
     return other if other[:2] > one[:2] else one
 
 
-def _rules_for(agent: str, records: Sequence[Record]) -> AgentRules:
+def _rules_for(agent: str, records: Sequence[RobotsGroup]) -> AgentRules:
     """Find the records that name this robot, by the longest of its names, or else those for every robot.
 
     Records whose name is only the beginning of one of its names may forbid beside those for every robot, never allow:
     to RFC 9309 (2.2.1) they are for another robot, to text 001 they are for this one.
     """
-    naming: dict[str, list[tuple[Record, Line]]] = defaultdict(list)
+    naming: dict[str, list[tuple[RobotsGroup, RobotsLine]]] = defaultdict(list)
     for record in records:
         for name, line in dict(record.names).items():
             naming[name].append((record, line))

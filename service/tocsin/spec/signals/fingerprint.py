@@ -36,10 +36,10 @@ class Content(Struct, frozen=True, gc=False):
 
 
 GONE: Final = ", gone"
-"""How `Place.what` ends where nothing is left to recognise it by."""
+"""How `ContentPlace.what` ends where nothing is left to recognise it by."""
 
 
-class Place(Struct, frozen=True, gc=False):
+class ContentPlace(Struct, frozen=True, gc=False):
     """Where a content differs from the one before.
 
     key   names the place on every page of the host
@@ -68,7 +68,7 @@ class ContentChange(Struct, frozen=True):
     blocks: int = 0
     added: int = 0
     removed: int = 0
-    places: tuple[Place, ...] = ()
+    places: tuple[ContentPlace, ...] = ()
     noise: tuple[str, ...] = ()
     key: bytes | None = None
     excerpt: str = ""
@@ -290,7 +290,7 @@ def compare(before: bytes, latest: Content, muted: Collection[int]) -> ContentCh
         blocks=len(new.rows),
         added=len(come),
         removed=len(gone),
-        places=tuple([Place(key, what) for key, what in places.items()][:_MOST_PLACES]),
+        places=tuple([ContentPlace(key, what) for key, what in places.items()][:_MOST_PLACES]),
         noise=tuple(dict.fromkeys(noise)),
         key=_key(gone, come),
         excerpt=excerpt,

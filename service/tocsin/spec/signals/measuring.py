@@ -9,7 +9,7 @@ from msgspec import Struct
 from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.signals import SOURCES
 from tocsin.spec.signals.content import compare_contents
-from tocsin.spec.signals.reading import Asked, read_signals
+from tocsin.spec.signals.reading import ContentSelectors, read_signals
 from tocsin.spec.signals.weigh import weigh
 from tocsin.spec.topper.compare import Comparison, Outcome, compare
 from tocsin.spec.topper.state import PageState, read_state
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tocsin.spec.signals.fingerprint import ContentChange
     from tocsin.spec.signals.reading import Readings
-    from tocsin.spec.signals.weigh import Rule
+    from tocsin.spec.signals.weigh import SignalRule
     from tocsin.spec.topper.compare import Thresholds
 
 Label: TypeAlias = Literal["edit", "noise", ""]
@@ -32,7 +32,7 @@ MOST_WRONG: Final = 0.01
 _NOTHING_SAID: Final = PageState((None,) * 12)
 
 
-class Version(Struct, frozen=True):
+class PageVersion(Struct, frozen=True):
     """One version of a page.
 
     readings  None for bytes that are not a page
@@ -77,7 +77,7 @@ class Case(Struct, frozen=True):
         return self.judged.is_told == (self.label == "edit") if self.label else None
 
 
-class Row(Struct, frozen=True):
+class ConfusionRow(Struct, frozen=True):
     """A row of the table of confusion.
 
     group    edit, smaller edit, noise, or no label
@@ -105,19 +105,19 @@ class Row(Struct, frozen=True):
 EDIT, SMALLER_EDIT, NOISE, UNLABELLED = GROUPS = ("edit", "smaller edit", "noise", "no label")
 
 
-def read_version(body: bytes, asked: Asked) -> Version:
+def read_version(body: bytes, asked: ContentSelectors) -> PageVersion:
     """Read a version of a page from its bytes.
 
     Raises TooComplex for a page that is too complex to parse.
     """
     whole = parse_whole(body, None)
     if whole is None:
-        return Version(_NOTHING_SAID, None)
-    return Version(read_state(whole.metas), read_signals(whole, (), {}, asked, ""))
+        return PageVersion(_NOTHING_SAID, None)
+    return PageVersion(read_state(whole.metas), read_signals(whole, (), {}, asked, ""))
 
 
 def judge(
-    old: Version, new: Version, elapsed: timedelta, thresholds: Thresholds, rules: Collection[Rule] = ()
+    old: PageVersion, new: PageVersion, elapsed: timedelta, thresholds: Thresholds, rules: Collection[SignalRule] = ()
 ) -> Judged:
     """Judge a pair as a check would that knows only the older version of the page."""
     found = compare(old.state, new.state, elapsed, thresholds)
@@ -137,7 +137,7 @@ def judge(
     return Judged(weighed.says != "nothing", is_content, change, why)
 
 
-def count(cases: Iterable[Case]) -> list[Row]:
+def count(cases: Iterable[Case]) -> list[ConfusionRow]:
     """Return the table of confusion: a row for each kind in each group, groups in their order, kinds by name."""
     counted: dict[tuple[int, str], list[Case]] = {}
     for case in cases:
@@ -145,7 +145,7 @@ def count(cases: Iterable[Case]) -> list[Row]:
     return [_row(GROUPS[group], kind, found) for (group, kind), found in sorted(counted.items())]
 
 
-def total(rows: Sequence[Row]) -> list[Row]:
+def total(rows: Sequence[ConfusionRow]) -> list[ConfusionRow]:
     """Return a row for each group that there is."""
     sums = []
     for group in GROUPS:
@@ -154,11 +154,11 @@ def total(rows: Sequence[Row]) -> list[Row]:
             pairs, told, content = (
                 sum(column) for column in zip(*((r.pairs, r.told, r.content) for r in own), strict=True)
             )
-            sums.append(Row(group, "", pairs, told, content))
+            sums.append(ConfusionRow(group, "", pairs, told, content))
     return sums
 
 
-def is_well(totals: Iterable[Row]) -> bool:
+def is_well(totals: Iterable[ConfusionRow]) -> bool:
     """Return whether at most `MOST_WRONG` of the edits of a sentence or more, and of the noise, are misjudged."""
     return all((row.wrong or 0) <= MOST_WRONG * row.pairs for row in totals if row.group in {EDIT, NOISE})
 
@@ -169,9 +169,9 @@ def _group_of(case: Case) -> str:
     return NOISE if case.label else UNLABELLED
 
 
-def _row(group: str, kind: str, cases: Sequence[Case]) -> Row:
+def _row(group: str, kind: str, cases: Sequence[Case]) -> ConfusionRow:
     told = sum(case.judged.is_told for case in cases)
-    return Row(group, kind, len(cases), told, sum(case.judged.is_content for case in cases))
+    return ConfusionRow(group, kind, len(cases), told, sum(case.judged.is_content for case in cases))
 
 
 def _wrong(group: str, pairs: int, found: int) -> int | None:

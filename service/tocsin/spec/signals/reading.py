@@ -22,7 +22,7 @@ READ_AS: Final = "1"
 _READERS: Final = f"{READ_AS}.{content.READ_AS}"
 
 
-class Asked(Struct, frozen=True):
+class ContentSelectors(Struct, frozen=True):
     """The user's CSS selectors for the content.
 
     look_at     the content is what these elements hold
@@ -53,7 +53,7 @@ class Readings(Struct, frozen=True):
     text: int = 0
 
 
-def read_as(asked: Asked) -> str:
+def read_as(asked: ContentSelectors) -> str:
     """Return a name for the readers and selectors: only readings of the same name can be compared."""
     if not asked.look_at and not asked.ignore:
         return _READERS
@@ -65,7 +65,7 @@ def read_signals(
     whole: Whole,
     headers: Sequence[tuple[str, str]],
     listed: Mapping[str, str],
-    asked: Asked,
+    asked: ContentSelectors,
     url: str,
     *,
     text: int = 0,
@@ -88,12 +88,14 @@ def read_signals(
     return Readings(read_as(asked), _values_of(seen), read, (*seen.linked.problems, *problems), found)
 
 
-def read_other(body: bytes, headers: Sequence[tuple[str, str]], listed: Mapping[str, str], asked: Asked) -> Readings:
+def read_other(
+    body: bytes, headers: Sequence[tuple[str, str]], listed: Mapping[str, str], asked: ContentSelectors
+) -> Readings:
     """Read the signals of a response that is not HTML, and its content, from its bytes; never raises."""
     return Readings(read_as(asked), _values_of(Seen(None, headers, listed, "")), content.content_of_bytes(body))
 
 
-def _content_of(whole: Whole, asked: Asked) -> tuple[Content | None, tuple[str, ...]]:
+def _content_of(whole: Whole, asked: ContentSelectors) -> tuple[Content | None, tuple[str, ...]]:
     """Return the content, and problems with the selectors; no content if a selector is invalid."""
     problems: tuple[str, ...] = ()
     if asked.look_at or asked.ignore:

@@ -29,7 +29,7 @@ _BETWEEN: Final = re.compile(r"[\s._]+")
 _WHOLE: Final = 100
 
 
-class Rule(Struct, frozen=True):
+class SignalRule(Struct, frozen=True):
     """A rule of the user for changes of one signal.
 
     signal  its name
@@ -44,7 +44,7 @@ class Rule(Struct, frozen=True):
     text: str
 
 
-def parse_rule(text: str, names: Collection[str]) -> Rule:
+def parse_rule(text: str, names: Collection[str]) -> SignalRule:
     """Read one rule.
 
     names  of all signals; a unique part of a name is enough, and spaces are read as dots
@@ -67,11 +67,11 @@ def parse_rule(text: str, names: Collection[str]) -> Rule:
     if by and (signal != CONTENT or not 0 < share <= 1):
         raise ValueError(f'{text!r}: only the content changes by a share, of 1 to 100 %: "content by 30 %: major"')
     says: Says = {"major": "major", "minor": "minor"}.get(verb.lower(), "nothing")  # type: ignore[assignment]  # of Says
-    return Rule(signal, says, share, text.strip())
+    return SignalRule(signal, says, share, text.strip())
 
 
 @lru_cache(maxsize=256)
-def parse_rules(texts: tuple[str, ...], names: tuple[str, ...]) -> tuple[Rule, ...]:
+def parse_rules(texts: tuple[str, ...], names: tuple[str, ...]) -> tuple[SignalRule, ...]:
     """Read rules that were checked when they were set; what cannot be read since then says nothing."""
     rules = []
     for text in texts:
@@ -82,7 +82,7 @@ def parse_rules(texts: tuple[str, ...], names: tuple[str, ...]) -> tuple[Rule, .
     return tuple(rules)
 
 
-def rule_for(signal: str, rules: Iterable[Rule], share: float = 1.0) -> Rule | None:
+def rule_for(signal: str, rules: Iterable[SignalRule], share: float = 1.0) -> SignalRule | None:
     """Find the rule in force for a signal, the content's by the largest share that was reached; None: the default."""
     reached = [rule for rule in rules if rule.signal == signal and rule.share <= share]
     return max(reached, key=lambda rule: rule.share, default=None)
@@ -159,7 +159,7 @@ def weigh(
     *,
     sources: Mapping[str, str],
     declares: bool,
-    rules: Collection[Rule] = (),
+    rules: Collection[SignalRule] = (),
     muted: Collection[str] = (),
 ) -> Weighed:
     """Weigh the signals of a page whose twelve fields say nothing new.
@@ -217,7 +217,7 @@ def _hear(
     name: str,
     previous: str | None,
     latest: str | None,
-    rules: Collection[Rule],
+    rules: Collection[SignalRule],
     muted: Collection[str],
     source: str,
     *,
@@ -243,7 +243,7 @@ def _hear(
     return Heard(name, previous, latest, says, rule, why)
 
 
-def _hear_content(change: ContentChange, said: Rule | None) -> Heard:
+def _hear_content(change: ContentChange, said: SignalRule | None) -> Heard:
     words = in_words(change)
     if said is None:
         return Heard(CONTENT, None, words, "minor", EDITED, f"the content changed: {words}")

@@ -35,7 +35,7 @@ class Suspicion(Struct, frozen=True):
     evidence: str
 
 
-class Limits(NamedTuple):
+class LengthLimits(NamedTuple):
     """The most that a page of a kind shows, in letters as `PageView` counts them.
 
     text       of its own
@@ -52,13 +52,13 @@ class Limits(NamedTuple):
     little: int = 0
 
 
-_CHALLENGE: Final = Limits(text=1500, short=700, bare=200)
-_LOGIN: Final = Limits(text=900, short=250, bare=120, little=300)
-_CONSENT: Final = Limits(text=2500, links=600, short=700, little=100)
-_PARKED: Final = Limits(text=1200, links=1500, short=300, bare=150)
-_MAINTENANCE: Final = Limits(text=900, links=600, short=250, bare=60, little=300)
-_NOT_FOUND: Final = Limits(text=1500, short=400, bare=120)
-_REFUSED: Final = Limits(text=900, links=500, bare=60)
+_CHALLENGE: Final = LengthLimits(text=1500, short=700, bare=200)
+_LOGIN: Final = LengthLimits(text=900, short=250, bare=120, little=300)
+_CONSENT: Final = LengthLimits(text=2500, links=600, short=700, little=100)
+_PARKED: Final = LengthLimits(text=1200, links=1500, short=300, bare=150)
+_MAINTENANCE: Final = LengthLimits(text=900, links=600, short=250, bare=60, little=300)
+_NOT_FOUND: Final = LengthLimits(text=1500, short=400, bare=120)
+_REFUSED: Final = LengthLimits(text=900, links=500, bare=60)
 
 # Where the requested URL is such a place itself, the page there is what was asked for.
 _NEVER_AT_ITS_PLACE: Final = frozenset({"login", "consent", "maintenance", "not-found"})
@@ -447,7 +447,7 @@ class _Kind(NamedTuple):
 
     name: str
     meaning: str
-    limits: Limits | None
+    limits: LengthLimits | None
     find: Callable[[SuspectPage], Iterator[str]]
 
 

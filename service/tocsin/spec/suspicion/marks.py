@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from tocsin.spec.words import read_lists, split_phrases
 
 
-class Mark(NamedTuple):
+class ProductMark(NamedTuple):
     """A mark and the product that leaves it.
 
     needle  in lower case, as `PageView.code` writes attributes and scripts; or a header as "name: value"
@@ -19,7 +19,7 @@ class Mark(NamedTuple):
 
 MARKS: Final = {
     name: tuple(
-        Mark(mark.replace("\\n", "\n").replace("\\s", " "), product)
+        ProductMark(mark.replace("\\n", "\n").replace("\\s", " "), product)
         for product, text in entries.items()
         for mark in split_phrases(text)
     )
@@ -28,6 +28,6 @@ MARKS: Final = {
 """The marks of each list, in the order of the file."""
 
 
-def find_mark(name: str, code: str) -> Mark | None:
+def find_mark(name: str, code: str) -> ProductMark | None:
     """Return the first mark of a list that the code contains."""
     return next((mark for mark in MARKS[name] if mark.needle in code), None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tocsin.spec.html.microsyntax import SPACE, lower_ascii, split_tokens
-from tocsin.spec.html.positions import Found, Level, value_span
+from tocsin.spec.html.positions import FindingLevel, Found, value_span
 from tocsin.spec.topper.dates import granularity, parse_token
 from tocsin.spec.topper.state import TOPPER_FIELDS
 
@@ -97,7 +97,10 @@ def _cut(token: WrittenToken) -> str:
 def _lint_element(element: WrittenElement) -> Iterator[Found]:
     if not element.tokens:
         yield Found(
-            element.placed.tag[0], "T12", Level.ERROR, f"{element.field} without a value counts as absent; give it one"
+            element.placed.tag[0],
+            "T12",
+            FindingLevel.ERROR,
+            f"{element.field} without a value counts as absent; give it one",
         )
         return
     seen: set[str] = set()
@@ -106,7 +109,10 @@ def _lint_element(element: WrittenElement) -> Iterator[Found]:
             yield from _lint_word(element, token)
         elif token.text in seen:
             yield Found(
-                token.start, "T06", Level.ERROR, f"{_cut(token)} stands twice in one value and counts once; remove one"
+                token.start,
+                "T06",
+                FindingLevel.ERROR,
+                f"{_cut(token)} stands twice in one value and counts once; remove one",
             )
         seen.add(token.text)
     yield from _lint_granularity(element)
@@ -118,15 +124,17 @@ def _lint_word(element: WrittenElement, token: WrittenToken) -> Iterator[Found]:
     if lower_ascii(token.text) in _WORDS:
         if element.field != "topper":
             message = f"{shown} has no place in {element.field}, which holds dates; write a topper element for it"
-            yield Found(token.start, "T08", Level.ERROR, message)
+            yield Found(token.start, "T08", FindingLevel.ERROR, message)
         elif len(element.tokens) > 1:
-            yield Found(token.start, "T01", Level.ERROR, f"{shown} stands alone in its value; leave out it or the rest")
+            yield Found(
+                token.start, "T01", FindingLevel.ERROR, f"{shown} stands alone in its value; leave out it or the rest"
+            )
     elif element.field == "topper" and not shown[:1].isdecimal():
         message = f"{shown} is neither true nor false nor a date such as 2026-11-21; write one of them"
-        yield Found(token.start, "T01", Level.ERROR, message)
+        yield Found(token.start, "T01", FindingLevel.ERROR, message)
     else:
         message = f"{shown} is no date of the W3C note; write such as 2026, 2026-11, 2026-11-21 or 2026-11-21T08:20Z"
-        yield Found(token.start, "T05", Level.ERROR, message)
+        yield Found(token.start, "T05", FindingLevel.ERROR, message)
 
 
 def _lint_granularity(element: WrittenElement) -> Iterator[Found]:
@@ -138,7 +146,7 @@ def _lint_granularity(element: WrittenElement) -> Iterator[Found]:
                 f"{_cut(token)} says a {_GRANULARITIES[fine]}, {_cut(dates[0])} a {_GRANULARITIES[first]}: "
                 f"write all dates of a value alike"
             )
-            yield Found(token.start, "T10", Level.WARNING, message)
+            yield Found(token.start, "T10", FindingLevel.WARNING, message)
             return
 
 
@@ -149,7 +157,7 @@ def _lint_page(elements: tuple[WrittenElement, ...]) -> Iterator[Found]:
     if wanted:
         for token in refused:
             message = f"a page says not both topper {_cut(wanted[0])} and topper false; remove one of them"
-            yield Found(token.start, "T07", Level.ERROR, message)
+            yield Found(token.start, "T07", FindingLevel.ERROR, message)
     major = {
         token.interval: _cut(token)
         for element in elements
@@ -161,4 +169,4 @@ def _lint_page(elements: tuple[WrittenElement, ...]) -> Iterator[Found]:
             if element.field != "topper-major" and token.interval is not None and token.interval in major:
                 also = major[token.interval]
                 message = f"{_cut(token)} is a major change too ({also} in topper-major); say it only there"
-                yield Found(token.start, "T11", Level.WARNING, message)
+                yield Found(token.start, "T11", FindingLevel.WARNING, message)

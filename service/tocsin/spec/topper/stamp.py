@@ -27,7 +27,7 @@ _BLANK = re.compile(r"[ \t]*(\r\n|\n|\r|\Z)")
 _DOCTYPE = re.compile(rf"(?:[{SPACE}]++|<!--(?>.*?-->)|<\?[^>]*+>)*+<!doctype[^>]*>", re.IGNORECASE | re.DOTALL)
 
 
-class Edit(NamedTuple):
+class TextEdit(NamedTuple):
     """Text that replaces the text from `start` to `end`."""
 
     start: int
@@ -90,7 +90,7 @@ def _open(source: bytes, encoding: str) -> tuple[str, bytes, str]:
     raise UsageError(f"the page is not valid {encoding}; save it as UTF-8")
 
 
-def _plan(text: str, layout: Layout, wanted: Interval, at: str, *, major: bool, is_xhtml: bool) -> list[Edit]:
+def _plan(text: str, layout: Layout, wanted: Interval, at: str, *, major: bool, is_xhtml: bool) -> list[TextEdit]:
     elements = find_elements(text, layout.metas)
     majors = [element for element in elements if element.field == "topper-major"]
     others = [element for element in elements if element.field != "topper-major"]
@@ -111,30 +111,30 @@ def _name(elements: list[WrittenElement], wanted: Interval) -> bool:
     return any(token.interval == wanted for element in elements for token in element.tokens)
 
 
-def _apply(text: str, edits: list[Edit]) -> str:
+def _apply(text: str, edits: list[TextEdit]) -> str:
     for edit in sorted(edits, reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
     return text
 
 
-def _with(text: str, element: WrittenElement, at: str) -> Edit:
+def _with(text: str, element: WrittenElement, at: str) -> TextEdit:
     """Add a token to an element's content."""
     placed = element.placed
     if "content" not in placed.attributes:
         end = max(span[1] for span in placed.attributes.values())
-        return Edit(end, end, f' content="{at}"')
+        return TextEdit(end, end, f' content="{at}"')
     start, end, quote = value_span(text, placed.attributes["content"])
     if not quote:
         # An unquoted value cannot contain a space; the whole attribute is written anew.
         content = " ".join(filter(None, (text[start:end], at)))
-        return Edit(*placed.attributes["content"], _attribute(text, placed, content))
+        return TextEdit(*placed.attributes["content"], _attribute(text, placed, content))
     kept = len(text[start:end].rstrip(SPACE))
     if not kept:
-        return Edit(start, end, at)
-    return Edit(start + kept, start + kept, f" {at}")
+        return TextEdit(start, end, at)
+    return TextEdit(start + kept, start + kept, f" {at}")
 
 
-def _without(text: str, element: WrittenElement, wanted: Interval) -> Edit:
+def _without(text: str, element: WrittenElement, wanted: Interval) -> TextEdit:
     """Remove a date from an element's content, and the element if nothing is left of it."""
     kept = [token.text for token in element.tokens if token.interval != wanted]
     if not kept and element.field == "topper":
@@ -145,9 +145,9 @@ def _without(text: str, element: WrittenElement, wanted: Interval) -> Edit:
     raw = text[start:end]
     if "&" in raw or not quote or kept == ["true"]:
         content = " ".join(token.replace("&", "&amp;").replace("<", "&lt;") for token in kept)
-        return Edit(*element.placed.attributes["content"], _attribute(text, element.placed, content))
+        return TextEdit(*element.placed.attributes["content"], _attribute(text, element.placed, content))
     left = _TOKEN_AND_SPACE.sub(lambda match: "" if parse_token(match[1]) == wanted else match[0], raw)
-    return Edit(start, end, left if raw[-1] in SPACE else left.rstrip(SPACE))
+    return TextEdit(start, end, left if raw[-1] in SPACE else left.rstrip(SPACE))
 
 
 def _attribute(text: str, placed: PlacedMeta, content: str) -> str:
@@ -156,17 +156,17 @@ def _attribute(text: str, placed: PlacedMeta, content: str) -> str:
     return f'{text[start : start + len("content")]}="{content.replace(chr(34), "&quot;")}"'
 
 
-def _removed(text: str, placed: PlacedMeta) -> Edit:
+def _removed(text: str, placed: PlacedMeta) -> TextEdit:
     """Remove an element, with its line if it has one to itself."""
     start, end = placed.tag[0], _after(text, placed.tag[1])
     line = _line_start(text, start)
     rest = _BLANK.match(text, end)
     if line is not None and rest is not None and rest[1]:
-        return Edit(line, rest.end(), "")
-    return Edit(start, end, "")
+        return TextEdit(line, rest.end(), "")
+    return TextEdit(start, end, "")
 
 
-def _new_element(text: str, layout: Layout, opened: str, *, is_xhtml: bool) -> Edit:
+def _new_element(text: str, layout: Layout, opened: str, *, is_xhtml: bool) -> TextEdit:
     """Insert an element at the end of the head's meta elements, on a line of its own if its neighbour has one."""
     neighbours = [placed for placed in layout.metas if placed.in_head]
     if neighbours:
@@ -183,25 +183,25 @@ def _new_element(text: str, layout: Layout, opened: str, *, is_xhtml: bool) -> E
     return _within(text, doctype.end() if doctype else 0, element)
 
 
-def _beside(text: str, start: int, end: int, element: str) -> Edit:
+def _beside(text: str, start: int, end: int, element: str) -> TextEdit:
     """After a neighbour: on a line of its own with the same indentation if the neighbour has one."""
     line = _line_start(text, start)
     rest = _BLANK.match(text, end)
     if line is None or rest is None:
-        return Edit(end, end, element)
+        return TextEdit(end, end, element)
     line_end = rest[1] or ("\r\n" if text.endswith("\r\n", 0, line) else text[max(0, line - 1) : line])
-    return Edit(end, end, f"{line_end}{text[line:start]}{element}" if line_end else element)
+    return TextEdit(end, end, f"{line_end}{text[line:start]}{element}" if line_end else element)
 
 
-def _within(text: str, place: int, element: str) -> Edit:
+def _within(text: str, place: int, element: str) -> TextEdit:
     """Behind an opening tag, or at the very beginning: indented as what follows on the next line is."""
     line_end = _LINE_END.match(text, place)
     if line_end is not None and place:
         follows = text[line_end.end() :]
         indent = follows[: len(follows) - len(follows.lstrip(" \t"))]
-        return Edit(place, place, f"{line_end[0]}{indent}{element}")
+        return TextEdit(place, place, f"{line_end[0]}{indent}{element}")
     first = _LINE_END.search(text)
-    return Edit(place, place, f"{element}{first[0]}" if first is not None and not place else element)
+    return TextEdit(place, place, f"{element}{first[0]}" if first is not None and not place else element)
 
 
 def _after(text: str, end: int) -> int:

@@ -178,7 +178,7 @@ _STORED_CELL, _TEXT_CELL = CELLS - 2, CELLS - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class TableRecord:
     """One state of one page as the table holds it.
 
     number  unique, 1 to 2^63-1, growing down the table
@@ -206,7 +206,7 @@ def check_text(text: str) -> str:
     return text
 
 
-def write_record(record: Record) -> str:
+def write_record(record: TableRecord) -> str:
     """Write one record: its line, with the line's end."""
     cells = [str(record.number), escape(record.url)]
     for field, value in record.state.to_dict().items():
@@ -230,7 +230,7 @@ def write_stored(stored: datetime) -> str:
     return text.rstrip("0").rstrip(".") + "Z"
 
 
-def read_table(lines: Iterable[bytes], *, file: str) -> Iterator[Record]:
+def read_table(lines: Iterable[bytes], *, file: str) -> Iterator[TableRecord]:
     """Read the records of a table, a line at a time.
 
     lines  each with its line end, as a file opened for bytes gives them
@@ -279,12 +279,12 @@ def _check_record_0(cells: list[Cell]) -> None:
             raise Refused(cell.column, "record 0: a field's name is missing, quoted or not plain ASCII")
 
 
-def _read_record(cells: list[Cell], last: int | None) -> Record:
+def _read_record(cells: list[Cell], last: int | None) -> TableRecord:
     number = _read_number(cells[0], last)
     url = _read_url(cells[1])
     values = [_read_field(field, cells[2 + 4 * place : 6 + 4 * place]) for place, field in enumerate(FIELDS)]
     stored = _read_stored(cells[_STORED_CELL])
-    return Record(number, url, PageState(tuple(values)), stored, _read_text(cells[_TEXT_CELL]))
+    return TableRecord(number, url, PageState(tuple(values)), stored, _read_text(cells[_TEXT_CELL]))
 
 
 def _read_number(cell: Cell, last: int | None) -> int:
