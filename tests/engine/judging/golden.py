@@ -1,4 +1,4 @@
-"""Whole values of every end of a check and of a rendering: `golden.json` holds them.
+"""Whole values of every end of a check and of a rendering, and every event: `golden.json` holds them.
 
 `python -m tests.engine.judging.golden` writes the file anew; read its difference before you commit it.
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from tests.alert_examples import examples
 from tests.awareness import NEW, NEWER, OLD, POLICY, fields, job_of, page_html, rendered_of, task_of, verdict_of
 from tests.builders import DAY, HOUR, SECOND, html, received, stored, task
 from tests.fakes import START, SeededChance
@@ -28,6 +29,7 @@ FILE = Path(__file__).with_name("golden.json")
 MINUTE = 60 * SECOND
 ATTEMPT = Attempt(START - MINUTE, "status", 503, "answered 503", 17)
 FAILED = FetchFailed("http://site.example/page", FailureKind.CONNECT, "connection refused")
+REDIRECTED = FetchRefused("http://site.example/page", FailureKind.REDIRECT, "redirected to nowhere", status=301)
 GONE = FetchRefused("http://site.example/page", FailureKind.STATUS, "answered 410", status=410)
 LISTED = b'<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>%s</loc></url></urlset>'
 
@@ -93,6 +95,7 @@ def ends() -> JsonObject:
         "deferred in an outage": conclusion(known()).deferred([], START + MINUTE, error=FAILED),
         "short": conclusion(known()).short([ATTEMPT], Shortage("files", "too many open"), START + 5 * SECOND),
         "unreachable": conclusion(known()).unreachable([ATTEMPT, ATTEMPT], GONE, gate_at=START + HOUR),
+        "unreachable by its redirect": conclusion(known()).unreachable([ATTEMPT], REDIRECTED),
         "unreachable untried": conclusion(known()).unreachable([], FAILED),
         "unreachable by rule": conclusion(known(instruction=Instruction("until-major"))).unreachable([ATTEMPT], GONE),
         "first": checked(task(page_id=7), html(topper_major="2026-01-01")),
@@ -108,6 +111,7 @@ def ends() -> JsonObject:
             known(state=stored(START - HOUR, refresh="7200")), page_html(fields(refresh="9000")), report=("too-soon",)
         ),
         "suspect": checked(known(), b"%PDF-1.7"),
+        "suspect, before its refresh": checked(known(state=stored(START - HOUR, refresh="36000")), b"%PDF-1.7"),
         "suspect again": checked(known(suspected=True), b"%PDF-1.7"),
         "not subject": checked(task(page_id=7), html(created="2026"), mode="auto"),
         "adaptive": checked(known(), major, adaptive=True),
@@ -116,6 +120,8 @@ def ends() -> JsonObject:
     }
     unmodified = received(status=304)
     found["unmodified"] = conclusion(known(body_digest="3:x")).received(unmodified, START, conditional=True, tried=0)
+    otherwise = msgspec.structs.replace(received(major), asked_as=".1234abcd")
+    found["asked otherwise"] = conclusion(known()).received(otherwise, START, conditional=False, tried=0)
     return {name: msgspec.to_builtins(result) for name, result in found.items()}
 
 
@@ -128,12 +134,17 @@ def renderings() -> JsonObject:
     awareness = Awareness(EventWriter("tocsin", SeededChance()), "http")
     items = PageItems(START, b"digest", b"packed", 2)
     same, newer = rendered_of(page, at=START), rendered_of(page, NEWER, at=START)
-    with_items = msgspec.structs.replace(newer, items=items, wire_bytes=77, validators=('"v"', None))
+    with_items = msgspec.structs.replace(
+        newer, items=items, wire_bytes=77, validators=('"v"', "Sun, 22 Nov 2026 10:00:00 GMT")
+    )
     found = {
         "given": awareness.given(job, same, POLICY, START + SECOND),
         "given, newer": awareness.given(job, with_items, POLICY, START + SECOND, changes={"changed": 1}),
         "given, too near": awareness.given(
             job, newer, msgspec.structs.replace(POLICY, min_gap=timedelta(days=9)), START + SECOND
+        ),
+        "given, asked otherwise": awareness.given(
+            job, newer, msgspec.structs.replace(POLICY, headers={"Accept-Language": "de"}), START + SECOND
         ),
         "given, owed": awareness.given(owed, newer, POLICY, START + SECOND),
         "given, owed with a verdict": awareness.given(msgspec.structs.replace(job, owed=True), newer, POLICY, START),
@@ -147,10 +158,17 @@ def renderings() -> JsonObject:
     return {name: msgspec.to_builtins(result) for name, result in found.items()}
 
 
+def events() -> JsonObject:
+    """Every event of the documentation, by type."""
+    return {event["type"]: event for event in examples()}
+
+
+MADE = {"check": ends, "event": events, "rendering": renderings}
+
+
 def golden() -> str:
     """All of these values as JSON, a line for each."""
-    found = {f"check: {name}": end for name, end in ends().items()}
-    found |= {f"rendering: {name}": end for name, end in renderings().items()}
+    found = {f"{kind}: {name}": end for kind, make in MADE.items() for name, end in make().items()}
     lines = ",\n".join(
         f"{msgspec.json.encode(name).decode()}: {msgspec.json.encode(end).decode()}" for name, end in found.items()
     )

@@ -416,6 +416,13 @@ def test_a_page_s_own_date_goes_before_its_list_s_and_that_before_its_server_s()
     assert found == [at("2026-05-02T10:00"), at("2026-05-03"), at("2026-05-09T10:00")]
 
 
+@pytest.mark.parametrize(
+    "text", ["2026-05-07T02:00:00+02:00", "2026-05-07T00:00:00Z", "2026-05-07T00:00", "2026-05-07"]
+)
+def test_a_date_is_read_in_its_zone_or_in_utc(text: str) -> None:
+    assert find_declared(EMPTY, {"json-ld.modified": text}, START) == at("2026-05-07")
+
+
 @pytest.mark.parametrize("text", ["", "3.2", "yesterday", "2026-13-01", "0000-00-00", "2026-05-01T99:00:00Z", "-"])
 def test_what_is_no_date_says_nothing(text: str) -> None:
     state = PageState(fields(**{"dcterms.modified": text or "x", "topper": "true"}))
