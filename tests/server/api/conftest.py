@@ -41,7 +41,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Lived:
 
 @pytest.fixture
 async def api(rig: Rig) -> AsyncIterator[Api]:
-    """On an empty store, whoever is on this machine."""
+    """A client on this machine, of an API on an empty store."""
     async with rig.asking() as asked:
         yield Api(asked, rig)
 
@@ -62,7 +62,7 @@ async def busy(lived: Lived, tmp_path: Path) -> AsyncIterator[Api]:
 
 @pytest.fixture
 async def desk(api: Api, tmp_path: Path) -> Desk:
-    """Whoever checks the diary, which is watched and was checked once; its items were not kept."""
+    """The desk that checks the diary: the page is watched and was checked once; its items were not kept."""
     desk = await desk_on(api.rig, tmp_path)
     await desk.watch(URL)
     await desk.check(URL, "0")

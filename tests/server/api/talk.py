@@ -14,7 +14,7 @@ PREFIX = "/api/v1"
 
 
 class Api:
-    """Whoever asks, and the application that is asked."""
+    """A client and the application that it asks."""
 
     def __init__(self, asked: httpx.AsyncClient, rig: Rig) -> None:
         self.asked, self.rig, self.store = asked, rig, rig.store

@@ -211,7 +211,7 @@ class KeptItems(Record, frozen=True):
     no_text: Annotated[bool, Meta(description="none is kept: the page asks not to be indexed")]
     why: Annotated[str | None, Meta(description="why none are kept, or not all, in words")]
     items: Annotated[list[Json], Meta(description="the top-level items")]
-    formats: Annotated[list[ItemsDocument], Meta(description="those that the items can be had in")]
+    formats: Annotated[list[ItemsDocument], Meta(description="in which the items are served")]
 
 
 class HistoryState(State, frozen=True):

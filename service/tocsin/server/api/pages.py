@@ -67,7 +67,9 @@ class PageList(PartOf):
 
     view: Annotated[View | None, Field(description="one of the lists; goes with group, and with nothing else")] = None
     group: Annotated[str | None, Field(min_length=1, max_length=63)] = None
-    host: Annotated[str | None, Field(min_length=1, max_length=253, description="only this host; stands alone")] = None
+    host: Annotated[str | None, Field(min_length=1, max_length=253, description="only this host; not combinable")] = (
+        None
+    )
     q: Annotated[
         str | None,
         Field(min_length=1, max_length=200, description="each word begins a word of the URL or of your own text"),
@@ -162,7 +164,7 @@ class Emptying(Input):
 async def list_pages(_: Reading, parts: Given, asked: Annotated[PageList, Query()]) -> Pages:
     """List watched pages: the last added first; with `view=changed` the last changed first.
 
-    Combinations that would be slow are refused: `view` goes with `group`; `host` and `q` each stand alone.
+    Combinations that would be slow are refused: `view` goes with `group`; `host` and `q` cannot be combined.
     """
     query = PageQuery(view=asked.view or View.ALL, group=asked.group, host=asked.host, words=asked.q)
     found = await parts.store.browse_pages(query, cursor=asked.cursor, limit=asked.limit)
