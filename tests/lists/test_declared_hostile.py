@@ -1,4 +1,4 @@
-"""Files that are meant to harm whoever reads them."""
+"""Hostile declared lists."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_group_by_a_name_that_none_can_have_is_refused(name: str) -> None:
         declared(f'[groups."{escaped}"]\n')
 
 
-def test_control_characters_of_a_key_do_not_reach_whoever_is_told() -> None:
+def test_control_characters_of_a_key_do_not_reach_the_terminal() -> None:
     with pytest.raises(UsageError) as refused:
         declared('"\\u001b[31mred" = 1\n')
 

@@ -1,4 +1,4 @@
-"""Archives and lists that are meant to harm whoever takes them: the counterparts of what was published elsewhere."""
+"""Hostile archives and exports, as in published vulnerabilities of other programs."""
 
 from __future__ import annotations
 

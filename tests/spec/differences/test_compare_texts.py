@@ -94,9 +94,9 @@ def test_words_are_those_of_the_script(before: str, latest: str, expected: str) 
 
 def test_a_sentence_that_comes_in_between_leaves_its_neighbours_alone() -> None:
     before = "It rains. The bell rings. We go."
-    latest = "It rains. Nobody sees it. The bell rings. We go."
+    latest = "It rains. No one sees it. The bell rings. We go."
 
-    assert marked(before, latest) == "It rains. {+Nobody sees it. +}The bell rings. We go."
+    assert marked(before, latest) == "It rains. {+No one sees it. +}The bell rings. We go."
 
 
 def test_repeated_lines_are_matched_in_order() -> None:

@@ -1,4 +1,4 @@
-"""Microdata as JSON, in the text's shape and in that of today."""
+"""Items as JSON."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tocsin.spec.microdata.formats.items_json import to_json, to_object
 
 if TYPE_CHECKING:
     import pytest
+
 
 _BOAT = "http://boats.example/boat"
 

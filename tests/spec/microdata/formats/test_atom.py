@@ -1,3 +1,5 @@
+"""A page's articles as a feed."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -6,22 +8,36 @@ from typing import TYPE_CHECKING
 
 import feedparser  # type: ignore[import-untyped]  # has no types
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from lxml import etree  # type: ignore[import-untyped]  # has no stubs
 
 from tests.server.streams.atom_rules import ATOM, broken_rules
-from tocsin.spec.microdata.formats.atom import to_atom
+from tocsin.errors import TooComplex
+from tocsin.spec.html.writing import read_markup
+from tocsin.spec.microdata.formats import atom as module
+from tocsin.spec.microdata.formats.atom import Atom, find_articles, to_atom
 
 if TYPE_CHECKING:
-    from tocsin.spec.microdata.formats.atom import Atom, Profile
+    from tocsin.spec.microdata.formats.atom import Profile
+
 
 ADDRESS = "https://garden.example/log/june?page=2"
+
 LOGS = "https://garden.example/log/"
+
 GENERATED = "urn:uuid:55bafed4-a9e6-5fd7-8cb4-f990f7c3b12e"
+
 NOW = datetime(2026, 6, 20, 8, 15, 30, 999_999, tzinfo=UTC)
+
 SEEN = "2026-06-20T08:15:30Z"
+
 INSTEAD = f"{SEEN} is written instead; write <time pubdate datetime=…> into the article"
+
 XHTML = "application/xhtml+xml"
+
 XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
+
 LOG = """<!DOCTYPE html><html lang=en><head><meta name=Author content="Ada &amp; Co"><title>June</title>
 <link rel="SHORTCUT Icon" href="/leaf.png"></head><body><header><h1>Garden <em>log</em></h1></header>
 <article id=slugs><header><h2>Slugs</h2><time pubdate datetime="2026-06-03T07:30:00+02:00">3 June</time></header>
@@ -342,3 +358,219 @@ def test_an_xhtml_page_that_is_broken_is_read_up_to_there() -> None:
     found = read('<html xmlns="http://www.w3.org/1999/xhtml"><body><article>a</article><p></body>', content_type=XHTML)
 
     assert (found.of_entries("updated"), found.problems[0][:23]) == ([SEEN], "not well-formed XML at ")
+
+
+WORDPRESS = """<article class="post hentry"><h2>Rain</h2>
+<time class="entry-date published" datetime="2026-06-03T07:30:00+02:00">3 June</time>
+<time class="updated" datetime="2026-06-04T10:00:00+02:00">4 June</time><p>At last.</p></article>"""
+
+SCHEMA = """<article itemscope itemtype="http://schema.org/BlogPosting"><h2 itemprop=headline>Rain</h2>
+<meta itemprop=datePublished content=2026-06-03><time itemprop=dateModified datetime=2026-06-04T08:00Z>4 June</time>
+</article>"""
+
+
+@pytest.mark.parametrize(
+    ("html", "published", "updated"),
+    [
+        (WORDPRESS, "2026-06-03T05:30:00Z", "2026-06-04T08:00:00Z"),
+        (SCHEMA, "2026-06-03T00:00:00Z", "2026-06-04T08:00:00Z"),
+        (
+            '<article class="h-entry"><time class="dt-published" datetime="2026-06-03">a</time></article>',
+            "2026-06-03T00:00:00Z",
+            "2026-06-03T00:00:00Z",
+        ),
+        ("<article><time class=published>2026-06-03</time></article>", "2026-06-03T00:00:00Z", "2026-06-03T00:00:00Z"),
+    ],
+)
+def test_an_article_of_today_has_the_dates_that_it_says(html: str, published: str, updated: str) -> None:
+    found = read(html)
+
+    assert (found.of_entries("published"), found.of_entries("updated")) == ([published], [updated])
+    assert not any("no date" in problem for problem in found.problems)
+
+
+@pytest.mark.parametrize("html", [WORDPRESS, SCHEMA])
+def test_AT_11_to_the_letter_only_pubdate_dates_an_article(html: str) -> None:
+    assert read(html, profile="text").of_entries("published") == [SEEN]
+
+
+def test_AT_11_pubdate_comes_before_what_else_dates_an_article() -> None:
+    found = read(
+        "<article><time class=published datetime=2026-06-01>a</time>"
+        "<time pubdate datetime=2026-06-03>b</time></article>"
+    )
+
+    assert found.of_entries("published") == ["2026-06-03T00:00:00Z"]
+
+
+def test_AT_09_the_latest_change_counts_however_it_is_said() -> None:
+    found = read(f"{WORDPRESS[:-10]}<ins datetime=2026-06-05T00:00Z>More.</ins></article>")
+
+    assert found.of_entries("updated") == ["2026-06-05T00:00:00Z"]
+
+
+@pytest.mark.parametrize(
+    "within",
+    [
+        "<div itemprop=comment itemscope><time itemprop=datePublished datetime=2026-06-09>a</time></div>",
+        '<div class="h-cite"><time class=dt-published datetime=2026-06-09>a</time></div>',
+        "<article><time class=published datetime=2026-06-09>a</time></article>",
+        "<time datetime=2026-06-09>a</time>",
+        "<time class=published datetime=soon>a</time>",
+        "<span class=published>2026-06-09</span>",
+    ],
+)
+def test_a_date_of_something_else_dates_no_article(within: str) -> None:
+    found = convert(f"<article><h2>Rain</h2>{within}</article>")
+
+    assert f"<published>{SEEN}</published>" in (found.text or "")
+    assert any("1 article has no date" in problem for problem in found.problems)
+
+
+def test_of_several_the_first_that_can_be_read_counts() -> None:
+    times = "".join(f"<time class=published datetime={day}>a</time>" for day in ("soon", "2026-06-03", "2026-06-09"))
+
+    assert read(f"<article>{times}</article>").of_entries("published") == ["2026-06-03T00:00:00Z"]
+
+
+HOSTILE_ADDRESS = "https://garden.example/log"
+
+HOSTILE_NOW = datetime(2026, 6, 20, tzinfo=UTC)
+
+HTML = "text/html; charset=utf-8"
+
+TOP = '<html xmlns="http://www.w3.org/1999/xhtml"><body>'
+
+PIECES = (
+    *("<article>", "<article id=a>", "</article>", "<h1>", "</h1>", "<hgroup>", "<header>", "<nav>", "<blockquote>"),
+    *(
+        "<time pubdate>2026-06-03",
+        "</time>",
+        "<ins datetime=2026-06-03T10:00Z>",
+        "<a rel=bookmark href='/a b\"'>",
+        "</a>",
+    ),
+    *(
+        "\0",
+        "\x0b",
+        "\ufffe",
+        "\ud7ff",
+        "&#1;",
+        "&#xd800;",
+        "&nbsp;",
+        "]]>",
+        "</feed>",
+        "<![CDATA[",
+        "&amp;lt;",
+        "<!--",
+    ),
+    *("<base href=//[>", "<base href=/b/>", "<meta name=author content='\x0c'>", "<link rel=icon href='\ufffe'>", "\r"),
+    *("<template>", "</template>", "<svg>", "<script>", "</script>", "<plaintext>", "text", "<p title='\x1f&quot;'>"),
+)
+
+
+def hostile_convert(body: bytes, content_type: str = HTML) -> Atom:
+    try:
+        return to_atom(body, content_type, address=HOSTILE_ADDRESS, now=HOSTILE_NOW, self_url="/x")
+    except TooComplex:
+        return Atom(None)
+
+
+def feed_of(found: Atom) -> etree._Element:
+    assert found.text is not None
+    return etree.fromstring(found.text.encode())
+
+
+@settings(max_examples=80)
+@given(
+    st.binary(max_size=300),
+    st.sampled_from((HTML, XHTML, "text/html; charset=utf-16", "text/html; charset=iso-2022-jp")),
+)
+def test_any_bytes_become_a_feed_or_nothing(body: bytes, content_type: str) -> None:
+    found = hostile_convert(b"<article>" + body, content_type)
+
+    if found.text is not None:
+        assert feed_of(found).tag == f"{ATOM}feed"
+
+
+@settings(max_examples=150)
+@given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
+def test_readers_see_as_many_entries_as_there_are_articles(html: str) -> None:
+    body = f"<!DOCTYPE html>{html}".encode(errors="replace")
+
+    found = hostile_convert(body)
+
+    root = read_markup(body, HTML).root
+    assert root is not None
+    articles = list(find_articles(root))
+    if found.text is None:
+        assert not articles
+        return
+    seen = feedparser.parse(found.text.encode())
+    assert (seen.bozo, len(seen.entries)) == (False, len(articles))
+    assert [rule for rule in broken_rules(found.text.encode()) if "has an author" not in rule] == []
+
+
+@settings(max_examples=60)
+@given(st.lists(st.sampled_from(("<a>", "</a>", "<p>", "</p>", "&c;", "&#13;", "<b xmlns='d' e:f=''/>")), max_size=12))
+def test_xhtml_becomes_a_feed_however_it_ends(pieces: list[str]) -> None:
+    found = hostile_convert(f"{TOP}<article xmlns:e='g'>{''.join(pieces)}".encode(), XHTML)
+
+    assert len(feed_of(found).findall(f"{ATOM}entry")) == 1
+
+
+def test_what_xml_cannot_hold_is_replaced_and_said() -> None:
+    found = hostile_convert(
+        b"<title>a</title><meta name=author content=b><article>\x0b&#xfffe;\xef\xbf\xbf&#13;</article>"
+    )
+
+    assert feed_of(found).findtext(f"{ATOM}entry/{ATOM}content") == "\ufffd\ufffd\ufffd\r"
+    assert found.problems[1:] == ("characters that XML does not allow became U+FFFD",)
+
+
+def test_what_there_is_no_room_for_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST_LETTERS", 3000)
+    page = f"<article>{'a' * 3000}</article>{'<article>b</article>' * 20}"
+
+    found = hostile_convert(page.encode())
+
+    entries = feed_of(found).findall(f"{ATOM}entry/{ATOM}content")
+    assert {each.text for each in entries} == {"b"}
+    assert len(found.text or "") < 3000
+    assert (
+        found.problems[-1] == f"{21 - len(entries)} articles are left out: a feed of this page has at most 3000 letters"
+    )
+
+
+def test_a_title_that_there_is_no_room_for_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST_LETTERS", 3000)
+
+    found = hostile_convert(f"<h1>{'a' * 3001}</h1><article>b</article>".encode())
+
+    assert (feed_of(found).findtext(f"{ATOM}title"), len(feed_of(found).findall(f"{ATOM}entry"))) == ("", 1)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<article><h1>a</h1>" * 3000,
+        "<h1><article>" * 2000,
+        f"<base href=/{'a' * 8000}/>{'<article><a rel=bookmark href=b></a></article>' * 2000}",
+        f"<article id='{' ' * 1_000_000}'>a",
+        f"<article>{'<time pubdate>' * 3000}2026-06-03T10:00:{'1' * 100_000}</article>",
+        f"<article><hgroup>{'<h2>a</h2>' * 10_000}</hgroup></article>",
+    ],
+)
+def test_a_page_that_is_made_to_be_slow_or_large_is_neither(page: str) -> None:
+    found = hostile_convert(page.encode())
+
+    assert len(found.text or "") < 64 * len(page) + 1024 * 1024
+
+
+def test_entities_of_a_page_of_its_own_making_are_not_expanded() -> None:
+    doctype = '<!DOCTYPE html [<!ENTITY a "aaaa"><!ENTITY b SYSTEM "file:///etc/passwd">]>'
+
+    found = hostile_convert(f"{doctype}{TOP}<article>c&a;&b;</article></body></html>".encode(), XHTML)
+
+    content = feed_of(found).find(f"{ATOM}entry/{ATOM}content")
+    assert "".join(content.itertext()) == "c"

@@ -1,4 +1,4 @@
-"""Microdata is kept so that all of it comes back, within bounds, and damage is told in words."""
+"""Microdata as it is stored."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata, Propert
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
 EVERYTHING = f"""<!doctype html><html lang=de><title>Events</title>
 <div itemscope itemtype={VEVENT} itemid=/1 itemref=more><b itemprop=summary>Grüße</b><a itemprop=url href=/u>x</a>
 <time itemprop="dtstart dtstamp" datetime=2009-05-05>5</time><time itemprop=dtend>9pm</time></div>
@@ -126,7 +128,7 @@ def test_a_long_value_is_cut_and_a_long_url_is_none_at_all() -> None:
     assert unpack(packed.packed).problems == (SHORTENED,)
 
 
-def test_an_item_that_nobody_keeps_is_no_value() -> None:
+def test_an_item_that_is_not_stored_is_no_value() -> None:
     inner = item(name="x" * 10)
     crowd = [item(name="y") for _ in range(MOST_ITEMS - 1)]
 

@@ -1,3 +1,5 @@
+"""Content lines of vCard and iCalendar."""
+
 from __future__ import annotations
 
 from itertools import pairwise

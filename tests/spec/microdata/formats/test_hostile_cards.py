@@ -1,8 +1,9 @@
-"""Whatever a page holds, today's readers take what is exported, and its lines are those that were meant."""
+"""Any microdata makes files that readers accept."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -10,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.spec.microdata.cards import (
+    ADDRESS,
     KNOWN,
     NOW,
     PRODUCT,
     components_of,
+    names,
     pages,
     parts_of,
     read,
@@ -21,6 +24,7 @@ from tests.spec.microdata.cards import (
     to_icalendar,
     to_vcard,
 )
+from tests.spec.microdata.literal_cards import icalendar, vcard
 from tocsin.spec.microdata.formats.content_lines import MOST_LETTERS, clean
 from tocsin.spec.microdata.formats.icalendar import write_calendar
 from tocsin.spec.microdata.formats.vcard import find_cards, write_cards
@@ -246,3 +250,33 @@ def test_a_hostile_page_ends_no_line_of_its_own() -> None:
     assert {line.partition(":")[0] for line in (to_vcard(page) or "").splitlines()} == {
         *("BEGIN", "PROFILE", "VERSION", "SOURCE", "NAME", "UID", "FN", "N", "X", "END"),
     }
+
+
+PARTS = (
+    *("family-name", "given-name", "additional-name", "honorific-prefix", "honorific-suffix", "type", "value"),
+    *("post-office-box", "extended-address", "street-address", "locality", "region", "postal-code", "country-name"),
+    *("organization-name", "organization-unit"),
+)
+
+called = st.sampled_from(PARTS) | names
+
+
+def without_surrogates(written: str | None) -> str | None:
+    """What we write in their place, which no file can hold."""
+    return None if written is None else re.sub("[\ud800-\udfff]", "\ufffd", written)
+
+
+@given(pages(called))
+def test_VC09_to_VC20_every_card_is_what_the_steps_of_the_text_make(page: Microdata) -> None:
+    page = replace(page, address=ADDRESS)  # each of the text's has one
+
+    assert to_vcard(page, profile="text") == without_surrogates(vcard(page.all, page))
+    for number, card in enumerate(find_cards(page), 1):
+        assert to_vcard(page, profile="text", which=number) == without_surrogates(vcard([card], page))
+
+
+@given(pages(called))
+def test_IC07_to_IC12_every_calendar_is_what_the_steps_of_the_text_make(page: Microdata) -> None:
+    written = icalendar(page, PRODUCT, f"{NOW:%Y%m%dT%H%M%SZ}")
+
+    assert to_icalendar(page, profile="text") == without_surrogates(written)

@@ -1,4 +1,4 @@
-"""How an event tells of changed items: every key, and never more than receivers take."""
+"""How an event shows the changes of items."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata
 
 if TYPE_CHECKING:
     from tocsin.model import JsonObject
+
 
 SINCE = "2026-11-20T08:22:04.900Z"
 

@@ -1,4 +1,4 @@
-"""How items changed, in words that people read."""
+"""The changes of items in sentences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from tocsin.spec.microdata.changes.words import count_changes, short_type, tell_
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+
 VEVENT = "http://microformats.org/profile/hcalendar#vevent"
+
 HCARD = "http://microformats.org/profile/hcard"
 
 
@@ -78,6 +80,7 @@ def test_a_property_of_an_item_within_others_is_told_from_the_inside_outwards() 
 
 
 SHOW = {"type": None, "id": None, "position": 2, "label": "Show 2"}
+
 HALL = {"type": None, "id": None, "position": None, "label": None}
 
 

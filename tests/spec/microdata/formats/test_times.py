@@ -1,4 +1,4 @@
-"""Dates and times of pages of today: what HTML, strftime and iCalendar write is read."""
+"""Dates and times as pages write them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of the edits that people make to lists: each as they would tell it, and what is no change not at all."""
+"""Which items of two readings are the same item."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.spec.microdata.making import item, page
 from tocsin.spec.microdata.changes.comparing import ItemChange, ItemChanges, compare_items
-from tocsin.spec.microdata.changes.matching import label_of
+from tocsin.spec.microdata.changes.matching import Sameness, label_of
 from tocsin.spec.microdata.reading.packing import CUT
 from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata
 
@@ -139,8 +139,6 @@ def test_what_has_less_than_half_in_common_is_another_item() -> None:
 
 
 # Who it is ------------------------------------------------------------------------------------------------------
-
-
 def test_MD_05_items_that_get_their_global_ids_are_the_same_ones() -> None:
     named = page(*[event(*one, f"urn:{place}") for place, one in enumerate(FOUR)])
 
@@ -249,8 +247,6 @@ def test_an_item_within_another_that_is_another_one_is_told_whole() -> None:
 
 
 # What people do not see -----------------------------------------------------------------------------------------
-
-
 def test_white_space_is_no_difference() -> None:
     def of(text: str) -> Microdata:
         return page(item(summary=text, location=item(None, fn=text), tag=["x", text]))
@@ -270,3 +266,29 @@ def test_of_a_page_that_is_cut_what_is_behind_all_that_is_known_has_no_place() -
         return page(*[item(summary=name, dtstart=name) for name in names], cut=(CUT,))
 
     assert [one.change for one in compare_items(of("a", "b"), of("a", "c")).changes] == []
+
+
+class Counted(str):
+    """A text that counts how often its words are looked for."""
+
+    __slots__ = ("times",)
+    times: int
+
+    def split(self, *_: object, **__: object) -> list[str]:
+        self.times += 1
+        return str(self).split()
+
+
+def test_a_text_that_many_items_share_is_looked_at_once() -> None:
+    was, now = Counted("so many  words"), Counted("so many other words")
+    was.times = now.times = 0
+    sameness = Sameness()
+
+    assert not any(sameness.is_same(was, now) for _ in range(100))
+
+    assert (was.times, now.times) == (1, 1)
+
+
+def test_white_space_between_words_is_no_difference() -> None:
+    assert Sameness().is_same("so  many\nwords ", "so many words")
+    assert not Sameness().is_same("so manywords", "so many words")

@@ -1,15 +1,26 @@
-"""What differs between a page's items and those before: found as people would tell it, and quickly."""
+"""How the items of a page differ from those before."""
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.effort import calls_of
-from tests.spec.microdata.making import holding, item, page, text
-from tocsin.spec.microdata.changes.comparing import ItemChanges, compare_items
+from tests.spec.microdata.making import holding, item, page, pages, text
+from tocsin.spec.microdata.changes.comparing import ItemChange, ItemChanges, compare_items
 from tocsin.spec.microdata.changes.matching import label_of
 from tocsin.spec.microdata.reading.packing import CUT, MOST_ITEMS, SHORTENED, pack, unpack
 from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata, Property, ValueKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tocsin.spec.microdata.values import Value
 
 
 def copy_of(data: Microdata) -> Microdata:
@@ -251,8 +262,6 @@ def test_the_label_is_the_first_name_that_has_any_text_in_one_line() -> None:
 
 
 # Pages with more items than are kept ----------------------------------------------------------------------------
-
-
 def cut(*names: str) -> Microdata:
     return page(*[item(name=name) for name in names], cut=(CUT,))
 
@@ -328,8 +337,6 @@ def test_a_value_that_is_too_long_takes_nothing_from_what_is_told_of_the_rest() 
 
 
 # Speed ----------------------------------------------------------------------------------------------------------
-
-
 def many(count: int, dates: str) -> Microdata:
     names = {f"name{number}": "x" for number in range(18)}
     return page(*[item(summary=str(number), dtstart=f"{dates}{number}", **names) for number in range(count)])
@@ -347,7 +354,7 @@ def wheels(size: int, value: str) -> Microdata:
 
 
 def ladders(value: str) -> Microdata:
-    """Each item holds the next one twice: as a tree, more than anybody could walk."""
+    """Each item holds the next one twice: as a tree, too large to walk."""
     lowest = item(None, name=value)
     for _ in range(MOST_ITEMS - 1):
         lowest = item(None, left=lowest, right=lowest)
@@ -382,3 +389,182 @@ def test_no_items_take_long_to_compare(before: Microdata, latest: Microdata) -> 
     calls = calls_of(lambda: compare_items(before, latest))
 
     assert calls < 1_000_000  # of what has no bounds none ends
+
+
+@given(pages())
+def test_equal_items_do_not_differ(data: Microdata) -> None:
+    assert not compare_items(data, copy_of(data))
+
+
+def as_told(changes: ItemChanges) -> Counter[tuple[object, ...]]:
+    """The changes in no order."""
+    return Counter((one.change, one.within, one.property, one.previous, one.latest) for one in changes.changes)
+
+
+def as_told_backwards(changes: ItemChanges) -> Counter[tuple[object, ...]]:
+    """The changes in no order, with sides exchanged."""
+    other = {"added": "removed", "removed": "added", "changed": "changed"}
+    return Counter((other[one.change], one.within, one.property, one.latest, one.previous) for one in changes.changes)
+
+
+@given(pages(), pages())
+def test_seen_from_the_other_side_what_was_added_is_removed(one: Microdata, other: Microdata) -> None:
+    there, back = compare_items(one, other), compare_items(other, one)
+
+    assert (there.added, there.removed, there.changed) == (back.removed, back.added, back.changed)
+    assert as_told(there) == as_told_backwards(back)
+
+
+@given(pages(), pages(), st.randoms())
+def test_MD_16_the_order_between_names_is_no_difference(before: Microdata, latest: Microdata, chance: object) -> None:
+    shuffled = copy_of(latest)
+    for one in shuffled.all:
+        one.properties = interleaved(one.properties, chance)
+
+    assert not compare_items(latest, shuffled)
+    assert numbers(compare_items(before, latest)) == numbers(compare_items(before, shuffled))
+
+
+def interleaved(properties: Sequence[Property], chance: object) -> tuple[Property, ...]:
+    """The properties with those of one name in order, and names in any."""
+    alone = [Property((name,), each.kind, each.value) for each in properties for name in each.names]
+    names = sorted({each.names for each in alone})
+    chance.shuffle(names)  # type: ignore[attr-defined] # what hypothesis gives has no public type
+    return tuple(each for name in names for each in alone if each.names == name)
+
+
+@given(pages(), pages())
+def test_each_change_names_what_really_differs(before: Microdata, latest: Microdata) -> None:
+    changes = compare_items(before, latest)
+
+    assert bool(changes) == bool(changes.changes)
+    for one in changes.changes:
+        assert one.change != "changed" or _differ(one)
+
+
+def _differ(change: ItemChange) -> bool:
+    was, now = change.previous, change.latest
+    return bool(was or now) and [*map(_plain, was)] != [*map(_plain, now)]
+
+
+def _plain(value: Value) -> object:
+    return value if isinstance(value, str) else id(value)
+
+
+@given(pages(is_cyclic=False), pages(is_cyclic=False))
+def test_items_that_do_not_differ_are_as_many_of_each(before: Microdata, latest: Microdata) -> None:
+    """What was neither removed nor changed is what was neither added nor changed, but for what moved."""
+    changes = compare_items(before, latest)
+
+    same_before = len(before.items) - changes.removed - changes.changed
+    same_latest = len(latest.items) - changes.added - changes.changed
+    into, out_of = (len(side.all) - len(side.items) for side in (latest, before))
+    assert -out_of <= same_before - same_latest <= into
+    assert same_before >= -out_of
+    assert same_latest >= -into
+
+
+@given(pages(), pages())
+def test_MD_19_previous_and_latest_are_whole_lists_of_values(before: Microdata, latest: Microdata) -> None:
+    """Each is all that an item of its side has for the name, so that it can be set from what is told."""
+    sides = [{(), *[each for one in side.all for each in _all_values(one)]} for side in (before, latest)]
+
+    for change in compare_items(before, latest).changes:
+        if change.property is not None:
+            assert change.previous in sides[0]
+            assert change.latest in sides[1]
+            begin, end = change.alike
+            assert begin + end <= min(len(change.previous), len(change.latest))
+
+
+def _all_values(one: Item) -> list[tuple[Value | None, ...]]:
+    """The values of each name of an item, its type, and its global id."""
+    return [(one.type,), (one.id,), *[tuple(each.value for each in one.named(name)) for name in _names(one)]]
+
+
+def _names(one: Item) -> set[str]:
+    return {name for each in one.properties for name in each.names}
+
+
+# Items that move into another one, or out of it, are neither added nor removed.
+
+LIST = "http://schema.org/ItemList"
+
+
+def jazz(day: str = "5", id_: str | None = None) -> Item:
+    return item(VEVENT, id_, summary="Jazz", dtstart=day)
+
+
+def blues(day: str = "6", id_: str | None = None) -> Item:
+    return item(VEVENT, id_, summary="Blues", dtstart=day)
+
+
+def listed(*items: Item) -> Item:
+    return item(LIST, None, itemListElement=items)
+
+
+ALONE, TOGETHER = page(jazz(), blues()), page(listed(jazz(), blues()))
+
+
+@pytest.mark.parametrize(
+    ("before", "latest", "counts"), [(ALONE, TOGETHER, (1, 0, 0)), (TOGETHER, ALONE, (0, 1, 0))], ids=["into", "out of"]
+)
+def test_items_that_a_new_list_holds_are_not_removed_and_those_of_a_list_that_went_not_added(
+    before: Microdata, latest: Microdata, counts: tuple[int, int, int]
+) -> None:
+    changes = compare_items(before, latest)
+
+    assert numbers(changes) == counts
+    assert changes.changes[0].item.type == LIST
+
+
+def test_an_item_that_moves_into_a_list_that_was_there_is_told_as_one_of_the_list() -> None:
+    changes = compare_items(page(jazz(), listed(blues())), page(listed(blues(), jazz())))
+
+    assert numbers(changes) == (0, 0, 1)
+    assert [(one.change, one.property) for one in changes.changes] == [("changed", "itemListElement")]
+
+
+def test_MD_19_one_of_the_same_global_id_is_compared_wherever_it_moved() -> None:
+    before = page(jazz("5", "urn:1"), blues("6", "urn:2"))
+    latest = page(listed(blues("6", "urn:2"), jazz("7", "urn:1")))
+
+    changes = compare_items(before, latest)
+
+    assert numbers(changes) == (1, 0, 1)
+    assert ("changed", 1, (), "dtstart", ("5",), ("7",)) in told(changes)
+    back = compare_items(latest, before)
+    assert numbers(back) == (0, 1, 1)
+    assert ("changed", 1, (), "dtstart", ("7",), ("5",)) in told(back)
+
+
+def test_an_item_whose_like_was_within_a_list_before_did_not_move_there() -> None:
+    changes = compare_items(page(jazz(), listed(jazz())), page(listed(jazz())))
+
+    assert (numbers(changes), told(changes)) == ((0, 1, 0), [("removed", 1, (), None, (), ())])
+
+
+def test_of_two_that_went_one_moved_into_the_list() -> None:
+    changes = compare_items(page(jazz(), jazz(), blues()), page(listed(jazz()), blues()))
+
+    assert numbers(changes) == (1, 1, 0)
+
+
+def test_an_item_without_a_global_id_that_differs_is_another_one_elsewhere() -> None:
+    assert numbers(compare_items(page(jazz("5")), page(listed(jazz("7"))))) == (1, 1, 0)
+
+
+def nested(count: int, day: str) -> Microdata:
+    return page(listed(*[item(VEVENT, f"urn:{number}", summary="s", dtstart=day) for number in range(count)]))
+
+
+def flat(count: int, day: str) -> Microdata:
+    return page(*[item(VEVENT, f"urn:{number}", summary="s", dtstart=day) for number in range(count)])
+
+
+def test_a_thousand_that_moved_take_no_more_than_as_many_as_there_are() -> None:
+    pages = [(flat(count, "1"), nested(count, "2")) for count in (50, 500)]
+
+    few, many = (calls_of(partial(compare_items, *two)) for two in pages)
+
+    assert many < 15 * few

@@ -1,4 +1,4 @@
-"""On any page, what is read is what the text's own algorithm finds; and nothing is raised."""
+"""The text's own algorithm finds the same items."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ from tocsin.spec.microdata.reading.items import read_items
 if TYPE_CHECKING:
     from tocsin.spec.microdata.values import Item
 
+
 _HTML = "text/html; charset=utf-8"
+
 _XHTML = "application/xhtml+xml"
+
 _START = '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>t</title></head><body>'
 
 

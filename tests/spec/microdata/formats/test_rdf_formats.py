@@ -1,4 +1,4 @@
-"""RDF's formats: what is written is read back as the same graph, whatever a page states."""
+"""The formats of RDF, read by other programs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ from tocsin.spec.microdata.formats.rdf_formats import write_rdf
 from tocsin.spec.microdata.formats.rdf_terms import RDF, XSD, Blank, Iri, Literal, Triple, to_iri, to_literal
 
 PAGE = Iri("http://e.org/page")
+
 NAME = Iri("http://schema.org/name")
 
 _hostile = st.text(
     st.characters() | st.sampled_from(list("<>\"{}|^`\\ \n\r\t\x00\xa0\u2028\ud800#/:%@_.-'é")), max_size=12
 )
+
 _vocabulary = st.sampled_from(
     [
         f"{RDF}first",
@@ -34,15 +36,21 @@ _vocabulary = st.sampled_from(
         "dct:x",
     ]
 )
+
 _iris = st.builds(
     lambda scheme, rest: to_iri(scheme + rest), st.sampled_from(["http://e.org/", "urn:a", "x:"]), _hostile
 )
+
 _predicates = _vocabulary.map(to_iri) | _iris
+
 _blanks = st.integers(0, 3).map(Blank)
+
 _literals = st.builds(to_literal, _hostile, st.sampled_from([None, "", "en", "EN-gb", "a b", "en_US", '"', "é"]))
+
 _typed = st.sampled_from(
     [Literal(f"{RDF}nil"), Literal("007", None, f"{XSD}integer"), Literal("1e400", None, f"{XSD}double")]
 )
+
 _triples = st.lists(
     st.builds(Triple, _iris | _blanks | _predicates, _predicates, _iris | _blanks | _predicates | _literals | _typed),
     unique=True,
@@ -164,7 +172,7 @@ def test_a_list_that_leads_back_to_itself_is_written(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_nobody_is_told_of_values_that_are_not_of_their_type(form: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_values_that_are_not_of_their_type_are_not_logged(form: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
         text = write_rdf([Triple(PAGE, NAME, Literal("2026-02-30", None, f"{XSD}date"))], form)
 
