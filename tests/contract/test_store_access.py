@@ -53,7 +53,7 @@ async def test_a_token_is_found_by_its_digest_and_its_use_is_noted_once_a_minute
         assert [row.last_used_at for row in await desk.store.tokens()] == [noted]
 
 
-async def test_a_use_that_cannot_be_noted_keeps_nobody_out(desk: Desk) -> None:
+async def test_a_use_that_cannot_be_recorded_refuses_no_token(desk: Desk) -> None:
     token = await desk.store.add_token("ops", Scope.READ, digest("secret"), NOW)
     async with await open_store(url_of(desk.folder), engine=False, busy=timedelta()) as impatient:
         with desk.behind.write_lock():

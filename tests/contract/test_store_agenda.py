@@ -33,7 +33,7 @@ async def test_the_agenda_gives_each_host_its_earliest_page(desk: Desk) -> None:
     assert sorted(agenda.values()) == sorted([min(rows[A].next_at or 0, rows[B].next_at or 0), rows[C].next_at or 0])
 
 
-async def test_one_crowded_host_starves_nobody(desk: Desk) -> None:
+async def test_one_crowded_host_starves_no_other(desk: Desk) -> None:
     await desk.watch(*(f"https://big.example/{number}" for number in range(500)))
     await desk.watch("https://small.example/")
 

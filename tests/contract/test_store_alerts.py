@@ -67,7 +67,7 @@ async def test_a_dead_letter_lets_the_pages_next_alert_go(desk: Desk) -> None:
     assert [row.id.lstrip("0") for row in await desk.store.alerts(limit=9, dead=True)] == ["one"]
 
 
-async def test_an_alert_backed_off_holds_back_its_page_and_nobody_else(desk: Desk) -> None:
+async def test_an_alert_backed_off_holds_back_its_page_and_no_other(desk: Desk) -> None:
     await desk.store.set_channels(["ops"])
     await publish(desk, "one", "two", page_id=7)
     await publish(desk, "other", page_id=8)

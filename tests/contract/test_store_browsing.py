@@ -183,9 +183,9 @@ async def test_one_page_and_its_revision_are_found_by_id(desk: Desk) -> None:
     page = await desk.store.page_by_id(page_id)
     assert page == await desk.store.page(A)
     assert (before, checked, await desk.store.page_revision(page_id)) == (0, 0, 1)
-    for nobody in (0, -1, 99, 1 << 70):
-        assert await desk.store.page_by_id(nobody) is None
-        assert await desk.store.page_revision(nobody) is None
+    for unknown in (0, -1, 99, 1 << 70):
+        assert await desk.store.page_by_id(unknown) is None
+        assert await desk.store.page_revision(unknown) is None
 
 
 async def test_pages_are_found_by_their_ids_at_once(desk: Desk) -> None:
@@ -207,8 +207,8 @@ async def test_a_state_is_found_by_its_id_among_those_of_its_page_and_the_one_be
 
     assert [await desk.store.state(page_id, entry.id) for entry in listed] == list(listed)
     assert [await desk.store.state_before(page_id, entry.id) for entry in listed] == [*listed[1:], None]
-    for nobody in (elsewhere.id, 0, 99, 1 << 70):
-        assert await desk.store.state(page_id, nobody) is None
+    for unknown in (elsewhere.id, 0, 99, 1 << 70):
+        assert await desk.store.state(page_id, unknown) is None
 
 
 async def test_an_edit_of_a_group_or_of_all_pages_moves_its_own_revision(desk: Desk) -> None:

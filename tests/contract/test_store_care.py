@@ -172,6 +172,6 @@ async def test_no_history_keeps_nothing_of_what_is_pruned(tmp_path: Path) -> Non
 
 
 async def test_the_store_says_whether_an_engine_holds_it(desk: Desk, tmp_path: Path) -> None:
-    async with await open_store(f"sqlite:{tmp_path / 'other.db'}", engine=False) as nobodys:
+    async with await open_store(f"sqlite:{tmp_path / 'other.db'}", engine=False) as unheld:
         assert await desk.store.is_held()
-        assert not await nobodys.is_held()
+        assert not await unheld.is_held()

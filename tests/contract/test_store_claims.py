@@ -1,4 +1,4 @@
-"""Claims: who may write results, and until when nobody else may."""
+"""Claims: which holder may write results, and until when no other one may."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def test_another_holder_claims_only_after_the_lease(desk: Desk) -> None:
     assert late.epoch > desk.claim.epoch
 
 
-async def test_one_shard_of_somebody_else_is_enough_to_wait(desk: Desk) -> None:
+async def test_one_shard_of_another_holder_is_enough_to_wait(desk: Desk) -> None:
     assert await desk.store.claim(range(4000, 4001), NOW, LEASE, "other") is None
 
 

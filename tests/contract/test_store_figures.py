@@ -58,7 +58,7 @@ async def test_each_channel_has_its_backlog_its_age_and_its_dead(desk: Desk) -> 
     }
 
 
-async def test_a_page_that_waits_for_its_rendering_is_waited_for_unless_somebody_paused_it(desk: Desk) -> None:
+async def test_a_page_counts_as_waiting_for_its_rendering_unless_it_is_paused(desk: Desk) -> None:
     ids = await desk.watch("https://example.org/a", "https://example.org/b")
     for url in ("https://example.org/a", "https://example.org/b"):
         await desk.check(url, "2026-01-01")
@@ -71,7 +71,7 @@ async def test_a_page_that_waits_for_its_rendering_is_waited_for_unless_somebody
     assert (figures.renders_waiting, figures.renders_oldest_at) == (1, desk.now)
 
 
-async def test_a_question_counts_as_long_as_it_was_asked_and_nobody_answered(desk: Desk) -> None:
+async def test_a_question_counts_while_it_is_asked_and_not_answered(desk: Desk) -> None:
     await desk.watch("https://example.org/a")
     await desk.fail("https://example.org/a")
     gathering = await desk.store.figures(desk.now)

@@ -1,4 +1,4 @@
-"""Groups that come with their first page, and go when somebody says so."""
+"""Groups are made with their first page, and stay until the user removes them."""
 
 from __future__ import annotations
 

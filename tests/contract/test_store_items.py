@@ -118,7 +118,7 @@ async def test_a_page_that_had_none_when_it_was_received_first_is_known_to_have_
     assert await desk.store.check() == []
 
 
-async def test_of_a_page_whose_items_nobody_has_read_nothing_is_known(desk: Desk) -> None:
+async def test_nothing_is_known_of_a_page_whose_items_were_never_read(desk: Desk) -> None:
     page_id = await begin(desk, A)
 
     assert await desk.store.items_before(page_id) is None

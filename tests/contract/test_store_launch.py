@@ -55,7 +55,7 @@ async def test_T63_what_became_due_a_moment_ago_does_not_wait(desk: Desk) -> Non
     assert await desk.agenda() == {1: NOW - 1000}
 
 
-async def test_T63_what_somebody_asks_for_does_not_wait(desk: Desk) -> None:
+async def test_T63_requested_pages_do_not_wait(desk: Desk) -> None:
     await checked(desk, A, B, due=NOW - DAY)
     await desk.store.hold_overdue(NOW, at_launch=AT_LAUNCH)
 

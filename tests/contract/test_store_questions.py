@@ -119,7 +119,7 @@ async def test_T60_a_page_that_was_forbidden_once_and_is_put_off_stays_in_its_qu
     assert (await desk.page(A)).question_id == 1
 
 
-async def test_nobody_is_told_of_the_end_of_what_nobody_was_told_of(desk: Desk) -> None:
+async def test_the_end_of_a_question_that_was_never_asked_is_not_reported(desk: Desk) -> None:
     await desk.watch(A)
     await desk.fail(A)
 

@@ -1,4 +1,4 @@
-"""Settings in the store that nothing can use, as another program may have written them: they stop nobody else."""
+"""Settings in the store that nothing can use, as another program may have written them: other pages go on."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 YEAR = timedelta(days=365)
 
 
-async def test_a_backup_that_nobody_waits_for_leaves_nothing(desk: Desk, tmp_path: Path) -> None:
+async def test_a_backup_that_is_given_up_leaves_nothing(desk: Desk, tmp_path: Path) -> None:
     await desk.watch(A)
     backup = Backup(str(tmp_path / "tocsin.db"), str(tmp_path / "copy.db"), timedelta(seconds=1))
     backup.give_up()

@@ -80,7 +80,7 @@ async def test_an_opening_that_is_given_up_leaves_no_thread(path: Path) -> None:
     assert left == []
 
 
-async def test_a_store_that_was_closed_says_so_to_whoever_reads_or_writes(tmp_path: Path) -> None:
+async def test_a_closed_store_says_so_to_readers_and_writers(tmp_path: Path) -> None:
     store = await open_store(f"sqlite:{tmp_path}/new.db", engine=True)
     await store.close()
 
