@@ -201,7 +201,7 @@ def test_dev_that_cannot_have_what_bench_compares_with_says_so(ready: Ready) -> 
     done = run(ready.folder, "rivals", path=str(ready.tools))
 
     assert done.returncode == 1
-    assert "the packages above could not be had" in done.stderr
+    assert "the packages above could not be installed" in done.stderr
     assert not (ready.folder / "build/bench-venv/.made").exists()
 
 
