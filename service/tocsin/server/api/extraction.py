@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 
 router = make_router("pages")
 
+# Described as the formats served; the others of `tocsin extract` are accepted for the sake of the answer.
 FormatName = Annotated[str, Path(json_schema_extra={"enum": list(KEPT_FORMATS)})]
-"""Described as the formats served; the others of `tocsin extract` are accepted for the sake of the answer."""
 
+# Stricter than the policy of our own pages: a browser may render these documents, and their content is foreign.
 POLICY: Final = "default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'; sandbox"
-"""Stricter than the policy of our own pages: a browser may render these documents, and their content is foreign."""
 
 _S: Final = 1_000_000
+# Renderings to search for a title: one that failed has none, and the title of a copy is not the page's.
 _RENDERINGS: Final = 5
-"""Renderings to search for a title: one that failed has none, and the title of a copy is not the page's."""
 _NOT_IN_A_FILE_NAME: Final = re.compile(r"[^A-Za-z0-9.-]+")
 
 
