@@ -33,6 +33,7 @@ LOOK_S: Final = 15.0
 # Longest interval of writing the counters: a kill loses this much.
 NOTE_US: Final = 60_000_000
 KEPT: Final = timedelta(days=90)
+# Rows are pruned by age, so once an hour is enough.
 _PRUNE_US: Final = 3_600_000_000
 
 

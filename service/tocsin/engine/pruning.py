@@ -20,6 +20,7 @@ EVERY_S = 3600.0
 ROOM_EVERY_S = 60.0
 
 BATCH_ROWS = 500
+# Lets the writer of results commit between two batches.
 _BREATH_S = 0.05
 
 

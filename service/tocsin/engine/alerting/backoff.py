@@ -27,6 +27,7 @@ STEPS = (
 )
 LAST_STEP = timedelta(hours=24)
 LONGEST_RETRY_AFTER = timedelta(hours=24)
+# Not a step: the receiver was never asked.
 _SHORTAGE_PAUSE = timedelta(seconds=15)
 _MICROSECOND = timedelta(microseconds=1)
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tocsin.ports.messages import Answer, CheckEnds, FromFetcher, Start, ToFetcher
     from tocsin.ports.processes import FetcherProcess, FetcherStarter
 
+# Fetchers send a heartbeat about as often.
 TICK_S = 1.0
 # Seconds of silence after which a fetcher counts as hanging; the worst page takes a tenth of that.
 SILENT_TICKS = 60
@@ -44,6 +45,7 @@ SILENT_TICKS = 60
 _TO_START = 3
 # Fetchers in a row that die before they work: then the fault is ours.
 MOST_STILLBORN = 3
+# Time for a process to end by itself before it is killed.
 GRACE_S = 2.0
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 5.0
 # Lifetime from which on a fetcher is replaced at once; after shorter ones the pause grows.

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 # Time that results wait for others to be sent together; questions and answers do not wait.
 GATHER_S = 0.02
+# As many results are sent at once without waiting for more.
 _MOST_GATHERED = 200
 _LOUDNESS = {"debug": 0, "info": 1, "warning": 2, "error": 3}
 

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 STRIKES = 2
 # Time until a page that was set aside is tried again, at the risk of one more fetcher.
 SET_ASIDE_S = 3600.0
+# All of these are suspects again when their fetcher dies.
 _MOST_SUSPECTS_AT_ONCE = 64
+# Bounds the memory for strikes; the oldest are forgotten first.
 _MOST_STRUCK = 10_000
 
 

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from tocsin.settings import HostSettings
 
 
+# Monotonic clocks may start anywhere: before any time that they show.
 NEVER_S = float("-inf")
 # The longest crawl delay that is obeyed.
 LONGEST_CRAWL_DELAY_S = 30.0
+# Sweeping fewer gates frees too little memory.
 _FEWEST_TO_SWEEP = 1024
 
 

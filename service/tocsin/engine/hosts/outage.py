@@ -13,10 +13,13 @@ if TYPE_CHECKING:
     from tocsin.model import Instant
     from tocsin.ports import Clock
 
+# Older tries say nothing about the connection of now.
 WINDOW_S = 60.0
 SILENCE_S = 60.0
+# One or two hosts often fail together, on one server.
 FEWEST_HOSTS = 3
 SHARE = 0.95
+# Probes at growing pauses: a short outage ends quickly, a long one costs few requests.
 FIRST_PROBE_S = 5.0
 LONGEST_PROBE_S = 300.0
 # Hosts that are remembered to fail by themselves; those that failed first are forgotten first.

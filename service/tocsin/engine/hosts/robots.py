@@ -33,16 +33,21 @@ if TYPE_CHECKING:
 
 
 MOST_REDIRECTS = 5
+# Some servers answer 304 for ever, so now and then the file is requested without conditions.
 UNCONDITIONAL_EVERY = 30
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _NOT_MODIFIED, _PARTIAL = 304, 206
 
 Said: TypeAlias = Literal["rules", "nothing", "error"]
+# RFC 9309, 2.4: a cached file should not be used for more than 24 hours.
 KEPT_US = 24 * 3600 * 1_000_000
+# While a server has errors, its pages wait for its robots.txt, so it is requested more often.
 ASKED_AGAIN_US = 3600 * 1_000_000
+# RFC 9309, 2.3.1.4: after 30 days of errors the file may be taken as unavailable.
 MOURNED_US = 30 * KEPT_US
 MOST_ORIGINS = 20_000
 MOST_TEXT = 16 * 2**20
+# Estimated memory of a parsed rule, with its objects.
 _OCTETS_A_RULE = 448
 UNAVAILABLE = Ruling(allowed=False, rule="robots.txt could not be read: the server has an error or is busy")
 

@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     from tocsin.settings import PageSettings, RenderSettings
 Result = TypeVar("Result")
 POLL_S = 1.0
+# Ended renderings that are remembered, so that checks read before their end are repeated.
 _MOST_ENDED = 10_000
+# Pause before a failed write is repeated.
 _STORE_RETRY_S = 2.0
+# Pauses without a try: an outage, and a shortage, end by themselves.
 _OUTAGE_PAUSE_S = 60.0
 _SHORTAGE_PAUSE_S = 15.0
 # Pause of a page whose settings cannot be used: the user may mend them.

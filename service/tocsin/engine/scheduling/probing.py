@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tocsin.model import CheckResult, Instant, PageTask
     from tocsin.ports import Clock, WorkStore
 
+# Hosts that must all fail: three that answered lately do not disappear at the same time.
 WITNESSES = 3
 # Time for the witnesses to answer: resolving a name and connecting take no longer.
 VERDICT_S = 30.0

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tocsin.ports import Clock, Telemetry, WorkStore
     from tocsin.settings import FetchSettings
 
+# Interval of looking for edits by other processes, which cannot wake this one.
 POLL_S = 0.25
 HOSTS_AT_A_TIME = 500
 HOSTS_A_LOOK = 5000
@@ -34,7 +35,9 @@ PAGES_A_HOST = 2
 # The same without a delay between requests, when reusing a connection is worth more than many hosts.
 _WITHOUT_DELAY = 8
 _MOST_PAGES_A_HOST = 64
+# Later than any due time: takes every host of an agenda.
 _EVER: Instant = 2**62
+# Pause after a failure of the store, and before hosts are looked at again whose pages are being rendered.
 _AGAIN_S = 0.5
 
 

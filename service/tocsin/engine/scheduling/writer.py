@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from tocsin.settings import StoreSettings
 
 
+# Pause before a failed batch is written again.
 RETRY_S = 2.0
+# Gathers a burst of results with one timer.
 NAP_S = 0.02
 LOOK_S = 2.0
 

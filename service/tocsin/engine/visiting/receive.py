@@ -38,9 +38,12 @@ if TYPE_CHECKING:
 
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# Only a chain of these alone tells where the page lives now.
 PERMANENT = frozenset({301, 308})
+# 203 is a 200 that a proxy transformed; other successes have no page in their body.
 RECEIVED = frozenset({200, 203})
 RETRIED_STATUSES = frozenset({408, 425, 429})
+# With a Retry-After, these hold the whole host, not just the page.
 BUSY = frozenset({429, 503})
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5"
 Headers: TypeAlias = tuple[tuple[str, str], ...]

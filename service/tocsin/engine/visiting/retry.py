@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from tocsin.model import Instant
     from tocsin.ports import Chance, Clock
 
+# 1, 4, 16, 64 and 256 s, then 300 s: short faults are retried soon, long ones seldom.
 FIRST_PAUSE_S = 1.0
 GROWTH = 4.0
 LONGEST_PAUSE_S = 300.0
+# Beyond this, dates and numbers could overflow; settings limit the pause to far less.
 LONGEST_RETRY_AFTER = timedelta(days=3650)
+# No date of HTTP is longer; longer texts are not worth a parser.
 _LONGEST_DATE = 64
 
 _TRIED_AGAIN = frozenset(
@@ -34,6 +37,7 @@ _TRIED_AGAIN = frozenset(
         FailureKind.EMPTY,
     }
 )
+# Request Timeout, Too Early, Too Many Requests: the same request may succeed later.
 _STATUSES_TRIED_AGAIN = frozenset({408, 425, 429})
 _SERVER_ERRORS = range(500, 600)
 
