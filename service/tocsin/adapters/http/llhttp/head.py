@@ -119,15 +119,15 @@ class Origins:
 
     def head(self, origin: SiteOrigin, target: str, request: HopRequest, proxy: Proxy | None = None) -> bytes:
         """Write the head of a request; raises ValueError for headers that no byte can carry, or that break lines."""
-        own = []
-        if proxy is not None and origin.context is None:
+        is_plain_proxy = proxy is not None and origin.context is None
+        if not request.headers and not is_plain_proxy:
+            return b"GET " + target.encode("ascii") + origin.line + origin.rest
+        own, user_agent, accept, host = [], self._user_agent, ACCEPT, None
+        if proxy is not None and is_plain_proxy:
             # Source: RFC 9112, 3.2.2 (absolute-form); a tunnel carries the usual form.
             target = f"{origin.scheme}://{origin.authority}{target}"
             own.append(proxy.authorization)
         asked = b"GET " + target.encode("ascii")
-        if not own and not request.headers:
-            return asked + origin.line + origin.rest
-        user_agent, accept, host = self._user_agent, ACCEPT, None
         for name, value in request.headers:
             if _BREAKS_LINES.search(value) is not None or _BREAKS_LINES.search(name) is not None:
                 raise ValueError("a header with line ends is not sent")
