@@ -56,7 +56,7 @@ class CheckSummary(Struct, frozen=True):
     """How a check went.
 
     outcomes      how many pages ended how
-    silent        pages that declare nothing that can be compared
+    silent        pages that declare no change dates
     outage        our own connection failed, so no question was asked
     not_modified  pages that their servers did not send again, and
     saved_bytes   how many bytes that spared
