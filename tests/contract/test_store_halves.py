@@ -161,6 +161,16 @@ async def test_what_is_written_for_one_half_leaves_the_other_alone(desk: Desk, w
     assert rows_of(desk, half) != mine
 
 
+async def test_a_rendering_that_is_put_back_leaves_the_slot_of_the_other(desk: Desk) -> None:
+    half, other = (await furnish(desk)).values()
+    jobs = {each.name: await desk.job(each.page) for each in (half, other)}
+    before = rows_of(desk, other)
+
+    await desk.store.release_render(desk.claim, jobs["one"].page_id, not_before=desk.now + HOUR)
+
+    assert rows_of(desk, other) == before
+
+
 async def read_text(packed: Awaitable[bytes | None]) -> str:
     """Unpack a text that the store gives."""
     return unpack_text(await packed or b"")
