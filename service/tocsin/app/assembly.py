@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 
 OWN_BYTES = 512 * 2**20
 A_REQUEST_BYTES = 256 * 2**10
+# What a byte of markup can take as a tree.
 TREE_BYTES = 64
-"""What a byte of markup can take as a tree."""
 
 
 @asynccontextmanager

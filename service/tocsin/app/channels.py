@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from tocsin.ports import Channel, Store
     from tocsin.settings import ChannelSettings, Settings
 
+# A running service begins a requested test within this time.
 TAKEN_S: Final = 5.0
-"""A running service begins a requested test within this time."""
 _FOLLOW_S: Final = 0.1
 
 

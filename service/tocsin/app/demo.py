@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tocsin.model import Instant
     from tocsin.ports import Clock, Store, Telemetry
 
+# Settings of the group. A second between requests is usual, so five pages take half of `every` and none is late.
 SETTINGS: Final = {
     "every": "10s",
     "min_gap": "1s",
@@ -30,10 +31,9 @@ SETTINGS: Final = {
     "signals": "auto",
     "proxy": "",
 }
-"""Settings of the group. A second between requests is usual, so five pages take half of `every` and none is late."""
 _MANY: Final = 1000
+# The site's own pages; others that were put into the same group stay.
 _PAGES: Final = PageFilter(group=DEMO_GROUP, host=DEMO_HOST)
-"""The site's own pages; others that were put into the same group stay."""
 
 
 async def list_demo_pages(store: Store, now: Instant, **changed: str) -> None:

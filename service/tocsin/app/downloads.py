@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from tocsin.settings import Settings
 
 AT_ONCE = 4
+# How long one list may wait for its turn; a user looks on.
 HOLD = timedelta(minutes=10)
-"""How long one list may wait for its turn; a user looks on."""
 
 
 class ListDownloads:

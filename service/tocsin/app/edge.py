@@ -31,8 +31,8 @@ FIRST = "first"
 _LOAD_AGAIN_S = 0.5
 
 
+# The engine waits at most this long for the HTTP edge; on a slower machine it begins to check pages meanwhile.
 OPEN_S = 30.0
-"""The engine waits at most this long for the HTTP edge; on a slower machine it begins to check pages meanwhile."""
 
 
 class Edge:

@@ -43,10 +43,10 @@ def user_agent(contact: str) -> str:
     return f"Tocsin/{__version__} (+{contact})" if contact else f"Tocsin/{__version__}"
 
 
+# Of clients; as `server.connections` has it, which fetcher processes do not load.
 FEWEST_CONNECTIONS: Final = 16
-"""Of clients; as `server.connections` has it, which fetcher processes do not load."""
+# What a process has open beside connections: its store, logs, pipes, sockets of its own, modules being loaded.
 _OWN_FILES: Final = 24
-"""What a process has open beside connections: its store, logs, pipes, sockets of its own, modules being loaded."""
 
 
 def most_in_flight(wanted: int, files: int | None = None) -> int:

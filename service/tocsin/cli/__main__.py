@@ -34,6 +34,7 @@ class Command(NamedTuple):
 
 WATCH, HEAR, WRITE, CARE = SECTIONS = ("Watch pages", "Follow changes", "Write pages", "Operate the installation")
 
+# In the order of the help, within each section.
 COMMANDS: tuple[Command, ...] = (
     Command(
         WATCH, "watch", "tocsin.cli.watch.command", "the list of pages: add, remove, list, set, import, export, clear"
@@ -63,7 +64,6 @@ COMMANDS: tuple[Command, ...] = (
     Command(WRITE, "extract", "tocsin.cli.extract", "a page's metadata, links, events and contacts"),
     Command(WRITE, "stamp", "tocsin.cli.stamp", "write the date of a change into a page"),
 )
-"""In the order of the help, within each section."""
 
 
 _INPUT, _OUTPUT, _ERROR = 0, 1, 2
@@ -94,11 +94,11 @@ def stand_in_for_closed() -> None:
 
 
 INTERRUPTED = 130
+# What to do where standard output takes no more.
 _MENDS = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "free some space, and run the command again"),
     errno.EBADF: "standard output is closed; redirect it, for example to /dev/null",
 }
-"""What to do where standard output takes no more."""
 
 _OPTIONS = "Before the command: --config FILE, --store URL, -v (log more), --version, -h"
 

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 _Function = TypeVar("_Function", bound="Callable[..., object]")
 
+# The largest number that a store can keep.
 _LARGEST: Final = 2**63 - 1
-"""The largest number that a store can keep."""
 _MICROSECOND: Final = timedelta(microseconds=1)
+# A time further away is a typing error.
 _FURTHEST: Final = timedelta(days=3650)
-"""A time further away is a typing error."""
 
 
 def careful(function: _Function) -> _Function:

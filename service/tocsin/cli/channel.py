@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 
 _PIECE: Final = 500
+# Of the outbox the latest alerts are looked at: what was refused waits hours, not weeks.
 _PIECES: Final = 20
-"""Of the outbox the latest alerts are looked at: what was refused waits hours, not weeks."""
 
 
 class Refusals(Struct, frozen=True):

@@ -37,8 +37,8 @@ _STYLES = {
 }
 _NARROWEST, _WIDEST = 40, 120
 _INDENT = 23
+# How often pages are checked: the pace of the story.
 _FOR_PEOPLE_MS, _FOR_PROGRAMS_MS = 2000, 1300
-"""How often pages are checked: the pace of the story."""
 
 
 @click.command("demo", epilog="Example: tocsin demo")

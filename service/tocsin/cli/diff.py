@@ -178,8 +178,8 @@ def _safe(text: str) -> str:
     return escape(safe_text(text))
 
 
+# Upper limit of stored texts of a page.
 _MOST: Final = 10_000
-"""Upper limit of stored texts of a page."""
 _NUMBER: Final = re.compile(r"[0-9]{1,5}")
 
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from tocsin.model import HistoryEntry, ItemChangeEntry, KnownCopy, PageRow, VerdictEntry
     from tocsin.ports import Store
 
+# Upper limit of lines for one change of items; `--json` has all.
 _MOST_LINES = 12
-"""Upper limit of lines for one change of items; `--json` has all."""
 
 
 @click.command("history", epilog="Example: tocsin history https://example.org/news")

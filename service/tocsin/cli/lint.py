@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
+# What a URL may hold beside letters and digits; the rest of what a user typed is escaped.
 _OF_URLS: Final = ":/?#[]@!$&'()*+,;=%"
-"""What a URL may hold beside letters and digits; the rest of what a user typed is escaped."""
 
 _INDEX: Final = {rule: index for index, rule in enumerate(RULES)}
 

@@ -25,8 +25,8 @@ DONE, NEEDS_USER, WRONG_CALL, NO_STORE = 0, 1, 2, 3
 
 _JSON = "tocsin.json"
 BAR = "tocsin.bar"
+# From this width on a terminal has room for tables, whose cells are then broken where they must be.
 _ROOMY = 100
-"""From this width on a terminal has room for tables, whose cells are then broken where they must be."""
 
 _Function = TypeVar("_Function", bound="Callable[..., object]")
 

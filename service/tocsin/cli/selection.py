@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from tocsin.ports import Store
 
 
+# Rows of one transaction: short enough for an engine that runs beside us.
 BATCH: Final = 1000
-"""Rows of one transaction: short enough for an engine that runs beside us."""
 
 
 async def batches(store: Store, which: PageFilter) -> AsyncIterator[list[PageRow]]:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from tocsin.ports import Store
 
 
+# Clocks of two machines differ by less.
 _DOUBTFUL: Final = timedelta(days=1)
-"""Clocks of two machines differ by less."""
 
 
 class AheadOfTime:

@@ -36,8 +36,8 @@ STORE = "tocsin.db"
 LOG = "service.log"
 JOURNAL = "alerts.jsonl"
 LIMIT_S = 90.0
+# Marks the line of the log that holds the address.
 LISTENING = '"http.listening"'
-"""Marks the line of the log that holds the address."""
 _POLL_S = 0.1
 _STOP_WITHIN_S = 10.0
 _LAST_LINES = 5

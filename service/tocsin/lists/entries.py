@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 CHANGEDETECTION: Final = "changedetection"
+# Programs whose exports can be read.
 DISTILL: Final = "distill"
-"""Programs whose exports can be read."""
 
+# The longest name of a group; tags and folders of other programs are cut to it.
 GROUP_LETTERS: Final = 63
-"""The longest name of a group; tags and folders of other programs are cut to it."""
 
+# A kind of ListNotice: something that another program sets for its pages, and that has no counterpart here.
 LEFT_OUT: Final = "left out"
-"""A kind of ListNotice: something that another program sets for its pages, and that has no counterpart here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,15 +41,15 @@ if TYPE_CHECKING:
     from tocsin.spec.links.metadata import Metadatum
     from tocsin.spec.microdata.formats.catalogue import PageSource
 
+# What JSON can hold; every key is always there, None where nothing is known.
 Record = dict[str, Any]
-"""What JSON can hold; every key is always there, None where nothing is known."""
 
 MOST_LINKS: Final = 100_000
+# Of URLs: a long base would make each of many short links a long one.
 _MOST_CHARACTERS: Final = 2**26
-"""Of URLs: a long base would make each of many short links a long one."""
 _ICON_WIDTH: Final = 32
+# Meta names whose content is not text of the page: its declarations of changes, and to robots (C-53).
 _NOT_TEXT: Final = frozenset({*FIELDS, ROBOTS})
-"""Meta names whose content is not text of the page: its declarations of changes, and to robots (C-53)."""
 
 
 class Form(StrEnum):

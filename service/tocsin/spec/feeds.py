@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 MOST_ENTRIES: Final = 50_000
 LONGEST_VALUE: Final = 8192
+# Of all entries together; a relative URL becomes as long as its base.
 MOST_LETTERS_OF_URLS: Final = 16_000_000
-"""Of all entries together; a relative URL becomes as long as its base."""
 LONGEST_TEXT: Final = 20_000
 
 

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 LONG_AGO: Final = "2020-01-01"
+# Fewer than the number of minor changes that count as a major one (T46).
 MOST_DATES: Final = 2
-"""Fewer than the number of minor changes that count as a major one (T46)."""
 
 
 class Silence(Exception):

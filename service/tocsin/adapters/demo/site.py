@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from tocsin.ports import Clock
 
 LOOPBACK: Final = "127.0.0.1"
+# How long the site stays as it is, once each of its pages has been looked at.
 SEEN_FOR: Final = timedelta(seconds=3)
-"""How long the site stays as it is, once each of its pages has been looked at."""
 _NOT_YET: Final = datetime(9000, 1, 1, tzinfo=UTC)
 _GONE: Final = "The demo site is off.\n"
 

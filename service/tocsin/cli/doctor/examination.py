@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from tocsin.settings import ChannelSettings, PageSettings
 
 
+# Upper limit of pages with invalid settings that are named.
 NAMED: Final = 10
-"""Upper limit of pages with invalid settings that are named."""
 
 
 async def find_refused(store: Store, base: PageSettings) -> list[Diagnosis]:
@@ -70,8 +70,8 @@ def _refused_finding(whose: str, resolved: Resolved, *, url: str = "", group: st
 
 
 _MINUTE: Final = 60_000_000
+# Up to this size a store is read whole, which takes a second or two.
 READ_BYTES: Final = 64 * 1024 * 1024
-"""Up to this size a store is read whole, which takes a second or two."""
 
 
 class Examination(Struct):

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 _WRITE_BY_OTHERS: Final = 0o022
 _READ_BY_OTHERS: Final = 0o044
+# Where container engines put secrets, with modes that cannot be chosen.
 _GIVEN_BY_THE_RUNTIME: Final = ("/run/secrets/", "/var/run/secrets/")
-"""Where container engines put secrets, with modes that cannot be chosen."""
 
 
 def examine_files(loaded: Loaded, store: Path) -> list[Diagnosis]:
@@ -94,8 +94,8 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 _LEAST_BYTES: Final = 100_000_000
+# This program is younger than that; a clock that shows less is wrong.
 _MADE: Final = datetime(2026, 11, 1, tzinfo=UTC)
-"""This program is younger than that; a clock that shows less is wrong."""
 _DAY_US: Final = 86_400_000_000
 _STALE_DAYS: Final = 30
 

@@ -111,8 +111,8 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
+# Outcomes of a page just added if a running service checked it before we requested a check.
 _NOT_FIRST: Final = frozenset({CheckOutcome.SKIPPED, CheckOutcome.UNCHANGED, CheckOutcome.TOO_SOON})
-"""Outcomes of a page just added if a running service checked it before we requested a check."""
 
 
 @click.command("add", epilog="Example: tocsin watch add https://example.org/news --every 6h")

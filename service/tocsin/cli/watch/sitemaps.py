@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 
 _SITEMAP = "sitemap"
+# How many sitemaps are fetched at once, of different hosts: each host is asked no faster than ever.
 _AT_ONCE = 4
-"""How many sitemaps are fetched at once, of different hosts: each host is asked no faster than ever."""
+# An index that begins with this many indexes is left there: the rest of it would be more of them.
 _MOST_NESTED = 20
-"""An index that begins with this many indexes is left there: the rest of it would be more of them."""
+# How long all that an index or a robots.txt names may take together.
 LONGEST = timedelta(hours=1)
-"""How long all that an index or a robots.txt names may take together."""
 
 
 class WantedSitemap(Struct, frozen=True):

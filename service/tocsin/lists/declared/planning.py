@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from tocsin.lists.declared.reading import Declared, DeclaredPage
     from tocsin.model import JsonObject, NewPage, PageRow
 
+# Values of a page beside its settings.
 OWN: Final = ("group", "text", "paused")
-"""Values of a page beside its settings."""
 
 
 class ChangedField(Struct, frozen=True):

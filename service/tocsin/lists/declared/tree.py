@@ -90,8 +90,8 @@ DEEPEST: Final = 8
 _NOTHING: Final = frozenset({"", "~", "null", "Null", "NULL"})
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
+# An event of PyYAML, whose own types name each kind.
 Event: TypeAlias = Any
-"""An event of PyYAML, whose own types name each kind."""
 
 
 class YamlMapping(dict[str, Any]):

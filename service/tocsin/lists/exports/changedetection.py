@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
     from tocsin.lists.entries import ListItem
 
+# The latest `schema_version` of theirs that is known; a later one may have more settings.
 KNOWN_SCHEMA: Final = 40
-"""The latest `schema_version` of theirs that is known; a later one may have more settings."""
 
 _SPANS: Final = {"weeks": 604_800, "days": 86_400, "hours": 3600, "minutes": 60, "seconds": 1}
+# Keys with their default values; other values have no counterpart here.
 _PLAIN: Final = {
     "processor": {None, "", "text_json_diff"},
     "fetch_backend": {None, "", "system", "html_requests"},
     "method": {None, "", "GET"},
 }
-"""Keys with their default values; other values have no counterpart here."""
 _NO_COUNTERPART: Final = (
     "body", "browser_steps", "conditions", "extract_text", "ignore_text", "notification_body", "notification_title",
     "notification_urls", "proxy", "text_should_not_be_present", "trigger_text", "webdriver_js_execute_code",

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from tocsin.lists.entries import ListItem
 
 
+# An element of lxml, which ships no types.
 Element: TypeAlias = Any
-"""An element of lxml, which ships no types."""
 
 _DEEPEST: Final = 64
 _FOLDER_BYTES: Final = 63

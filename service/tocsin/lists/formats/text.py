@@ -65,8 +65,8 @@ KEYS: Final = tuple(PageSettings.__struct_fields__)
 _SPOKEN: Final = {",": "comma", ";": "semicolon", "\t": "tab"}
 _ENDS: Final = ("\n", "\r")
 _LINE_END: Final = re.compile(r"[\r\n]")
+# The beginnings of a formula in a spreadsheet, with the wide letters of a Japanese keyboard.
 _FORMULA: Final = re.compile(r"[=+\-@\t\r\n'\uff1d\uff0b\uff0d\uff20]")
-"""The beginnings of a formula in a spreadsheet, with the wide letters of a Japanese keyboard."""
 
 
 def find_separator(beginning: str) -> str | None:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from tocsin.model import PageRow
 
+# Settings that are exported only on request.
 PRIVATE: Final = ("headers", "auth", "cookies", "proxy")
-"""Settings that are exported only on request."""
 _NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from tocsin.model.common import Instant
 
+# RFC 3339 in UTC, cut to milliseconds.
 Time: TypeAlias = Annotated[str, Meta(examples=["2026-03-04T05:06:07.890Z"], extra_json_schema={"format": "date-time"})]
-"""RFC 3339 in UTC, cut to milliseconds."""
 
+# A number as digits: numbers of JSON are exact up to 53 bits only.
 Id: TypeAlias = Annotated[str, Meta(pattern=r"^[1-9][0-9]{0,17}$", examples=["42"])]
-"""A number as digits: numbers of JSON are exact up to 53 bits only."""
 
 Ulid: TypeAlias = Annotated[str, Meta(pattern=r"^[0-9A-HJKMNP-TV-Z]{26}$", examples=["01KAKQ4ZC8N2V3J5R7T9WXYZ00"])]
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 router = make_router("pages")
 
+# With more reports than this, skipped pages are not counted: each request for the progress would read them all.
 MOST_COUNTED: Final = 1000
-"""With more reports than this, skipped pages are not counted: each request for the progress would read them all."""
 
 
 class PagesToCheck(Input):

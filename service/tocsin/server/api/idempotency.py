@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 HEADER: Final = "idempotency-key"
 REPLAYED: Final = "Idempotency-Replayed"
+# Bytes of an answer; a longer one is not stored, and its key can be used again.
 MOST_KEPT: Final = 64 * 1024
-"""Bytes of an answer; a longer one is not stored, and its key can be used again."""
 
 _LONGEST_KEY: Final = 255
 _PIECE: Final = 65_536

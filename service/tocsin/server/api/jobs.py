@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 router = make_router("jobs")
 
+# What a route may answer, too, that waits for its job with `finished`.
 LATER: Final[dict[int | str, dict[str, Any]]] = {
     202: {"record": JobStatus, "description": "It takes longer; Location says where its progress is."}
 }
-"""What a route may answer, too, that waits for its job with `finished`."""
 
 
 async def finished(job: Job, response: Response) -> JobStatus:

@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 router = make_router("pages")
 bulk_routes = make_router("bulk")
 
+# Pages of one request; longer lists are imports.
 MOST_ADDED: Final = 1000
-"""Pages of one request; longer lists are imports."""
 
 
 # What clients send ------------------------------------------------------------------------------------------------

@@ -29,8 +29,8 @@ service_routes = make_router("service")
 
 Name = Annotated[str, Path(min_length=1, max_length=63, description="of the group", examples=["main"])]
 
+# The key of a page setting. A key of another version that is set can be named, too; other unknown ones are refused.
 SettingKey = Annotated[str, Field(max_length=64, json_schema_extra={"enum": list(PageSettings.__struct_fields__)})]
-"""The key of a page setting. A key of another version that is set can be named, too; other unknown ones are refused."""
 
 _Span = Annotated[
     str,

@@ -21,8 +21,8 @@ from tocsin.spec.infrastructure.urls import (
     split_reference,
 )
 
+# Schemes with a server-based naming authority, and the ports that go without saying.
 _DEFAULT_PORTS = {"ftp": 21, "gopher": 70, "http": 80, "https": 443, "ws": 80, "wss": 443}
-"""Schemes with a server-based naming authority, and the ports that go without saying."""
 
 _LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 _OCTETS = re.compile("(?:%[0-9A-Fa-f]{2})++")

@@ -296,15 +296,15 @@ By: TypeAlias = Literal["words", "lines"]
 Kind: TypeAlias = Literal["same", "removed", "added"]
 _Piece: TypeAlias = "tuple[Kind, str]"
 
+# Steps of work, beside one for each letter.
 _STEPS = 300_000
-"""Steps of work, beside one for each letter."""
 
+# Steps for two sentences of any length.
 _STEPS_OF_WORDS = 100
-"""Steps for two sentences of any length."""
 
 _MOST_IN_WORDS = 2**19
+# From this common share on, one line is a changed version of the other.
 _ALIKE = 0.25
-"""From this common share on, one line is a changed version of the other."""
 
 
 class TextRun(Struct, frozen=True, gc=False):

@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
     from tocsin.spec.differences.compare import Difference, Kind
 
+# Equal lines that are shown before and after a change.
 AROUND = 3
-"""Equal lines that are shown before and after a change."""
 
+# Shown for a line end, if that is what changed.
 LINE_END = "\N{DOWNWARDS ARROW WITH CORNER LEFTWARDS}"
-"""Shown for a line end, if that is what changed."""
 
 
 class DiffRow(NamedTuple):

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 
 HEADING: Final = 1
+# A row of a table, or a definition: its figures are facts.
 CELL: Final = 2
-"""A row of a table, or a definition: its figures are facts."""
+# In a list, a row or a card: its position among the others means little.
 ITEM: Final = 4
-"""In a list, a row or a card: its position among the others means little."""
+# Most of its letters are a link's.
 LINKED: Final = 8
-"""Most of its letters are a link's."""
+# Beside the content: navigation, advertisements and other zones.
 OUTSIDE: Final = 16
-"""Beside the content: navigation, advertisements and other zones."""
 
 _LONGEST_QUESTION: Final = 600
 _PROSE: Final = 60
@@ -197,8 +197,8 @@ _LONG_TEXT: Final = 2000
 _NEVER_LONG: Final = frozenset({"nav", "footer", "header"})
 _SKIPPED: Final = frozenset({Zone.COUNT, Zone.APART, Zone.TALK})
 _SPONSORED: Final = '[rel~="sponsored"]'
+# Letters that are looked at twice, since an element that is named like a zone may hold others: then none is one.
 _MOST_LOOKED_AT: Final = 20_000_000
-"""Letters that are looked at twice, since an element that is named like a zone may hold others: then none is one."""
 
 
 def read_blocks(whole: Whole, without: Collection[Any] = (), *, landmarks: bool = True, names: bool = True) -> Blocks:

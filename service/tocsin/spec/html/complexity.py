@@ -11,10 +11,10 @@ from tocsin.spec.html.search import PLAIN_TAG, count, count_attributes, find, fi
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# A page of more is too complex (CI-08): each element of a parsed page costs about 100 bytes.
 MOST_TAGS: Final = 1_000_000
-"""A page of more is too complex (CI-08): each element of a parsed page costs about 100 bytes."""
+# A page of more is too complex: each of these is kept, for three times as much.
 MOST_METAS: Final = 131_072
-"""A page of more is too complex: each of these is kept, for three times as much."""
 
 # HTML merges the attributes of each further html and body element into the first one.
 _MERGED = re.compile(rb"<(?:html|body)(?=[\t\n\f\r />])", re.IGNORECASE)
@@ -53,9 +53,9 @@ _BYTES_OF_FEW = 16
 # HTML copies the chosen option of a select into each of these.
 _COPIES = 16
 
+# Bytes times tags of a page that cannot open enough again to matter: at most all its attributes at each tag, which
+# takes the parser 15 ms and 20 MB.
 LITTLE_TO_REOPEN = _REOPENED * _BYTES_OF_FEW
-"""Bytes times tags of a page that cannot open enough again to matter: at most all its attributes at each tag, which
-takes the parser 15 ms and 20 MB."""
 
 
 def refuse_too_complex(markup: bytes, tags: int) -> None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# Whose rules hold: those of the old text, or today's.
 Profile = Literal["text", "living"]
-"""Whose rules hold: those of the old text, or today's."""
 
 _HTTP_SPACE = "\t\n\r "
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")

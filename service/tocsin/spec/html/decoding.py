@@ -16,8 +16,8 @@ from tocsin.spec.html.search import PLAIN_TAG, is_cut_off, next_attribute
 # way to them, registers codecs for the whole process when it is imported.
 
 BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16be"), (codecs.BOM_UTF16_LE, "utf-16le"))
+# Encodings in which `<`, `>` and quotation marks may be bytes of something else; in all others they never are.
 NOT_ASCII = frozenset({"utf-16le", "utf-16be", "iso-2022-jp", "replacement"})
-"""Encodings in which `<`, `>` and quotation marks may be bytes of something else; in all others they never are."""
 
 _OFTEN_ASKED = 64  # letters; longer texts are not worth caching
 _UNICODE = frozenset({"utf-8", "utf-16le", "utf-16be"})

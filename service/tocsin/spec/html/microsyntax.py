@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+# HTML's white space: what separates tokens and is trimmed from values.
 SPACE = "\t\n\f\r "
-"""HTML's white space: what separates tokens and is trimmed from values."""
 
 _SPACES = re.compile(f"[{SPACE}]+")
 # Possessive, so that 5,000 digits before a letter are walked once, not 5,000 times.
+# The beginning of a refresh pragma; its group is the whole seconds, which may be missing before a point.
 REFRESH = re.compile(f"[{SPACE}]*+([0-9]++|(?=\\.))[0-9.]*+(?:\\Z|[;,{SPACE}])")
-"""The beginning of a refresh pragma; its group is the whole seconds, which may be missing before a point."""
 
 
 DIGITS = "0123456789"
+# Unicode's space separators (class Zs), which no version since 6.3 has changed (NUM-02).
 ZS = " \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
-"""Unicode's space separators (class Zs), which no version since 6.3 has changed (NUM-02)."""
 _VALID_NONNEG = re.compile("[0-9]++")
 
 

@@ -53,22 +53,22 @@ class PageFinding(NamedTuple):
     message: str
 
 
+# Start and end in code points of the text.
 Span = tuple[int, int]
-"""Start and end in code points of the text."""
 
+# The elements that a checker always looks at.
 CHECKED = frozenset({"a", "area", "base", "body", "del", "head", "html", "img", "ins", "link"}) | frozenset(
     {"map", "meta", "object", "time"}
 )
-"""The elements that a checker always looks at."""
 
+# The attributes that microdata is made of.
 MICRODATA = frozenset({"itemid", "itemprop", "itemref", "itemscope", "itemtype"})
-"""The attributes that microdata is made of."""
 
+# The attributes that a checker looks at on any element.
 ANYWHERE = frozenset({"id", "lang", "mset", "xml:lang"}) | MICRODATA
-"""The attributes that a checker looks at on any element."""
 
+# The text of a time element is looked at if it has no more pieces: such elements may hold one another.
 MOST_PIECES = 8
-"""The text of a time element is looked at if it has no more pieces: such elements may hold one another."""
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 

@@ -88,11 +88,11 @@ _SPACE_OR_SLASH = re.compile(rb"[\t\n\f\r /]*")
 _NAME = re.compile(rb"[^>][^\t\n\f\r />=]*")
 _EQUALS = re.compile(rb"[\t\n\f\r ]*=[\t\n\f\r ]*")
 _BARE_VALUE = re.compile(rb"[^\t\n\f\r >]*")
+# A tag as most are written, found to its end at once.
 PLAIN_TAG = re.compile(
     rb"""</?[^\t\n\f\r "'<>/=]*+(?:[\t\n\f\r /]++[^\t\n\f\r "'<>/=]++"""
     rb"""(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r "'<>=]++))?+)*+[\t\n\f\r /]*+>"""
 )
-"""A tag as most are written, found to its end at once."""
 
 _TAG_NAME = re.compile(rb"</?[^\t\n\f\r />]*")
 

@@ -75,11 +75,11 @@ def _frame_bytes(head: bytes, place: int) -> int | None:
     return bits_per_s * scale // _SAMPLES_PER_S[samples] + (header[2] >> 1 & 1)
 
 
+# How much of a resource the text looks at, and today's rules.
 TEXT_BYTES, SNIFFED_BYTES = 512, 1445
-"""How much of a resource the text looks at, and today's rules."""
 
+# The image types told apart where none are named.
 IMAGES = frozenset({"image/png", "image/gif", "image/jpeg", "image/bmp", "image/vnd.microsoft.icon"})
-"""The image types told apart where none are named."""
 
 _UNKNOWN = frozenset({"unknown/unknown", "application/unknown"})
 # What Apache sends for any file that it does not know, byte for byte (SNF-04).
@@ -88,8 +88,8 @@ _MAYBE_BINARY = frozenset(
 )
 _BOMS = (b"\xfe\xff", b"\xff\xfe", b"\xef\xbb\xbf")
 _TEXT_BOM_BYTES = 4  # in the text, a shorter resource is not looked at for a BOM (C-52)
+# A byte that no text has (SNF-09).
 BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
-"""A byte that no text has (SNF-09)."""
 
 _SPACE = b"\t\n\f\r "
 _RSS_NAMESPACES = {b"http://www.w3.org/1999/02/22-rdf-syntax-ns#", b"http://purl.org/rss/1.0/"}

@@ -49,8 +49,8 @@ _NAMESPACES: Final = {
     turbohtml.Namespace.MATHML: MATHML,
 }
 _NO_ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType({})
+# An element costs about 300 bytes; a page of 10 MiB that is meant to be read has a tenth of these.
 MOST_NODES: Final = 1_000_000
-"""An element costs about 300 bytes; a page of 10 MiB that is meant to be read has a tenth of these."""
 TOO_MANY: Final = f"more than {MOST_NODES} elements and texts; split the page"
 
 

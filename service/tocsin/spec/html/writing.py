@@ -109,10 +109,10 @@ _VOID: Final = frozenset(
         *("link", "meta", "param", "source", "track", "wbr"),
     }
 )
+# Whose text is written as it is. Scripting is off: that of noscript is text like any other.
 _RAW: Final = frozenset({"iframe", "noembed", "noframes", "plaintext", "script", "style", "xmp"})
-"""Whose text is written as it is. Scripting is off: that of noscript is text like any other."""
+# HTML drops a line feed right after their start tags.
 _DROPS_FEED: Final = frozenset({"listing", "pre", "textarea"})
-"""HTML drops a line feed right after their start tags."""
 _TEXT: Final = str.maketrans({"&": "&amp;", "\xa0": "&nbsp;", "<": "&lt;", ">": "&gt;"})
 _VALUE: Final = str.maketrans({"&": "&amp;", "\xa0": "&nbsp;", '"': "&quot;"})
 

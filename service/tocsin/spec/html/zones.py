@@ -37,8 +37,8 @@ _TALK: Final = to_words(_LISTS["talk"])
 _LINKS: Final = to_words(_LISTS["links"])
 _COUNTS: Final = to_words(_LISTS["counts"])
 _NOTES: Final = to_words(_LISTS["notes"])
+# Text that people watch a page for, wherever it is.
 _NEVER: Final = to_words(_LISTS["never"])
-"""Text that people watch a page for, wherever it is."""
 # Within the others' words, since they are written in one as often.
 _PARTS: Final = re.compile(
     r"cookie|consentban|newsletter|advert|sponsor|mostread|most-read|most_read|meistgelesen|relatedarticle|relatedpost|"
@@ -50,15 +50,15 @@ _LAYOUT: Final = re.compile(r"(?<![a-z])(?:has|no|with|without|elementor)(?![a-z
 _MOST_LETTERS: Final = 200
 _MOST_NAMES: Final = 8192
 
+# A selector of elements that are not shown, or shown to some visitors only.
 NOT_SHOWN: Final = (
     '[hidden],[aria-hidden="true"],[aria-modal],[style*="display:none"],[style*="display: none"],'
     '[data-ad],[data-ad-slot],[data-ad-unit],[data-ad-client],[data-google-query-id],[data-testid="sponsored"]'
 )
-"""A selector of elements that are not shown, or shown to some visitors only."""
+# Attributes that name a part of the page as classes do, where these are made by a machine.
 _NAMING: Final = ("data-component", "data-testid", "data-module", "data-widget")
-"""Attributes that name a part of the page as classes do, where these are made by a machine."""
+# A selector of the attributes, beside the class, that can name a zone.
 TELLING: Final = f"[id],[role],[aria-label],{','.join(f'[{name}]' for name in _NAMING)},{NOT_SHOWN}"
-"""A selector of the attributes, beside the class, that can name a zone."""
 _ZONES_OF_ROLES: Final = {"banner": Zone.HEAD} | dict.fromkeys(
     (
         *("navigation", "contentinfo", "complementary", "search", "dialog", "alertdialog", "status", "timer", "log"),
@@ -69,13 +69,13 @@ _ZONES_OF_ROLES: Final = {"banner": Zone.HEAD} | dict.fromkeys(
 _LABELS: Final = to_phrases(_LISTS["labels"])
 
 
+# Headings above lists of other pages, comments and the like, as `to_heading` returns them.
 HEADINGS: Final = to_phrases(_LISTS["headings"]) | to_phrases(_LISTS["more headings"])
-"""Headings above lists of other pages, comments and the like, as `to_heading` returns them."""
+# Headings above an advertisement, as `to_heading` returns them.
 ADVERTISEMENTS: Final = to_phrases(_LISTS["advertisements"]) | to_phrases(_LISTS["more advertisements"])
-"""Headings above an advertisement, as `to_heading` returns them."""
 
+# Phrases in boxes with a button that ask the reader for something.
 ASKING: Final = tuple(split_phrases(_LISTS["asking"]["phrases"]))
-"""Phrases in boxes with a button that ask the reader for something."""
 
 _FIGURES: Final = re.compile(r"[\d()\[\]（）.,]+")
 _LONGEST_HEADING: Final = 60
@@ -93,8 +93,8 @@ def to_heading(text: str) -> str:
     return " ".join(_FIGURES.sub(" ", text).split())
 
 
+# A cache of `name_zone`, since most pages use the same few names; emptied when it is full.
 KNOWN_NAMES: Final[dict[str, tuple[Zone | None, int]]] = {}
-"""A cache of `name_zone`, since most pages use the same few names; emptied when it is full."""
 
 
 def name_zone(name: str) -> tuple[Zone | None, int]:

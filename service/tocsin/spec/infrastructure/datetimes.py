@@ -15,8 +15,8 @@ from typing import Literal
 from tocsin.spec.html.microsyntax import DIGITS, SPACE, ZS
 
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+# The calendar repeats after this number of years.
 _CYCLE_YEARS = 400
-"""The calendar repeats after this number of years."""
 _FEBRUARY, _MONTHS, _HOURS, _MINUTES = 2, 12, 24, 60
 
 _ZONE = r"(?:Z|(?P<sign>[+-])(?P<off_hour>[01][0-9]|2[0-3]):(?P<off_minute>[0-5][0-9]))"

@@ -13,11 +13,11 @@ from typing import Final
 _TURNING = "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
 _NO_LETTERS = "\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff"
 
+# For a text within one of our lines.
 UNSAFE_IN_LINE: Final = re.compile(f"[\x00-\x1f\x7f-\x9f{_TURNING}{_NO_LETTERS}]")
-"""For a text within one of our lines."""
 
+# For a text with lines of its own: tabs and line ends are kept.
 UNSAFE_IN_TEXT: Final = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{_TURNING}{_NO_LETTERS}]")
-"""For a text with lines of its own: tabs and line ends are kept."""
 
 
 def safe_line(text: str) -> str:

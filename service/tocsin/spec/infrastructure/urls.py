@@ -24,13 +24,13 @@ _FUTURE_LITERAL = re.compile(r"\[v[0-9A-Fa-f]++\.[A-Za-z0-9._~!$&'()*+,;=:-]++\]
 
 UNRESERVED = r"A-Za-z0-9._~\-"
 SUB_DELIMS = "!$&'()*+,;="
+# Letters that an IRI may hold unescaped (RFC 3987, 2.2), as the inside of a character class.
 UCSCHAR = "\u00a0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef" + "".join(
     f"{chr((plane << 16) + (0x1000 if plane == 0xE else 0))}-{chr((plane << 16) + 0xFFFD)}"  # noqa: PLR2004 - RFC 3987
     for plane in range(1, 0xF)
 )
-"""Letters that an IRI may hold unescaped (RFC 3987, 2.2), as the inside of a character class."""
+# Letters that the query of an IRI may hold besides.
 IPRIVATE = "\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd"
-"""Letters that the query of an IRI may hold besides."""
 
 _NO_IRI = re.compile(r"[\x00-\x20\"<>\\^`{|}\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -217,8 +217,8 @@ def _has(codec: codecs.CodecInfo, name: str, letter: str) -> bool:
     return decode(octets, name) == letter
 
 
+# Schemes whose query is written in the document's encoding.
 _SPECIAL = ("http:", "https:", "ftp:", "file:")
-"""Schemes whose query is written in the document's encoding."""
 _NO_BASE = ("data:", "javascript:")
 _TRIMMED = "".join(map(chr, range(0x21)))
 _DROPPED = re.compile("[\t\n\r]")
@@ -308,10 +308,10 @@ def _write_query(query: str, encoding: str) -> str:
     return "".join(chr(octet) if octet in _QUERY_KEEPS else f"%{octet:02X}" for octet in octets)
 
 
+# Nothing that is longer can be asked for; resolving it would only cost time.
 _LONGEST: Final = 65_536
-"""Nothing that is longer can be asked for; resolving it would only cost time."""
+# A longer base would make each short link of a page a long one.
 _LONGEST_BASE: Final = 8192
-"""A longer base would make each short link of a page a long one."""
 
 
 class Bases:

@@ -17,8 +17,8 @@ _FORMS: Final = tuple(
         rf"[a-z]{{3}} {_MONTH} (?P<day>[0-9 ][0-9]) {_TIME} (?P<year>[0-9]{{4}})",
     )
 )
+# Years of two digits are of the past century from here on; HTTP's own rule needs a clock.
 _CENTURY_TURNS: Final = 70
-"""Years of two digits are of the past century from here on; HTTP's own rule needs a clock."""
 
 _LEAP_SECOND: Final = 60
 

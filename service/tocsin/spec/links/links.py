@@ -30,8 +30,8 @@ class Size(NamedTuple):
     height: int
 
 
+# An icon that can be scaled to any size.
 ANY: Final = "any"
-"""An icon that can be scaled to any size."""
 
 
 def read_sizes(sizes: str) -> list[Size | str]:
@@ -118,8 +118,8 @@ class Anchors:
         return self._folded.get(decoded.lower()) if decoded else None
 
 
+# The elements that can make links.
 LINKING: Final = ("a", "area", "link")
-"""The elements that can make links."""
 _MOST_PINGS: Final = 100
 
 

@@ -14,8 +14,8 @@ from tocsin.spec.infrastructure.urls import is_valid_url, resolve
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# The number of candidates of one value that are read.
 MOST_CANDIDATES = 1000
-"""The number of candidates of one value that are read."""
 
 _TOKEN = re.compile(f"[^{SPACE}]++")
 _SERVER_ERRORS = 500

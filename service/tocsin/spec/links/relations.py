@@ -131,18 +131,18 @@ def _entries() -> Iterator[LinkType]:
             yield from (LinkType(keyword, link, a, standing) for keyword in keywords.split())
 
 
+# Every link type by its keyword, in lower case.
 REGISTRY: Final[Mapping[str, LinkType]] = MappingProxyType({each.keyword: each for each in _entries()})
-"""Every link type by its keyword, in lower case."""
 
+# Those of text 003 alone.
 TEXT: Final[Mapping[str, LinkType]] = MappingProxyType(
     {word: each for word, each in REGISTRY.items() if each.standing in {Standing.CURRENT, Standing.OBSOLETE}}
 )
-"""Those of text 003 alone."""
 
+# Keyword by synonym.
 SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
     {synonym: each.keyword for each in REGISTRY.values() for synonym in each.synonyms}
 )
-"""Keyword by synonym."""
 
 
 FEEDS: Final = frozenset({"application/rss+xml", "application/atom+xml"})

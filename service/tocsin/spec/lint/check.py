@@ -25,8 +25,8 @@ from tocsin.spec.topper.lint import find_topper_faults
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+# The number of findings of a page that are listed; the others are counted.
 MOST_FINDINGS: Final = 1000
-"""The number of findings of a page that are listed; the others are counted."""
 
 _CHECKS: Final[tuple[Callable[[WrittenPage], Iterator[Found]], ...]] = (
     check_xml,

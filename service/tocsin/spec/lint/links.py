@@ -131,8 +131,8 @@ def _is_in_brackets(text: str, depth: int) -> bool:
 # The types of links: whether they are known, allowed and up to date.
 
 
+# Where link types of one's own are registered (C-08).
 REGISTER_AT: Final = "microformats.org/wiki/existing-rel-values"
-"""Where link types of one's own are registered (C-08)."""
 
 _OF_A_LINK_ELEMENT: Final = "write an a element, which needs no type"
 
@@ -214,8 +214,8 @@ def _check_rev(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
 # The mset attributes of links: dates of reference, and copies.
 
 
+# Where a page of unknown address stands: whether a relative URL resolves, any address tells.
 _ANYWHERE = "https://page.invalid/"
-"""Where a page of unknown address stands: whether a relative URL resolves, any address tells."""
 # The first token of a candidate: a year alone, or one with more of a date behind it; 2014/ is a folder.
 _LIKE_A_DATE = re.compile(
     rf"(?:\A|,)[{SPACE}]*+([12][0-9]{{3}}(?:[-/.][0-9TZ:/.+-]{{0,60}}+)?+)(?<=[0-9Z])(?=[{SPACE},]|\Z)"

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 # The items of a page as the checker's rules see them: each with its place in the page's text.
 
 
+# Where a page of unknown address stands: whether a relative URL resolves, any address tells.
 _ANYWHERE: Final = "https://page.invalid/"
-"""Where a page of unknown address stands: whether a relative URL resolves, any address tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +162,13 @@ def _find_unused(placed: PlacedItems) -> Iterator[Item]:
 # The names of properties, and whether their values stand where readers look for them.
 
 
+# What no type and no name begins with: the names that they get in RDF do.
 RESERVED: Final = "http://www.w3.org/1999/xhtml/microdata#"
-"""What no type and no name begins with: the names that they get in RDF do."""
 
 # Of a URL without //, the schemes that people write; before any other colon stands a prefix, most likely.
 _PLAIN_SCHEME: Final = re.compile(r"(?:data|doi|geo|info|mailto|sms|tag|tel|urn|uuid):", re.IGNORECASE)
+# Letters of a text that may be a URL or a date.
 _LONGEST: Final = 2000
-"""Letters of a text that may be a URL or a date."""
 _OF_TEXT: Final = frozenset({ValueKind.TEXT, ValueKind.TIME})
 
 
@@ -265,9 +265,9 @@ def check_values(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
             yield Found(page.place_in(element, "itemprop"), "MD-11", FindingLevel.WARNING, message)
 
 
+# So many of a vocabulary's items, and of those in them, are looked at: by itemref, the same thousand may be those of
+# each of many items, or of an address that each of them has.
 _MOST_PROPERTIES: Final = 100_000
-"""So many of a vocabulary's items, and of those in them, are looked at: by itemref, the same thousand may be those of
-each of many items, or of an address that each of them has."""
 _UNWISE: Final = frozenset({"VC-22"})
 
 
@@ -349,8 +349,8 @@ def _against_value(name: str, each: Property) -> str | None:
     return None
 
 
+# The vocabularies of the text whose items have no global identifiers.
 _WITHOUT_IDS: Final = frozenset({WORK})
-"""The vocabularies of the text whose items have no global identifiers."""
 _ITEM_ATTRIBUTES: Final = MICRODATA - {"itemprop"}
 _OF_ITEMS: Final = (
     ("itemtype", "MD-02", "has no type"),

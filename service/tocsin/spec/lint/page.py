@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from tocsin.spec.html.positions import PlacedElement, Places
 
+# The number of tokens of one attribute that are read.
 MOST_TOKENS = 1000
-"""The number of tokens of one attribute that are read."""
 
 _TOKEN = re.compile(f"[^{SPACE}]+")
 _MOST_SHOWN = 60

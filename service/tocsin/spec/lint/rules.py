@@ -37,6 +37,7 @@ def _warning(promise: str, why: str, source: str) -> Rule:
     return Rule(FindingLevel.WARNING, promise, why, source)
 
 
+# By id, which is that of the requirement.
 RULES: Final[dict[str, Rule]] = {
     "T01": _error(
         "A topper element says true, false, or dates.",
@@ -360,8 +361,8 @@ RULES: Final[dict[str, Rule]] = {
         _COMMON,
     ),
 }
-"""By id, which is that of the requirement."""
 
+# What of a page is checked; the rest of it is not.
 AREAS: Final = (
     "topper elements",
     "meta",
@@ -372,7 +373,6 @@ AREAS: Final = (
     "microdata",
     "dates and times",
 )
-"""What of a page is checked; the rest of it is not."""
 
+# What a conformance checker should look at too, and this one does not (CI-06).
 NOT_CHECKED: Final = "the page as scripts would leave it"
-"""What a conformance checker should look at too, and this one does not (CI-06)."""

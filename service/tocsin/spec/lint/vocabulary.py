@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from tocsin.spec.microdata.vocabulary import Term
 
+# A message lists the known names only up to here.
 _MOST_NAMES: Final = 8
-"""A message lists the known names only up to here."""
 _NO_CONTACT: Final = "is a name that no vCard can hold; an exported one is without it"
 _NO_EVENT: Final = "is a name that no calendar can hold; an exported one is without it"
 _DATES: Final = "write such as 2026-11-21 or 2026-11-21T08:20:00Z"
@@ -250,6 +250,7 @@ def _is_url(each: Property) -> bool:
     return each.text is not None and is_absolute_url(each.text)
 
 
+# Which texts are values of a form, and the mend of others.
 _TEXT_FORMS: Final[dict[ValueForm, tuple[Callable[[str], bool], str]]] = {
     ValueForm.DATE: (is_valid_date, "is no date; write such as 1970-01-31"),
     ValueForm.MOMENT: (is_valid_global, "is no date and time with a zone; write such as 2026-11-21T08:20:00Z"),
@@ -270,7 +271,6 @@ _TEXT_FORMS: Final[dict[ValueForm, tuple[Callable[[str], bool], str]]] = {
     ValueForm.ZONE: (is_valid_tz, "is no time zone; write such as +01:00"),
     ValueForm.REVISION: (is_valid_nonneg, "is no number of a revision; write digits alone"),
 }
-"""Which texts are values of a form, and the mend of others."""
 _PROBLEMS: Final = {("exdate", ValueForm.WHEN): f"is no date on which an event may be left out; {_DATES}"}
 _OTHER_FORMS: Final[dict[ValueForm, Callable[[Property, str, str], Iterator[Fault]]]] = {
     ValueForm.TEXT: _find_text_faults,

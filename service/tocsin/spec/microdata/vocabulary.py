@@ -61,6 +61,7 @@ class Term(NamedTuple):
 
 _CLASSES: Final = ("public", "private", "confidential")
 
+# The properties of a contact, in the text's order.
 CONTACT: Final[dict[str, Term]] = {
     "fn": Term(ValueForm.TEXT, "VC-01", is_single=True),
     "n": Term(ValueForm.NAME, "VC-01", is_single=True),
@@ -88,8 +89,8 @@ CONTACT: Final[dict[str, Term]] = {
     "class": Term(ValueForm.WORD, "VC-08", words=_CLASSES),
     "impp": Term(ValueForm.CONTACT_WAY, "VC-05"),
 }
-"""The properties of a contact, in the text's order."""
 
+# The properties of an event, in the text's order.
 EVENT: Final[dict[str, Term]] = {
     "attach": Term(ValueForm.URL, "IC-01"),
     "categories": Term(ValueForm.TEXT, "IC-01"),
@@ -115,18 +116,18 @@ EVENT: Final[dict[str, Term]] = {
     "last-modified": Term(ValueForm.MOMENT, "IC-01", is_single=True),
     "sequence": Term(ValueForm.REVISION, "IC-01", is_single=True),
 }
-"""The properties of an event, in the text's order."""
 
+# Of a name, as vCard orders them (VC-12).
 NAME_PARTS: Final = ("family-name", "given-name", "additional-name", "honorific-prefix", "honorific-suffix")
-"""Of a name, as vCard orders them (VC-12)."""
 
+# Parts of an address that may be repeated, as vCard orders them (VC-13).
 ADDRESS_LISTS: Final = ("post-office-box", "extended-address", "street-address")
-"""Parts of an address that may be repeated, as vCard orders them (VC-13)."""
 
+# The parts after them, each of which an address has once.
 ADDRESS_PARTS: Final = ("locality", "region", "postal-code", "country-name")
-"""The parts after them, each of which an address has once."""
 
 _ADDRESS_TYPES: Final = ("dom", "intl", "postal", "parcel", "home", "work", "pref")
+# The type strings of each way to reach a contact (VC-04).
 TYPES: Final[dict[str, tuple[str, ...]]] = {
     "adr": _ADDRESS_TYPES,
     "label": _ADDRESS_TYPES,
@@ -137,7 +138,6 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
     "email": ("internet", "x400", "pref"),
     "impp": ("personal", "business", "home", "work", "mobile", "pref"),
 }
-"""The type strings of each way to reach a contact (VC-04)."""
 
 _TZ = re.compile(r"[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]")
 _GEO = re.compile(r"[+-]?[0-9]++(?:\.[0-9]++)?;[+-]?[0-9]++(?:\.[0-9]++)?")

@@ -12,9 +12,10 @@ from tocsin.spec.html.microsyntax import SPACE, lower_ascii
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+# The meta name that speaks to every robot.
 ROBOTS = "robots"
-"""The meta name that speaks to every robot."""
 
+# Terms without a value. The text lists all, index, nofollow and noindex; the others came later (LM-47, LM-48).
 KNOWN_TERMS = frozenset(
     {
         "all",
@@ -32,10 +33,9 @@ KNOWN_TERMS = frozenset(
         "notranslate",
     }
 )
-"""Terms without a value. The text lists all, index, nofollow and noindex; the others came later (LM-47, LM-48)."""
 
+# Terms that are followed by a colon and a value.
 VALUED_TERMS = frozenset({"max-image-preview", "max-snippet", "max-video-preview", "unavailable_after"})
-"""Terms that are followed by a colon and a value."""
 
 _NO_INDEX = frozenset({"noindex", "none"})
 _NO_FOLLOW = frozenset({"nofollow", "none"})

@@ -9,6 +9,7 @@ from tocsin.spec.signals import entity_tag, json_ld, last_modified, listed, micr
 if TYPE_CHECKING:
     from tocsin.spec.signals.signal import Signal
 
+# In the order in which they are shown everywhere.
 SIGNALS: Final[tuple[Signal, ...]] = (
     json_ld.MODIFIED,
     json_ld.VERSION,
@@ -21,7 +22,6 @@ SIGNALS: Final[tuple[Signal, ...]] = (
     last_modified.HEADER,
     entity_tag.HEADER,
 )
-"""In the order in which they are shown everywhere."""
 
+# The source of each signal, by its name.
 SOURCES: Final[dict[str, str]] = {signal.name: signal.source for signal in SIGNALS}
-"""The source of each signal, by its name."""

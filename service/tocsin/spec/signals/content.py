@@ -81,8 +81,8 @@ _DIGITS: Final = b"0123456789"
 # What else a figure is written with.
 _BESIDE_DIGITS: Final = b".,:'"
 _PIECE: Final = 256
+# The later parts of a Korean syllable.
 _JAMO: Final = frozenset(map(chr, range(0x1160, 0x1200)))
-"""The later parts of a Korean syllable."""
 _OTHER_DIGITS: Final = re.compile(r"[^\D0-9]")
 
 
@@ -172,10 +172,10 @@ def to_sentences(data: bytes, most: int) -> list[bytes]:
     return data.translate(_ENDS).split(b".", most)[:most]
 
 
+# The level of a content that was chosen by a selector, or that is no page's.
 CHOSEN: Final = 3
-"""The level of a content that was chosen by a selector, or that is no page's."""
+# The level of a page whose zones say nothing useful: all of it counts.
 _ALL: Final = 2
-"""The level of a page whose zones say nothing useful: all of it counts."""
 
 _LITTLE: Final = 200
 _FEW_OF: Final = 5
@@ -322,8 +322,8 @@ def _to_block(text: str, flags: int, path: int, data: bytes, masked: bytes | Non
     return _digest(data) & _DIGEST, place, flags, letters, sentences
 
 
+# The version of the reader; contents of different versions cannot be compared.
 READ_AS: Final = "1"
-"""The version of the reader; contents of different versions cannot be compared."""
 
 
 def read_content(whole: Whole, look_at: str, ignore: str) -> Content:

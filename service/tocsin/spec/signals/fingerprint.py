@@ -35,8 +35,8 @@ class Content(Struct, frozen=True, gc=False):
     beside: tuple[str, ...] = ()
 
 
+# How `ContentPlace.what` ends where nothing is left to recognise it by.
 GONE: Final = ", gone"
-"""How `ContentPlace.what` ends where nothing is left to recognise it by."""
 
 
 class ContentPlace(Struct, frozen=True, gc=False):
@@ -74,8 +74,8 @@ class ContentChange(Struct, frozen=True):
     excerpt: str = ""
 
 
+# That have a digest of their own; all further ones share one.
 MOST_BLOCKS: Final = 2000
-"""That have a digest of their own; all further ones share one."""
 MOST_BESIDE: Final = 200
 MOST_SENTENCES: Final = 24
 
@@ -83,12 +83,12 @@ HEADING: Final = 1
 CELL: Final = 2
 ITEM: Final = 4
 LINKED: Final = 8
+# Its position among the others matters.
 ORDERED: Final = 16
-"""Its position among the others matters."""
+# Less than a sentence: may turn out to be noise, and is identified by its place.
 SHORT: Final = 32
-"""Less than a sentence: may turn out to be noise, and is identified by its place."""
+# Contains figures: identified by the text around them.
 FIGURES: Final = 64
-"""Contains figures: identified by the text around them."""
 SKETCHED: Final = 128
 
 _VERSION: Final = 1
@@ -113,8 +113,8 @@ class Block(NamedTuple):
     sentences: bytes = b""
 
 
+# A block as it is packed, for few are ever looked at: its digest, its place below its flags, letters, sentences.
 Row: TypeAlias = tuple[int, int, int, bytes]
-"""A block as it is packed, for few are ever looked at: its digest, its place below its flags, letters, sentences."""
 
 
 class Beside(NamedTuple):

@@ -15,16 +15,16 @@ from typing import Final
 from tocsin.spec.html.search import count, lower
 from tocsin.spec.words import read_lists, to_phrases, to_words
 
+# The ends of sentences in most scripts.
 SENTENCE_ENDS: Final = (".", "!", "?", "。", "！", "？", "؟", "…")
-"""The ends of sentences in most scripts."""
+# Letters of a line that is looked at.
 MOST_SETTLED: Final = 160
-"""Letters of a line that is looked at."""
 
 _MOST_LETTERS: Final = 80
 _MOST_WORDS: Final = 10
 _MOST_FIGURES: Final = 3
+# Letters of Chinese, Japanese or Thai that count as a word.
 _LETTERS_A_WORD: Final = 2
-"""Letters of Chinese, Japanese or Thai that count as a word."""
 
 _PART: Final = re.compile(r"(\s*[·|•]\s*|\s+[–—/]\s+)")
 _PARTED: Final = re.compile("[·|•–—/]")
@@ -38,30 +38,30 @@ _TOKEN: Final = re.compile(
     r"(?![0-9A-Za-z])"
 )
 _IN_WORDS: Final = f"{string.ascii_letters}_+/=.,:'-"
+# A word from its first figure on; only letters precede it.
 _FROM_FIGURE: Final = re.compile(rf"\d[\d{_IN_WORDS}]*+")
-"""A word from its first figure on; only letters precede it."""
 _HEX: Final = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+# A figure beside a letter: no token is without, and to look for one takes a quarter of the time.
 _TURNING: Final = re.compile(r"\d(?:(?=[A-Za-z])|(?<=[A-Za-z]\d))")
-"""A figure beside a letter: no token is without, and to look for one takes a quarter of the time."""
 _TURN: Final = re.compile(r"(?<=\d)(?=[A-Za-z])|(?<=[A-Za-z])(?=\d)")
 _LONG_WORD: Final = re.compile(r"[A-Za-z]{5}")
+# An International Bank Account Number.
 _ACCOUNT: Final = re.compile(r"[A-Z]{2}\d\d[0-9A-Z]{11,30}")
-"""An International Bank Account Number."""
 _LONG_TOKEN: Final = 16
 _PATH_TOKEN: Final = 20
 _MANY_TURNS: Final = 4
 
+# How the names of months begin.
 _MONTHS: Final = (
     "jan|feb|fév|mar|mär|mrt|apr|avr|abr|may|mai|maj|mei|maggio|jun|juin|giu|jul|juil|lug|aug|août|ago|sep|set|oct|okt|"
     "ott|out|nov|dec|dez|déc|dic|gen|ene|янв|фев|мар|апр|мая|май|июн|июл|авг|сен|окт|ноя|дек|sty|lut|kwi|cze|lip|sie|"
     "wrz|paź|lis|gru|oca|şub|nis|haz|tem|ağu|eyl|eki|kas|ara|يناير|فبراير|مارس|أبريل|مايو|يونيو|يوليو|أغسطس|سبتمبر|"
     "أكتوبر|نوفمبر|ديسمبر"
 )
-"""How the names of months begin."""
 
 # One pattern of all that follows would take twice as long: it tried every name at every letter.
+# Of money, shares, degrees, paragraphs, telephone numbers, sums.
 _SIGN: Final = re.compile("[€$£¥₹₽₩₺₴₫฿₪₦%‰°§№#+@=×²³½¼¾]")
-"""Of money, shares, degrees, paragraphs, telephone numbers, sums."""
 _FIGURE_OF_FACT: Final = re.compile(
     r"""(?=\d)(?:
     \d[.,/:–—−-]\d{1,2}(?!\d)               # prices, versions, dates, times, results
@@ -89,8 +89,8 @@ _NAME_BEFORE_FIGURE: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _LABEL: Final = re.compile(r"[^\W\d]\W{0,3}[:：]\s?\W{0,2}\d")
+# A figure of one or two digits at the end of a line belongs to the word before it: `Room 12`.
 _NUMBERED: Final = re.compile(r"[^\W\d_]\W{1,3}\d{1,2}\W{0,2}$")
-"""A figure of one or two digits at the end of a line belongs to the word before it: `Room 12`."""
 _LONGEST_NUMBER: Final = 9
 
 
@@ -163,8 +163,8 @@ def _count_words(text: str) -> int:
     return len(_WORD.findall(text)) if not unspaced else unspaced // _LETTERS_A_WORD
 
 
+# Of a block that may be fleeting.
 MOST_LETTERS: Final = 110
-"""Of a block that may be fleeting."""
 
 
 _LISTS: Final = read_lists("fleeting")

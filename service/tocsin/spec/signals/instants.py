@@ -9,8 +9,8 @@ from typing import Final
 
 from tocsin.spec.links.http_dates import read_http_date
 
+# Letters of a value; no date is as long.
 LONGEST: Final = 200
-"""Letters of a value; no date is as long."""
 _READ: Final = 2000
 
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -34,17 +34,17 @@ _RFC_2822: Final = (
     f"(?:[a-z]{{3,9}},? )?(?P<day>[0-9]{{1,2}})[ -]{_MONTH}[a-z]{{0,6}}[ -](?P<year>[0-9]{{4}}),? {_CLOCK}"
     f" ?{_ZONE}?{_NOTE}"
 )
+# Fri Nov 01 2019 10:00:00 GMT+0100 (and the zone in words)
 _SCRIPT: Final = f"[a-z]{{3}},? {_MONTH} (?P<day>[0-9]{{1,2}}),? (?P<year>[0-9]{{4}}) {_CLOCK} ?{_ZONE}?{_NOTE}"
-"""Fri Nov 01 2019 10:00:00 GMT+0100 (and the zone in words)"""
+# Fri Nov 1 10:00:00 UTC 2019
 _SHELL: Final = f"[a-z]{{3}} {_MONTH} (?P<day>[0-9]{{1,2}}) {_CLOCK} ?{_ZONE}? (?P<year>[0-9]{{4}})"
-"""Fri Nov 1 10:00:00 UTC 2019"""
 _FROM_FIGURE, _FROM_LETTER = (
     tuple(re.compile(form, re.IGNORECASE | re.ASCII) for form in forms)
     for forms in ((_ISO, _BASIC, _RFC_2822), (_RFC_2822, _SCRIPT, _SHELL))
 )
 _EPOCH: Final = re.compile(r"(?P<seconds>-?[0-9]{9,10})(?:\.[0-9]+)?|(?P<thousandths>[0-9]{12,13})", re.ASCII)
+# What programs write for a date that they do not have.
 _NEVER: Final = frozenset({"0001-01-01T00:00:00", "1970-01-01T00:00:00", "0001-01-01", "1970-01-01"})
-"""What programs write for a date that they do not have."""
 _NOTHING: Final = frozenset(
     {"", "-", "--", "0", "0;0", "n/a", "na", "none", "null", "nil", "nan", "undefined", "unknown", "false", "true"}
 )

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 ARTICLE: Final = 0
 PAGE: Final = 1
 WORK: Final = 2
+# An author, a picture, a way back: nothing whose date is the page's.
 BESIDE: Final = 3
-"""An author, a picture, a way back: nothing whose date is the page's."""
 
 _ENDINGS: Final = (("article", ARTICLE), ("posting", ARTICLE), ("report", ARTICLE), ("page", PAGE))
 _ARTICLES: Final = frozenset({"review", "criticreview", "userreview"})
@@ -62,8 +62,8 @@ def _kind(name: str) -> int:
 # JSON as pages write it: read strictly, and where that fails as far as it can be understood.
 
 
+# Levels that are kept; deeper values are skipped.
 _DEEPEST: Final = 60
-"""Levels that are kept; deeper values are skipped."""
 
 _AROUND: Final = re.compile(r"<!\[CDATA\[|\]\]>|<!--|-->|/\*|\*/")
 _TOKEN: Final = re.compile(r'"(?P<string>(?:[^"\\]++|\\.)*+)(?:"|\\?\Z)|[{}\[\]:,]|[^\s{}\[\]:,"]++', re.DOTALL)

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from tocsin.spec.topper.compare import Thresholds
 
 Label: TypeAlias = Literal["edit", "noise", ""]
+# Sizes of edits that are less than a sentence: they are counted apart.
 SMALLER: Final = frozenset({"word", "number"})
-"""Sizes of edits that are less than a sentence: they are counted apart."""
+# The share of pairs that may be judged wrongly.
 MOST_WRONG: Final = 0.01
-"""The share of pairs that may be judged wrongly."""
 
 _NOTHING_SAID: Final = PageState((None,) * 12)
 

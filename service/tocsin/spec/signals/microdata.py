@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from tocsin.spec.signals.signal import Seen
 
 _NAME: Final = "datemodified"
+# Properties whose item is the subject of the page.
 _MAIN: Final = frozenset({"mainentity", "mainentityofpage", "maincontentofpage", "blogpost", "blogposts"})
-"""Properties whose item is the subject of the page."""
 _ITEMS: Final = "[itemscope]"
 _MARKED: Final = '[itemprop*="dateModified" i]'
+# Elements that are asked, for each may hold the whole page's text.
 _MOST: Final = 10
-"""Elements that are asked, for each may hold the whole page's text."""
+# A property outside of any item: wrong, and frequent; it can only be the page's.
 _NO_ITEM: Final = 4
-"""A property outside of any item: wrong, and frequent; it can only be the page's."""
 
 
 def names_modified(node: Node, attribute: str) -> bool:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from tocsin.spec.html.whole import Whole
 
+# Another one whenever a signal is read otherwise than before: what was read before cannot be compared then.
 READ_AS: Final = "1"
-"""Another one whenever a signal is read otherwise than before: what was read before cannot be compared then."""
 
 _READERS: Final = f"{READ_AS}.{content.READ_AS}"
 

@@ -12,8 +12,8 @@ from isal import isal_zlib
 
 from tocsin.errors import DamagedText
 
+# Of a text, in UTF-8; longer texts are cut, and their last line says so.
 MOST_BYTES = 2**20
-"""Of a text, in UTF-8; longer texts are cut, and their last line says so."""
 
 CUT = "… (the text goes on; the rest is not kept)"
 

@@ -22,11 +22,11 @@ _RDFA: Final = frozenset({"datemodified", "modified"})
 _MAIN: Final = "main,[role=main],article"
 _BESIDE: Final = "aside,nav,footer,[role=complementary],article article"
 _MOST: Final = 200
+# Elements whose text is read, for each may hold that of the whole page.
 _MOST_TEXTS: Final = 10
-"""Elements whose text is read, for each may hold that of the whole page."""
 
+# By its property; by its class; by a class that says published as well.
 _NAMED, _MARKED, _BOTH = range(3)
-"""By its property; by its class; by a class that says published as well."""
 
 
 def _modified(seen: Seen) -> str | None:

@@ -101,20 +101,20 @@ DECLARED: Final = "declared"
 INFERRED: Final = "inferred"
 CONTRADICTED: Final = "contradicted"
 
+# A declaration beside the specification's own changed.
 OTHERWISE: Final = "S1"
-"""A declaration beside the specification's own changed."""
+# The content changed.
 EDITED: Final = "S2"
-"""The content changed."""
+# A signal of the server changed, and the content could not be compared.
 SERVED: Final = "S3"
-"""A signal of the server changed, and the content could not be compared."""
+# A rule of the user decides.
 USER: Final = "S4"
-"""A rule of the user decides."""
+# A signal of the server gives way to the content, which was compared.
 GIVES_WAY: Final = "S5"
-"""A signal of the server gives way to the content, which was compared."""
+# A signal changes from check to check, and is muted.
 MUTED: Final = "S6"
-"""A signal changes from check to check, and is muted."""
+# A signal appeared or disappeared: there is nothing to compare it with.
 NEITHER: Final = "S7"
-"""A signal appeared or disappeared: there is nothing to compare it with."""
 
 _STRENGTH: Final[dict[Says, int]] = {"nothing": 0, "minor": 1, "major": 2}
 _SERVER: Final = "server"

@@ -475,5 +475,5 @@ _KINDS: Final = (
     _Kind("empty", "nothing at all is on it", None, _find_empty),
 )
 
+# The kinds of pages that a page can be suspected to be, with their meanings.
 KINDS: Final = {kind.name: kind.meaning for kind in _KINDS}
-"""The kinds of pages that a page can be suspected to be, with their meanings."""

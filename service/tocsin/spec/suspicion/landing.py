@@ -14,8 +14,8 @@ _LONGEST = 8192
 _LABEL_PARTS = re.compile(r"[.-]")
 _DEEP = re.compile(r"/[^/]")
 
+# Words in hosts and paths of pages of a kind, by that kind.
 PLACES: Final = {kind: to_words(entries) for kind, entries in read_lists("places").items()}
-"""Words in hosts and paths of pages of a kind, by that kind."""
 
 
 class Landing(Struct, frozen=True):

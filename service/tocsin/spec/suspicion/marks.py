@@ -17,6 +17,7 @@ class ProductMark(NamedTuple):
     product: str
 
 
+# The marks of each list, in the order of the file.
 MARKS: Final = {
     name: tuple(
         ProductMark(mark.replace("\\n", "\n").replace("\\s", " "), product)
@@ -25,7 +26,6 @@ MARKS: Final = {
     )
     for name, entries in read_lists("marks").items()
 }
-"""The marks of each list, in the order of the file."""
 
 
 def find_mark(name: str, code: str) -> ProductMark | None:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from tocsin.spec.html.whole import Whole
 
 
+# Letters of text outside of links and furniture; a page with more of them is a real page.
 MOST_OWN = 4000
-"""Letters of text outside of links and furniture; a page with more of them is a real page."""
 
 _MOST_NODES = 30_000
 _MOST_CODE = 200_000

@@ -12,8 +12,8 @@ from tocsin.spec.words import read_lists, split_phrases
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+# Letters of a text that are compared; pages with a longer text are not of these kinds.
 LONGEST = 8000
-"""Letters of a text that are compared; pages with a longer text are not of these kinds."""
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\ufeff]+")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
@@ -129,5 +129,5 @@ def _is_rest_short(part: str, end: int, spare: int) -> bool:
     return len(rest.split()) <= spare and len(rest) <= spare * _LETTERS_OF_A_WORD
 
 
+# The lists of `spec/words/suspicion.ini` by name; that file explains their use.
 PHRASES: Final = {name: Phrases(entries) for name, entries in _LISTS.items()}
-"""The lists of `spec/words/suspicion.ini` by name; that file explains their use."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from tocsin.spec.html.document import Meta
 
+# The fields of a state in the order of the spec's table, without the URL, the time and the user's text.
 FIELDS: tuple[str, ...] = (
     "created",
     "dc.created",
@@ -28,10 +29,9 @@ FIELDS: tuple[str, ...] = (
     "topper-major",
     "topper-minor",
 )
-"""The fields of a state in the order of the spec's table, without the URL, the time and the user's text."""
 
+# Words, one of which is in the name, property or pragma of every element that feeds a field.
 SIGNS: tuple[bytes, ...] = (b"article:", b"created", b"modified", b"page-version", b"refresh", b"topper")
-"""Words, one of which is in the name, property or pragma of every element that feeds a field."""
 
 TOPPER_FIELDS: tuple[str, ...] = ("topper", "topper-major", "topper-minor")
 
@@ -93,8 +93,8 @@ class PageState(Struct, frozen=True, gc=False):
         return cls(tuple(fields.get(field) for field in FIELDS))
 
 
+# The state of a page that declares nothing.
 EMPTY = PageState((None,) * len(FIELDS))
-"""The state of a page that declares nothing."""
 
 
 class Dates(Struct, frozen=True, gc=False):

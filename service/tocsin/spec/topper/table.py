@@ -46,8 +46,8 @@ _LONGEST_DIGITS = 7  # of U+10FFFF in decimal; more, without leading zeros, are 
 _HIGHEST = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
 _C1 = range(0x80, 0xA0)
+# Characters that are never raw inside a cell: the quotation marks, TAB and CR (LF ends the line).
 MARKS = "".join(mark for mark in _WRITTEN if mark not in "&\n")
-"""Characters that are never raw inside a cell: the quotation marks, TAB and CR (LF ends the line)."""
 
 
 class BadReference(ValueError):
@@ -154,16 +154,16 @@ def _refuse_raw(line: str, start: int, end: int) -> None:
     raise Refused(raw.start() + 1, f"{what}; it is written as a character reference")
 
 
+# Unicode characters of the user's text: 255 with its quotation marks (2.2.2, field 15).
 LONGEST_TEXT = 253
-"""Unicode characters of the user's text: 255 with its quotation marks (2.2.2, field 15)."""
 
+# The line that names the fields.
 RECORD_0 = (
     " ".join(
         ["0", "url", *(f"{field}/{part}" for field in FIELDS for part in ("tag", "attribute", "value", "content"))]
     )
     + " stored text\n"
 )
-"""The line that names the fields."""
 
 _LARGEST_NUMBER = 2**63 - 1
 _ATTRIBUTE = {field: "property" if ":" in field else "name" for field in FIELDS} | {"refresh": "http-equiv"}

@@ -24,14 +24,14 @@ T = TypeVar("T")
 
 REVISIONS = queries("revisions")
 
+# Beyond every id and position.
 LAST: Final = 1 << 62
-"""Beyond every id and position."""
 
+# The most rows that one transaction of a command touches.
 STEP_ROWS: Final = 1000
-"""The most rows that one transaction of a command touches."""
 
+# How long a step may hold the write lock: other writers wait this long unnoticed.
 HELD_S: Final = 0.1
-"""How long a step may hold the write lock: other writers wait this long unnoticed."""
 
 # A step costs something by itself: with fewer rows that would be most of its cost.
 LEAST_ROWS: Final = 16

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 _PER_PAGE_US = 20_000
 HOUR_US = 3_600_000_000
+# Why a page that is off is not due.
 OFF = "off"
-"""Why a page that is off is not due."""
 
 
 def to_us(span: timedelta) -> int:

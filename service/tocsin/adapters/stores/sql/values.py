@@ -83,13 +83,13 @@ def to_json_or_null(value: Any) -> str | None:
     return _encode(value).decode() if value else None
 
 
+# Bits of pages.flags.
 DISALLOWED, NOT_HTML, OWED, NOINDEX, NOFOLLOW, SUSPECTED, LEARNT, BARE = 1, 2, 4, 8, 16, 32, 64, 256
-"""Bits of pages.flags."""
 
+# Around the interval in the reason of most pages, as `engine.judging.cadence` writes it.
 _GRID: Final = ("every ", " (jittered)")
-"""Around the interval in the reason of most pages, as `engine.judging.cadence` writes it."""
+# How the reasons of adaptive pages begin, as they are kept.
 PACED: Final = ("^", "adaptive:")
-"""How the reasons of adaptive pages begin, as they are kept."""
 _PACED: Final = re.compile(
     r"adaptive: changed in ([0-9]+) of ([0-9]+) checks(?:, about every ([0-9a-z]+))?; every ([0-9a-z]+)(,.*)?", re.ASCII
 )
@@ -113,8 +113,8 @@ _OUTCOMES: Final = (
 _CODES: Final[dict[str, int]] = {outcome: code for code, outcome in enumerate(_OUTCOMES)}
 
 _SIGN: Final = 2**31
+# No digest.
 NOT_TEXT: Final = 2**32
-"""No digest."""
 
 _encode = msgspec.json.Encoder().encode
 # A fifth of what joining texts costs, and a digest is written with each state, verdict and alert.

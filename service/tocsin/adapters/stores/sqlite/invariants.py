@@ -83,6 +83,7 @@ SENTENCES = {
 }
 
 
+# Whether a row breaks an invariant, where SQL cannot tell.
 ROW_CHECKS: Final[dict[str, Callable[[Sequence[Any]], bool]]] = {
     "states_as_written": lambda row: row[2] != row_digest(*row[3:]),
     "verdicts_as_written": lambda row: row[2] != row_digest_of_bytes(*row[3:]),
@@ -94,7 +95,6 @@ ROW_CHECKS: Final[dict[str, Callable[[Sequence[Any]], bool]]] = {
     "noise_readable": lambda row: not is_readable("noise", row[2]),
     "items_readable": lambda row: not is_readable("items", row[2]),
 }
-"""Whether a row breaks an invariant, where SQL cannot tell."""
 
 
 def findings(db: SqlSession) -> Iterator[str]:

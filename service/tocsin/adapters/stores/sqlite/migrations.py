@@ -16,8 +16,8 @@ from tocsin.shipped import shipped
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# Marks a file as a store of Tocsin ("Tocs").
 APPLICATION_ID = 0x546F6373
-"""Marks a file as a store of Tocsin ("Tocs")."""
 
 # For indexes of a million rows; only while they are made.
 _CACHE_KIB = 64 * 1024

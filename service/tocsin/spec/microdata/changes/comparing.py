@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     Kind: TypeAlias = Literal["added", "removed", "changed"]
 
 _MOST_CHANGES: Final = 1_000
+# Values of both sides, of items that differ; properties that items share are compared for each of them.
 _MOST_COMPARED: Final = 200_000
-"""Values of both sides, of items that differ; properties that items share are compared for each of them."""
 
+# Items within items that are compared by property; deeper ones are reported as a whole.
 _DEEPEST: Final = 32
-"""Items within items that are compared by property; deeper ones are reported as a whole."""
 
 
 class PathStep(NamedTuple):

@@ -19,26 +19,26 @@ if TYPE_CHECKING:
 
 MOST_CHANGES: Final = 100
 MOST_BYTES: Final = 32 * 2**10
+# Letters of one text.
 LONGEST: Final = 1_000
-"""Letters of one text."""
 
+# Of the previous and of the latest values each, so that one change does not take the room of all others.
 _MOST_LETTERS: Final = 2_000
-"""Of the previous and of the latest values each, so that one change does not take the room of all others."""
 
+# Likewise, values within items included.
 _MOST_VALUES: Final = 100
-"""Likewise, values within items included."""
 
+# Up to this number, all values of a property are shown; of more, the equal ones at both ends are left out.
 _WHOLE: Final = 20
-"""Up to this number, all values of a property are shown; of more, the equal ones at both ends are left out."""
 
+# Items within items that are shown.
 _DEEPEST: Final = 4
-"""Items within items that are shown."""
 
+# Letters that are shown before the first difference of two long texts.
 _CONTEXT: Final = 100
-"""Letters that are shown before the first difference of two long texts."""
 
+# Bytes around the changes, and the numbers.
 _OVERHEAD: Final = 200
-"""Bytes around the changes, and the numbers."""
 
 _Object: TypeAlias = dict[str, Any]
 

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     Values: TypeAlias = Mapping[str, Sequence[Value]]
     _Key: TypeAlias = Callable[["Placed"], Hashable | None]
 
+# Names of properties by which people know an item, in this order.
 LABELS: Final = ("name", "summary", "fn", "title", "headline")
-"""Names of properties by which people know an item, in this order."""
 _LONGEST_LABEL: Final = 200
+# Two items are alike from this share of equal properties on, of the item that has more of them.
 _ENOUGH: Final = 0.5
-"""Two items are alike from this share of equal properties on, of the item that has more of them."""
 
 
 class Sameness:

@@ -20,8 +20,8 @@ _BEYOND: Final = (
     "the page has more items than are kept, and those may differ; kept are the first "
     f"{MOST_ITEMS:,} items and {MOST_BYTES // 2**10} KiB of a page, and {LONGEST:,} letters of a value"
 )
+# Names of properties that distinguish events of the same name.
 _DAYS: Final = ("dtstart", "startDate")
-"""Names of properties that distinguish events of the same name."""
 
 
 def tell_changes(items: Mapping[str, Any]) -> Iterator[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+# In the order of `FORMATS`.
 FORMAT_NAMES: Final = ("microdata", "vcard", "ical", "turtle", "ntriples", "jsonld", "atom")
-"""In the order of `FORMATS`."""
 
+# Every item, not one of them.
 ALL: Final = "all"
-"""Every item, not one of them."""

@@ -42,10 +42,10 @@ _RUNS: Final = re.compile("(?:javascript|vbscript):", re.IGNORECASE)
 _LONGEST_ID: Final = 2000
 _MOST_LETTERS: Final = 32 * 1024 * 1024
 _FEW_LETTERS: Final = 1024 * 1024
+# A feed is about as long as its page; only a long URL that is repeated in each entry makes it much longer.
 _TIMES: Final = 64
-"""A feed is about as long as its page; only a long URL that is repeated in each entry makes it much longer."""
+# After this number of articles that did not fit, no further one is tried.
 _MOST_CUT: Final = 10
-"""After this number of articles that did not fit, no further one is tried."""
 # How today's pages date their articles instead of the `pubdate` of text 003. Sources: schema.org (datePublished,
 # dateModified); microformats.org: hAtom (published, updated), h-entry (dt-published, dt-updated).
 _PUBLISHED: Final = frozenset({"datePublished", "dt-published", "published"})

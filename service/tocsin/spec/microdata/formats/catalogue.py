@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from tocsin.spec.microdata.formats.content_lines import Written
     from tocsin.spec.microdata.values import Item
 
+# Named by each calendar; without a version, so that an upgrade changes no calendar.
 PRODUCT: Final = "-//Tocsin//Tocsin//EN"
-"""Named by each calendar; without a version, so that an upgrade changes no calendar."""
 
+# The profile that today's readers accept.
 EXPORT: Final = "export"
-"""The profile that today's readers accept."""
+# The profile that follows the text to the letter.
 TEXT: Final = "text"
-"""The profile that follows the text to the letter."""
+# The profile of today's HTML.
 LIVING: Final = "living"
-"""The profile of today's HTML."""
 
 _MOST_TYPES: Final = 3
 _LONGEST_TYPE: Final = 80
@@ -400,5 +400,5 @@ _ALL_FORMATS: Final = (
     ),
 )
 
+# Every format by its name.
 FORMATS: Final[Mapping[str, Format]] = {each.name: each for each in _ALL_FORMATS}
-"""Every format by its name."""

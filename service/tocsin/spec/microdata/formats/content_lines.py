@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     Fold: TypeAlias = Callable[[str], str]
 
+# The longest file, about; what is beyond is left out, and reported.
 MOST_LETTERS: Final = 8 * 2**20
-"""The longest file, about; what is beyond is left out, and reported."""
 
+# Properties that a message names.
 _MOST_NAMED = 8
-"""Properties that a message names."""
+# The cost of looking at a property, in letters.
 _LOOK = 16
-"""The cost of looking at a property, in letters."""
 _FIRST_LINE, _NEXT_LINE = 75, 74
 _ESCAPED = re.compile(r"\r\n|[\\,;\r\n]")
 _ESCAPED_BUT_SEMICOLONS = re.compile(r"\r\n|[\\,\r\n]")

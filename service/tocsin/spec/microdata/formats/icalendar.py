@@ -45,11 +45,12 @@ if TYPE_CHECKING:
 
     from tocsin.spec.microdata.values import Item, Microdata
 
+# The value as the file has it, and its parameters.
 _Line: TypeAlias = tuple[str, list[tuple[str, str]]]
-"""The value as the file has it, and its parameters."""
 
 # The calendar says these itself; a page that could write them too could end the event, or begin another one.
 _RESERVED: Final = frozenset({"BEGIN", "END", "PROFILE", "VERSION", "PRODID", "CALSCALE", "METHOD", "DTSTAMP"})
+# Names that RFC 5545 and its successors define, but not for an event, not as a text, or for parameters.
 _NOT_OF_EVENTS: Final = frozenset(
     {
         *("DUE", "COMPLETED", "PERCENT-COMPLETE", "FREEBUSY", "BUSYTYPE", "REQUEST-STATUS"),
@@ -59,7 +60,6 @@ _NOT_OF_EVENTS: Final = frozenset(
         *("ALTREP", "DIR", "DELEGATED-FROM", "DELEGATED-TO", "MEMBER", "SENT-BY", "RSVP"),
     }
 )
-"""Names that RFC 5545 and its successors define, but not for an event, not as a text, or for parameters."""
 _SINGLE: Final = frozenset(
     {*(name.upper() for name, term in EVENT.items() if term.is_single), "ORGANIZER", "PRIORITY", "UID"}
 )
@@ -68,15 +68,15 @@ _NO_URI = re.compile(r"[^!#-\[\]-~]")
 _RULES: Final = frozenset({"RRULE", "EXRULE"})
 # A rule counts days by a clock, so these are told by that clock too. Periods are moments, by any clock.
 _BY_CLOCK: Final = frozenset({"DTSTART", "DTEND", "EXDATE", "RDATE"})
+# An event has one of these.
 _ENDS: Final = {"DTEND": "DURATION", "DURATION": "DTEND"}
-"""An event has one of these."""
+# Letters of a text that are read as a date or to identify an event, and of an identifier.
 _LONGEST = 1000
-"""Letters of a text that are read as a date or to identify an event, and of an identifier."""
 _MOMENT: Final = [("VALUE", "DATE-TIME")]
 _PERIOD: Final = [("VALUE", "PERIOD")]
 _NO_TIME: Final = When("")
+# A century is longer than any event, and shorter than what readers can count.
 _LONGEST_S: Final = 100 * 366 * 86_400
-"""A century is longer than any event, and shorter than what readers can count."""
 _STRIPPED = str.maketrans("", "", "-:")
 _MOST_UNDATED: Final = 3
 _LONGEST_QUOTE: Final = 60

@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
     from tocsin.spec.microdata.values import Microdata, Property, Value
 
+# Of one document: items that share others by itemref can make a tree larger than any memory.
 MOST_LETTERS: Final = 16 * 1024 * 1024
-"""Of one document: items that share others by itemref can make a tree larger than any memory."""
+# Items within items; few JSON readers accept more than a thousand levels, of which each item takes three.
 DEEPEST: Final = 128
-"""Items within items; few JSON readers accept more than a thousand levels, of which each item takes three."""
+# In place of an item within itself, as today's HTML writes it (JS-04).
 LOOP: Final = "ERROR"
-"""In place of an item within itself, as today's HTML writes it (JS-04)."""
 
 _TOO_DEEP: Final = f'items are nested more than {DEEPEST} deep: "{LOOP}" is written for deeper ones'
 _TOO_LARGE: Final = f"a document of items has at most {MOST_LETTERS:,} letters; the rest is left out"
 
 _OF_A_TEXT: Final = (24, 18)
+# Letters that a value takes beside its text, and for each item around it; most are the indent of its lines.
 _OF_AN_ITEM: Final = (80, 32)
-"""Letters that a value takes beside its text, and for each item around it; most are the indent of its lines."""
 
 
 def to_json(data: Microdata, *, living: bool = False) -> str:

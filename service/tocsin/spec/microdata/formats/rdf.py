@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 
 TYPE: Final = Iri(f"{RDF}type")
+# The cost, in letters, of each item of a remembered path, which takes as many bytes.
 _OPEN: Final = 64
-"""The cost, in letters, of each item of a remembered path, which takes as many bytes."""
 
 
 class _ItemStatements:
@@ -192,6 +192,7 @@ _ITEM: Final = Iri(f"{MICRODATA}item")
 
 # Deviation: the text writes these with `%3A%2F%2F`; ours are what its own algorithm makes (C-16).
 _WORK: Final = f"{MICRODATA}http://n.whatwg.org/work%23:"
+# Predicates of a work, and their equivalents in known vocabularies (WK-02).
 _EQUIVALENT: Final = MappingProxyType(
     {
         f"{_WORK}work": Iri("http://www.w3.org/2002/07/owl#sameAs"),
@@ -200,7 +201,6 @@ _EQUIVALENT: Final = MappingProxyType(
         f"{_WORK}license": Iri(f"{XHV}license"),
     }
 )
-"""Predicates of a work, and their equivalents in known vocabularies (WK-02)."""
 
 _LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _KEPT: Final = rf"{UNRESERVED}{SUB_DELIMS}:@/?{UCSCHAR}"

@@ -44,11 +44,11 @@ _KNOWN: Final = MappingProxyType(
 )
 _TYPE: Final = f"{RDF}type"
 _MOST_PREFIXES: Final = 50
+# Blank nodes are nested down to here; each level takes six calls on the stack.
 _DEEPEST: Final = 12
-"""Blank nodes are nested down to here; each level takes six calls on the stack."""
 
+# An IRI as a vocabulary and a local name that every format can write unescaped.
 _SPLIT: Final = re.compile(r"(.*(?:[#/]|%23[^:]*:))([A-Za-z_][A-Za-z0-9_-]*(?:%[0-9A-F]{2}[A-Za-z0-9_-]*)*)", re.DOTALL)
-"""An IRI as a vocabulary and a local name that every format can write unescaped."""
 _ESCAPE: Final = re.compile("%[0-9A-Fa-f]{2}")
 _WORD: Final = re.compile("[A-Za-z][A-Za-z0-9]*")
 

@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XSD: Final = "http://www.w3.org/2001/XMLSchema#"
 
+# A page of 10,000 events and their places has 70,000. 200,000 would cost 400 MB and five seconds.
 MOST_TRIPLES: Final = 100_000
-"""A page of 10,000 events and their places has 70,000. 200,000 would cost 400 MB and five seconds."""
+# In all triples together: a text that many items share is written for each of them.
 MOST_LETTERS: Final = 32 * 1024 * 1024
-"""In all triples together: a text that many items share is written for each of them."""
+# Longer ones are left out: no name is that long, and readers would have to bear it.
 LONGEST_IRI: Final = 8192
-"""Longer ones are left out: no name is that long, and readers would have to bear it."""
 _LEAST_LETTERS: Final = 1024 * 1024
+# Letters of triples for a letter of the page: names may be short, and types long.
 _TIMES: Final = 64
-"""Letters of triples for a letter of the page: names may be short, and types long."""
 _MOST_LOOKED_AT: Final = 32 * 1024 * 1024
+# The cost of each step in letters: a step that states nothing new takes time, too.
 _STEP: Final = 16
-"""The cost of each step in letters: a step that states nothing new takes time, too."""
 
+# What the formats of RDF forbid in an IRI, and white space of any script, which readers take for its end.
 _UNWRITABLE: Final = re.compile(r"""[\s\x00-\x1f<>"{}|^`\\\x7f-\x9f\ud800-\udfff]""")
-"""What the formats of RDF forbid in an IRI, and white space of any script, which readers take for its end."""
 _NO_TEXT: Final = re.compile("[\x00\ud800-\udfff]")
 _LANGUAGE: Final = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*+")
 _LONGEST_LANGUAGE: Final = 100
@@ -40,8 +40,8 @@ class Iri(NamedTuple):
     text: str
 
 
+# In place of a URL that is too long; triples with it are left out.
 UNNAMED: Final = Iri("")
-"""In place of a URL that is too long; triples with it are left out."""
 
 
 class Blank(NamedTuple):

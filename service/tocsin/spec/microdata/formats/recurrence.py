@@ -44,8 +44,8 @@ _ONLY_IN: Final = {
     "BYWEEKNO": frozenset({"YEARLY"}),
 }
 _NUMBERED_DAYS_IN: Final = frozenset({"MONTHLY", "YEARLY"})
+# Rules of these frequencies are on the start's day of the month if they name no other.
 _ON_DAYS_OF_THE_START: Final = frozenset({"MONTHLY", "YEARLY"})
-"""Rules of these frequencies are on the start's day of the month if they name no other."""
 _BY_HOUR: Final = frozenset({"BYHOUR", "BYMINUTE"})
 _TOO_OFTEN: Final = frozenset({"SECONDLY", "MINUTELY"})
 _DATE_LETTERS: Final = len("20090505")

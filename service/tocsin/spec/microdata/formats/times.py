@@ -18,8 +18,8 @@ _ZONE = r"(?P<utc>[Zz])|(?P<sign>[+-])(?P<off_hour>[0-9]{2}):?(?P<off_minute>[0-
 _BETWEEN = f"(?:[{SPACE}]*+[Tt][{SPACE}]*+|[{SPACE}]++)"
 _WRITTEN = re.compile(f"{_DAY}(?:{_BETWEEN}{_CLOCK}[{SPACE}]*+(?P<zone>{_ZONE})?)?")
 _DATE_LETTERS: Final = len("20090505")
+# The start of a zone with a constant offset: before all events, since some programs know no offset before it.
 _BEFORE_ALL: Final = "16010101T000000"
-"""The start of a zone with a constant offset: before all events, since some programs know no offset before it."""
 
 
 def normalise(text: str) -> str | None:

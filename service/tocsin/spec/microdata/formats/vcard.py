@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from tocsin.spec.microdata.values import Item, Microdata, Property
 
 _Parameters: TypeAlias = list[tuple[str, str]]
+# The value as the file has it, and its parameters.
 _Line: TypeAlias = tuple[str, _Parameters]
-"""The value as the file has it, and its parameters."""
 
+# Cards within cards: each level escapes once more all that was escaped within it.
 _DEEPEST: Final = 8
-"""Cards within cards: each level escapes once more all that was escaped within it."""
 _LONGEST_NAME: Final = 1000
 _STRUCTURED: Final = frozenset({"n", "adr", "org", "agent"})
 # A page that could write these too could end the card, or begin another one.

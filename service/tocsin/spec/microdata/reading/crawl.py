@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     Step: TypeAlias = tuple[int, Mark, str | None, bool]
     """A mark's place, the mark, its itemprop, and whether it is an item."""
 
+# The owner of an element that is in no item.
 NOWHERE: Final = -1
-"""The owner of an element that is in no item."""
 
 
 class Crawl:

@@ -18,18 +18,19 @@ if TYPE_CHECKING:
 
     from tocsin.spec.html.marked import Mark, MarkedPage
 
+# Of all items of a page together; an itemref may give the same thousand to each of a thousand items.
 MOST_PROPERTIES: Final = 1_000_000
-"""Of all items of a page together; an itemref may give the same thousand to each of a thousand items."""
+# Letters of all values of a page together; nested properties repeat the text of those within them.
 MOST_TEXT: Final = 16 * 1024 * 1024
-"""Letters of all values of a page together; nested properties repeat the text of those within them."""
+# Of one element.
 MOST_NAMES: Final = 1000
-"""Of one element."""
+# Properties within properties whose text is read; reading the text of each walks through its whole subtree.
 DEEPEST_TEXT: Final = SHALLOW  # On a shallow page nothing needs to be counted.
-"""Properties within properties whose text is read; reading the text of each walks through its whole subtree."""
 
 _ANY: Final = Element("html", HTML, {}, None)
 # Looking a member up in its enumeration would be repeated for each property.
 _ITEM, _URL, _TIME, _TEXT = ValueKind.ITEM, ValueKind.URL, ValueKind.TIME, ValueKind.TEXT
+# Elements whose value is an attribute: the kind of the value, and the attribute's name.
 _SOURCES: Final[Mapping[str, tuple[ValueKind, str]]] = {
     "meta": (_TEXT, "content"),
     "time": (_TIME, "datetime"),
@@ -37,7 +38,6 @@ _SOURCES: Final[Mapping[str, tuple[ValueKind, str]]] = {
     **dict.fromkeys(("a", "area", "link"), (_URL, "href")),
     **dict.fromkeys(("audio", "embed", "iframe", "img", "source", "video"), (_URL, "src")),
 }
-"""Elements whose value is an attribute: the kind of the value, and the attribute's name."""
 _LIVING_SOURCES: Final[Mapping[str, tuple[ValueKind, str]]] = {
     **_SOURCES,
     "track": (_URL, "src"),

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     from tocsin.spec.microdata.values import Value
 
+# Of a page, items within items included.
 MOST_ITEMS: Final = 1_000
-"""Of a page, items within items included."""
 
+# Of a page, as JSON.
 MOST_BYTES: Final = 256 * 2**10
-"""Of a page, as JSON."""
 
+# Letters of one value: a picture within its URL would leave no room for anything else.
 LONGEST: Final = 16_384
-"""Letters of one value: a picture within its URL would leave no room for anything else."""
 
 CUT: Final = "there are more items than are kept"
 SHORTENED: Final = "a value is longer than is kept"
@@ -37,11 +37,11 @@ SHORTENED: Final = "a value is longer than is kept"
 _VERSION: Final = b"\x01"
 _LEVEL: Final = 3
 _DIGEST_BYTES: Final = 16
+# Bytes of JSON around the items.
 _FRAME: Final = 128
-"""Bytes of JSON around the items."""
 
+# Bytes that the number of an item takes, with the comma.
 _NUMBER: Final = 5
-"""Bytes that the number of an item takes, with the comma."""
 
 _MOST_PROBLEMS: Final = 4
 _LONGEST_PROBLEM: Final = 200
@@ -238,5 +238,5 @@ def _numbered(items: Sequence[Item], number: int) -> Item:
     return items[number]
 
 
+# The packed microdata of a page without any.
 NOTHING: Final = pack(Microdata(None, None, (), ()))
-"""The packed microdata of a page without any."""

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import Instant, Instruction
 
+# The end of the year 9999: what lies beyond cannot be written as RFC 3339.
 _LAST = 253_402_300_800_000_000
-"""The end of the year 9999: what lies beyond cannot be written as RFC 3339."""
+# How a rule of each scope is found.
 _RULES_ABOUT = {"page": "rule_of_page", "host-cause": "rule_of_host", "host": "rule_of_host", "cause": "rule_of_cause"}
-"""How a rule of each scope is found."""
 
 
 class UserAnswer(Struct, frozen=True):

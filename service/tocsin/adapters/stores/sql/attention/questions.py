@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from tocsin.ports.pages import OnStep
 
 
+# The most copies that are offered of a page.
 OFFERED = 100
-"""The most copies that are offered of a page."""
 
 _OFFERED_OF_ALL = 1000
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 SQL = queries("storms")
 
+# The least time that a change counts; it counts for two intervals of its page in any case.
 LEAST_US: Final = 24 * 3_600_000_000
-"""The least time that a change counts; it counts for two intervals of its page in any case."""
 
 _ROUNDS: Final = 2
 

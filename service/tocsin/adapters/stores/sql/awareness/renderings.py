@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 SQL = queries("renders")
 WORK = queries("work")
 LEARNT = queries("learnt")
+# The kind of a rendering that received a copy which the user chose.
 COPY = "copy"
-"""The kind of a rendering that received a copy which the user chose."""
 
 
 def take_jobs(db: SqlSession, claim: Claim, page_ids: Sequence[int]) -> list[RenderJob]:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 JOBS = queries("jobs")
 SQL = queries("access")
+# Of `tokens.declared`: the configuration declares it, or no longer does.
 _NOW, _LEFT = 1, 2
-"""Of `tokens.declared`: the configuration declares it, or no longer does."""
+# A token's use is noted so often at most.
 _NOTED_US: Final = 60_000_000
-"""A token's use is noted so often at most."""
 
 
 class AccessRole(Role):
@@ -226,8 +226,8 @@ def _is_as_declared(place: Sequence[Any], name: str, scope: Scope) -> bool:
     return bool(declared == _NOW and in_force and (its_name, its_scope) == (name, scope.value))
 
 
+# How long an answer is stored for repeated requests.
 DAY_US: Final = 24 * 3_600_000_000
-"""How long an answer is stored for repeated requests."""
 
 
 def _to_job(row: Sequence[Any]) -> JobRow:

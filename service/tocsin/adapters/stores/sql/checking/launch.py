@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 SQL = queries("work")
 
+# Pages of one scan, about 20 ms: due pages are read through the same connection.
 _LOOK_PAGES = 4000
-"""Pages of one scan, about 20 ms: due pages are read through the same connection."""
 
 ALL_TIMES: Instant = -(2**63)
 

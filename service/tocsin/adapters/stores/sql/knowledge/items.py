@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 SQL = queries("items")
 
+# The most changes of a page's items that are shown with its states: each may take 32 KiB.
 MOST_CHANGES = 1000
-"""The most changes of a page's items that are shown with its states: each may take 32 KiB."""
 
 
 def keep_items(db: SqlSession, page_id: int, items: PageItems, *, leaves_row: bool = True) -> None:

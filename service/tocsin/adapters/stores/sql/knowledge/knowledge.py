@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# For each signal, what the pages with these ids say of the page.
 Listed = dict[str, dict[str, str]]
-"""For each signal, what the pages with these ids say of the page."""
 
 write_known = msgspec.msgpack.Encoder().encode
 _read_known: Final = msgspec.msgpack.Decoder(PageKnowledge).decode
@@ -109,8 +109,8 @@ def _read(decode: Callable[[Any], T], value: bytes | str | None) -> T | None:
 
 SQL = queries("learnt")
 
+# The most places that are kept of one host; those that the fewest pages share are dropped first.
 MOST_OF_HOST = 256
-"""The most places that are kept of one host; those that the fewest pages share are dropped first."""
 
 
 def count_noise(db: SqlSession, results: Iterable[CheckResult]) -> None:

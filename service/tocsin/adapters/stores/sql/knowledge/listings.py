@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 SQL = queries("listings")
 LEARNT = queries("learnt")
 
+# The most entries that are kept of one listing.
 MOST_ENTRIES: Final = 50_000
-"""The most entries that are kept of one listing."""
 
+# Checks of pages that a listing reports as changed are spread over this time at most.
 LONGEST_US: Final = 5 * 60 * 1_000_000
-"""Checks of pages that a listing reports as changed are spread over this time at most."""
 
 Entries = tuple[tuple[str, str], ...]
 

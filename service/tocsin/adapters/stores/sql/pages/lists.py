@@ -28,8 +28,8 @@ Part: TypeAlias = tuple[list[int], "Place | None"]
 
 SQL = queries("browsing")
 
+# So far lists are counted.
 COUNTED: Final = 10_000
-"""So far lists are counted."""
 
 MOST_WORDS: Final = 16
 _END: Final = 1 << 61

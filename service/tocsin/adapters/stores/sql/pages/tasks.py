@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 SQL = queries("learnt")
 
 _PAGE, _HOST, _FLAGS = 0, 1, 22
+# Columns of the query `task`.
 _SETTINGS, _SECRETS, _STATE, _ATTEMPTS, _RULE = 6, 7, 9, 21, 24
-"""Columns of the query `task`."""
 _HELD: Final = to_json({DAMAGED: True})
 
 _NOTHING: Final = (None, None, None)

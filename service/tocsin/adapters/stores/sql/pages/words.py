@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     Named = tuple[int, str, str | None, str | None]
 
+# Pages are looked through 4,096 at a time: the number of one fits into two bytes of six bits.
 BLOCK_BITS: Final = 12
-"""Pages are looked through 4,096 at a time: the number of one fits into two bytes of six bits."""
 
 BLOCK_PAGES: Final = 1 << BLOCK_BITS
 
+# The most rows of a block.
 BLOCK_ROWS: Final = 37 * 37
-"""The most rows of a block."""
 
+# How many of a page's words are kept, from the first on.
 MOST: Final = 64
-"""How many of a page's words are kept, from the first on."""
 
 _LETTERS: Final = 37
 _WORD: Final = re.compile(r"([^\W_]{1,24})[^\W_]*")
@@ -246,14 +246,14 @@ def change_words(db: SqlSession, before: Iterable[Named], after: Iterable[Named]
 
 Found = tuple[list[int], "int | None"]
 
+# How many places are read for one page of a list, which then holds what was found so far.
 LOOKED_AT: Final = 50_000
-"""How many places are read for one page of a list, which then holds what was found so far."""
 
+# The cost of looking for one word in one block, in places read.
 _PRICE: Final = 20
-"""The cost of looking for one word in one block, in places read."""
 
+# The bytes of a row that cost as much as one place.
 _BYTES: Final = 40
-"""The bytes of a row that cost as much as one place."""
 
 
 class WordSearch:
