@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from tocsin.model import Instant, JsonObject, PageTask, Validators
     from tocsin.ports import Clock, Session, Telemetry
     from tocsin.settings import FetchSettings, PageSettings
+
 # Later than any due time: sorts pages without one last.
 _NO_TIME: Instant = 2**62
 # Pause of a check that an outage of our own connection postponed.
