@@ -246,7 +246,6 @@ create table items (
   at       integer not null,                     -- when they were last read
   count    integer not null,
   is_cut   integer not null default 0,           -- 1: the page had more items than are kept
-  body     any,                                  -- digest of the bytes that they were read from, as pages.body_digest
   digest   blob not null,                        -- of all items, those not kept included: equal items, equal digest
   packed   blob not null                         -- as spec.microdata.packing writes it
 ) strict;

@@ -175,7 +175,6 @@ class PageItems(Struct, frozen=True, gc=False):
     packed    as `spec.microdata.packing` writes it; empty in `NO_ITEMS`
     count     of its items, nested ones included
     is_cut    not all items are kept
-    body      digest of the body that it was read from, as in the page's state; empty if unknown
     first_at  when the page was first received with these items; only set by the store
     """
 
@@ -184,7 +183,6 @@ class PageItems(Struct, frozen=True, gc=False):
     packed: bytes
     count: int
     is_cut: bool = False
-    body: bytes = b""
     first_at: Instant = 0
 
 

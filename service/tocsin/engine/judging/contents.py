@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec import Struct
 
 from tocsin.engine.judging.assess import is_read_as_before
@@ -123,13 +122,6 @@ def find_items(
     return PageItems(at, packed.digest, packed.packed, packed.count, packed.is_cut)
 
 
-def items_read_of(items: PageItems | None, assessment: Assessment) -> PageItems | None:
-    """Add the digest of the body that the items were read from, as the page's row has it."""
-    if items is None or not items.packed:
-        return items
-    return msgspec.structs.replace(items, body=assessment.digest.encode())
-
-
 def difference_of_items(before: PageItems, latest: PageItems) -> JsonObject | None:
     """Show how items differ as an event does; None where they do not. Raises DamagedItems."""
     if before.digest == latest.digest:
@@ -212,7 +204,6 @@ def _items_of(
     response = received.response
     content_type = response.header("content-type")
     try:
-        found = find_items(received.final_url, response.body, content_type, response.headers, said, now)
+        return find_items(received.final_url, response.body, content_type, response.headers, said, now)
     except TooComplex:
         return None
-    return items_read_of(found, assessment)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tocsin.engine.judging.assess import assess, decide
 from tocsin.engine.judging.conclude import cause_of
-from tocsin.engine.judging.contents import find_copies, items_read_of, may_keep, to_keep, values_of
+from tocsin.engine.judging.contents import find_copies, may_keep, to_keep, values_of
 from tocsin.engine.judging.events import rendered_data
 from tocsin.engine.judging.judge import evidence_against
 from tocsin.engine.judging.reading import ReadingContext, read_text
@@ -112,7 +112,7 @@ class Awareness:
         return RenderedAssessment(
             assessment,
             Snapshot(*pack_text(text), at=now) if text else None,
-            items_read_of(rendered.items, assessment) if is_page else None,
+            rendered.items if is_page else None,
             is_page,
         )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tocsin.adapters.stores.sql.cursors import Cursors
 from tocsin.adapters.stores.sql.role import LAST, Role, bounded
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.adapters.stores.sql.values import BARE, pack_digest, read_object, to_json, unpack_digest
+from tocsin.adapters.stores.sql.values import BARE, read_object, to_json
 from tocsin.model import ItemChangeEntry, PageItems, Slice
 from tocsin.spec.microdata.reading.packing import NOTHING
 
@@ -42,7 +42,6 @@ def keep_items(db: SqlSession, page_id: int, items: PageItems, *, leaves_row: bo
         "at": items.at,
         "count": items.count,
         "is_cut": items.is_cut,
-        "body": _pack_body(items.body),
         "digest": items.digest,
         "packed": items.packed,
     }
@@ -115,13 +114,5 @@ def to_changes(row: Sequence[Any]) -> ItemChangeEntry:
 
 
 def _to_items(row: Sequence[Any]) -> PageItems:
-    at, digest, packed, count, is_cut, body, first_at = row
-    return PageItems(at, digest, packed, count, bool(is_cut), _unpack_body(body), first_at)
-
-
-def _pack_body(body: bytes) -> str | bytes | None:
-    return pack_digest(body.decode()) if body else None
-
-
-def _unpack_body(kept: str | bytes | None) -> bytes:
-    return (unpack_digest(kept) or "").encode()
+    at, digest, packed, count, is_cut, first_at = row
+    return PageItems(at, digest, packed, count, bool(is_cut), first_at)

@@ -4,11 +4,11 @@
 -- Of equal items only when and of which bytes they were read is new: where a row's size stays, SQLite leaves the pages of
 -- a long value alone in which nothing differs.
 -- name: keep
-insert into items (page_id, first_at, at, count, is_cut, body, digest, packed)
-values (:page, :at, :at, :count, :is_cut, :body, :digest, :packed)
+insert into items (page_id, first_at, at, count, is_cut, digest, packed)
+values (:page, :at, :at, :count, :is_cut, :digest, :packed)
 on conflict (page_id) do update set
   first_at = case when digest = excluded.digest and is_cut = excluded.is_cut then first_at else excluded.at end, at = excluded.at,
-  count = excluded.count, is_cut = excluded.is_cut, body = excluded.body, digest = excluded.digest,
+  count = excluded.count, is_cut = excluded.is_cut, digest = excluded.digest,
   packed = excluded.packed;
 
 -- name: forget
@@ -31,7 +31,7 @@ update pages set flags = flags & ~:bare where id = :page and flags & :bare;
 select added_at from pages where id = :page and flags & :bare;
 
 -- name: latest
-select at, digest, packed, count, is_cut, body, first_at from items where page_id = :page;
+select at, digest, packed, count, is_cut, first_at from items where page_id = :page;
 
 -- name: history
 select id, at, changes from item_changes {index item_changes_of_page}
