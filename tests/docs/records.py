@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 HEAD = """# Records
 
-What the API and the command line show of a thing is one record: the same names and the same bytes in an answer of the
-API and in a line of `--json`. The tables are made of the declarations in `tocsin/model/records/`.
+The API and the command line show the same records: an answer of the API and a line of `--json` have the same names and
+the same bytes. The tables are generated from the declarations in `tocsin/model/records/`.
 
 Times are RFC 3339 in UTC, cut to milliseconds. Ids are strings of digits. `null` means that there is no value. A list
 of the API is `{"items": […], "next": …}`; on the command line each of its records is a line.
@@ -124,7 +124,7 @@ def _type(schema: dict[str, Any]) -> str:
         return " or ".join(_type(each) for each in schema["anyOf"])
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
-        return {"Run": "`kind`, `text`", "Scope": "string", "BoundedCount": "`number`, `is_exact`"}.get(
+        return {"TextRun": "`kind`, `text`", "Scope": "string", "BoundedCount": "`number`, `is_exact`"}.get(
             name, f"[{name}](#{name.lower()})"
         )
     if "enum" in schema:
