@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.origin import Origin, Page
 
 if TYPE_CHECKING:
@@ -191,6 +193,17 @@ def test_no_bar_is_shown_where_a_pipe_may_lead_to_the_same_terminal(installation
 
     assert out.startswith(b"0 url ")
     assert b"Exporting" not in seen
+
+
+@pytest.mark.parametrize("command", [("table", "export"), ("watch", "export")], ids=" ".join)
+def test_an_export_to_the_terminal_shows_no_bar_in_its_lines(
+    installation: Installation, command: tuple[str, ...]
+) -> None:
+    installation.call("watch", "add", "--no-check", A)
+
+    _, shown = typed(installation, *command)
+
+    assert "Exporting" not in shown
 
 
 async def test_the_time_that_was_given_for_another_try_is_shown(installation: Installation) -> None:

@@ -7,7 +7,7 @@ import os
 import stat
 import sys
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import click
 
@@ -19,13 +19,17 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def progress(description: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+def progress(
+    description: str, total: int | None = None, *, into: IO[bytes] | None = None
+) -> Iterator[Callable[[int], None]]:
     """Show a progress bar on stderr while the block runs, if that is a terminal and stdout is no pipe.
 
+    into  the file that the work writes; there is no bar if it is a terminal, where it would stand in the output
     Yields a function that adds to what is done.
     """
+    is_shown = sys.stderr.isatty() and (into is None or not into.isatty())
     # The program at the other end of a pipe may write to the same terminal.
-    if not sys.stderr.isatty() or stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode):
+    if not is_shown or stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode):
         yield lambda _: None
         return
     from rich import progress as bars  # noqa: PLC0415 - the same

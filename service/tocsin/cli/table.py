@@ -113,7 +113,7 @@ async def _export(store: Store, stream: IO[bytes]) -> tuple[int, str]:
         stream.write(line)
 
     write(RECORD_0.encode())
-    with progress("Exporting") as advance:
+    with progress("Exporting", into=stream) as advance:
         async for row in await store.table_rows():
             number += 1
             stored = EPOCH + timedelta(microseconds=row.stored_at)

@@ -220,7 +220,7 @@ async def _write_list(store: Store, writer: ListWriter, stream: IO[bytes], *, gr
     groups = [name for name, _, _ in await store.groups() if group in (None, name)] if by_group else [group]
     stream.write(writer.begin().encode())
     written = 0
-    with progress("Exporting", total=total) as advance:
+    with progress("Exporting", total=total, into=stream) as advance:
         for name in groups:
             stream.write(writer.open_group(name or "").encode())
             written += await _export_group(store, writer, stream, name, advance)
