@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     import pytest
 
-FIRST = 1
-NEWEST = 3
-"""The version of the made-up program."""
+# The version of this program, and that of the made-up one.
+FIRST = migrations()[-1].number
+NEWEST = FIRST + 2
 
 _MADE_UP = {
     # Rows of item_changes refer to renderings: they must outlive the old table.
-    "0002_renderings.sql": """
+    f"{FIRST + 1:04}_renderings.sql": """
         create table renderings_new (
           id integer primary key, page_id integer not null references pages (id) on delete cascade,
           started_at integer not null, rendering text not null, seconds integer
@@ -34,7 +34,7 @@ _MADE_UP = {
         alter table renderings_new rename to renderings;
         create index renderings_by_page on renderings (page_id, id);
         """,
-    "0003_more.sql": "-- One thing more; and a text.\ncreate table more (a any) strict;\n",
+    f"{FIRST + 2:04}_more.sql": "-- One thing more; and a text.\ncreate table more (a any) strict;\n",
 }
 
 

@@ -76,7 +76,7 @@ async def test_rows_that_refer_to_a_table_made_anew_are_kept_and_still_go_with_i
 
 
 async def test_a_migration_that_fails_undoes_itself_and_keeps_those_before_it(path: Path, known: Path) -> None:
-    (known / "0003_more.sql").write_text("create table more (a);\ninsert into no_such_table values (1);\n")
+    (known / f"{NEWEST:04}_more.sql").write_text("create table more (a);\ninsert into no_such_table values (1);\n")
 
     with pytest.raises(StoreError):
         await open_store(f"sqlite:{path}", engine=True)
