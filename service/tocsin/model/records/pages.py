@@ -92,7 +92,7 @@ class Page(Record, frozen=True):
     received_at: Annotated[Time | None, Meta(description="when it was last received")]
     changed_at: Annotated[Time | None, Meta(description="when a check last found a change")]
     next_at: Annotated[Time | None, Meta(description="when it is due next; null: not until you say so")]
-    next_why: Annotated[str | None, Meta(description="why it is due then", examples=["every 6 h"])]
+    next_why: Annotated[str | None, Meta(description="why it is due then", examples=["every 6h (jittered)"])]
     question: Annotated[Id | None, Meta(description="id of the open question about it")]
     noindex: Annotated[bool, Meta(description="the page asks robots not to index it")]
     nofollow: Annotated[bool, Meta(description="the page asks robots not to follow its links")]
