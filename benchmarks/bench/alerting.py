@@ -117,7 +117,7 @@ async def _deliver(url: str, count: int, watch: Stopwatch, *, refused: int = 0) 
             await open_store(f"sqlite:{Path(name)}/store.db", engine=True) as store,
             GuardedSessions(network, user_agent="bench") as sessions,
         ):
-            section = ChannelSettings(type="webhook", url=url, secret="raw:a secret of the benchmark")  # noqa: S106 - of nobody
+            section = ChannelSettings(type="webhook", url=url, secret="raw:a secret of the benchmark")  # noqa: S106 - made up
             channel = open_channel(CHANNEL, section, ChannelContext(session=sessions.open, clock=clock))
             await store.set_channels([CHANNEL])
             await add(store, count, hot=0)

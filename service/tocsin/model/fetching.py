@@ -27,8 +27,8 @@ class HopRequest(Struct, frozen=True):
     total_s   what is left of the set's total deadline
     proxy     the proxy's URL, or None
     private   loopback and private addresses may be dialled (a user typed this URL into a one-shot command)
-    cut_at    of the decoded body only so many bytes are wanted: what follows is left unread, and the answer counts as
-              complete; the two caps then end the body, too, instead of refusing it
+    cut_at    the decoded body is read up to this many bytes; the rest is left unread, and the answer counts as
+              complete. The two caps then end the body, too, instead of refusing it
     """
 
     url: str

@@ -265,8 +265,8 @@ def check_values(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
             yield Found(page.place_in(element, "itemprop"), "MD-11", FindingLevel.WARNING, message)
 
 
-# So many of a vocabulary's items, and of those in them, are looked at: by itemref, the same thousand may be those of
-# each of many items, or of an address that each of them has.
+# The most properties that are examined for one vocabulary, nested items included: with itemref, many items can share
+# the same thousand properties.
 _MOST_PROPERTIES: Final = 100_000
 _UNWISE: Final = frozenset({"VC-22"})
 
