@@ -13,6 +13,7 @@ from tocsin.cli import output
 from tocsin.cli.files import read_source
 from tocsin.configuration.spans import parse_span
 from tocsin.errors import UsageError
+from tocsin.settings import PageSettings
 from tocsin.spec.html.page import read_page
 from tocsin.spec.topper.compare import DEFAULT_THRESHOLDS, Comparison, Tell, Thresholds, compare, is_awareness_due
 from tocsin.spec.topper.state import read_state
@@ -72,6 +73,12 @@ class DurationType(click.ParamType[timedelta]):
     metavar="FOLDER",
     help="Judge each pair of a folder, including signals and content, and count correct results.",
 )
+@click.option(
+    "--sequences",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Judge sequences of versions of pages, with all that checks learn from one to the next, and count alerts.",
+)
 @click.option("--look-at", default="", metavar="CSS", help="With --pairs: compare only these elements.")
 @click.option("--ignore", default="", metavar="CSS", help="With --pairs: leave these elements out.")
 @click.option(
@@ -87,6 +94,7 @@ def command(
     minor_threshold: int,
     refresh_cap: timedelta,
     pairs: Path | None,
+    sequences: Path | None,
     look_at: str,
     ignore: str,
     rules: tuple[str, ...],
@@ -99,14 +107,24 @@ def command(
     signals, content. A pair is a folder with old.html and new.html. Its label (edit or noise) comes from pairs.csv
     (name, label, kind, size), or from the name of the folder above. The exit status is 1 if more than 1 % of the noise
     is reported, or more than 1 % of the edits of a sentence or more is missed.
+
+    With --sequences, the versions of each page are judged in their order, as by the checks of a running service that
+    learns which places of a page are noise. FOLDER holds SITE/N/00.html, SITE/N/01.html, …, and sequences.csv (site,
+    sequence, version, received, label), which says when each was received; without it, they are a day apart.
     """
     thresholds = Thresholds(durational_threshold, minor_threshold, refresh_cap)
     if pairs is not None:
-        if old is not None:
+        if old is not None or sequences is not None:
             raise UsageError("--pairs does not go with OLD and NEW; name a folder of pairs, or two pages")
         from tocsin.cli.compare.pairs import measure, to_ways  # noqa: PLC0415 - two pages need none of it
 
         return measure(pairs, to_ways(look_at, ignore, rules, elapsed, thresholds))
+    if sequences is not None:
+        if old is not None or look_at or ignore or rules:
+            raise UsageError("--sequences does not go with OLD and NEW, --look-at, --ignore or --rule; name a folder")
+        from tocsin.cli.compare.sequences import measure as measure_sequences  # noqa: PLC0415 - as above
+
+        return measure_sequences(sequences, PageSettings())
     if old is None or new is None:
         raise UsageError("name two pages, OLD and NEW, or a folder of pairs with --pairs")
     if look_at or ignore or rules:
