@@ -358,7 +358,7 @@ def _schedule_of(
     if page.rule_kind == "never":
         # The user said so while the check was under way, or asked for this one by hand.
         return None, f"never (rule {page.rule_id})", attempts_of(result)
-    if page.waits_for_another(result):
+    if page.rule is not None and page.waits_for_another(result):
         return page.next_at, page.next_why, None
     if page.id in turned_on:
         return result.checked_at + _LOOK_AGAIN_US, "on again", attempts_of(result)
@@ -398,13 +398,21 @@ def _write_verdicts(db: SqlSession, found: Sequence[Found], settings: SignalSett
             continue
         # `data` is the event of the alert without its rendering: a state that is pruned, or changes again meanwhile,
         # cannot falsify an alert that is still owed.
-        row = (page.id, page.state_id, said.at, said.outcome, said.reason, said.rule, said.basis, to_json(said.data))
+        data, at, outcome, reason, rule, basis = (
+            to_json(said.data),
+            said.at,
+            said.outcome,
+            said.reason,
+            said.rule,
+            said.basis,
+        )
         if may_be_shared(result, settings):
-            storms.take(result, said, row)
+            storms.take(result, said, (page.id, page.state_id, at, outcome, reason, rule, basis, data))
             continue
-        rows.append((*row, said.awareness, row_digest(row[0], *row[2:])))
+        digest = row_digest(page.id, at, outcome, reason, rule, basis, data)
+        rows.append((page.id, page.state_id, at, outcome, reason, rule, basis, data, said.awareness, digest))
         if said.awareness:
-            want_render(db, page.id, since=said.at, major=said.outcome == "major")
+            want_render(db, page.id, since=at, major=outcome == "major")
     if rows:
         db.executemany(STATES["insert_verdict"], rows)
 
