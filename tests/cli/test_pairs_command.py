@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 BEFORE = "<!doctype html><title>t</title><meta property=article:modified_time content=2025-01-01><p>The same words."
 AFTER = BEFORE.replace("2025-01-01", "2025-01-02")
+CHALLENGE = (
+    "<!doctype html><title>Just a moment...</title><meta name=robots content=noindex><h1>Checking your browser</h1>"
+    "<script src=/cdn-cgi/challenge-platform/h/b/orchestrate.js></script>"
+)
 
 
 def put(folder: Path, name: str, old: str = BEFORE, new: str = BEFORE) -> None:
@@ -41,6 +45,57 @@ def test_each_pair_of_an_index_is_judged_and_counted(tmp_path: Path, capsys: pyt
         ("edit", 1, 0),
         ("noise", 1, 0),
     ]
+
+
+def test_an_index_with_sites_gives_the_mean_of_their_shares(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a", "b", "c"):
+        put(tmp_path / "pairs", name, new=AFTER if name == "a" else BEFORE)
+    (tmp_path / "pairs.csv").write_text("name,label,site\na,noise,one\nb,noise,two\nc,noise,two\n")
+
+    run(["compare", "--pairs", str(tmp_path), "--json"])
+
+    pairs, summary = told(capsys)
+    assert [pair["site"] for pair in pairs] == ["one", "two", "two"]
+    assert summary["means"] == [{"group": "noise", "by": "site", "count": 2, "wrong": 0.5}]
+
+
+def test_without_sites_the_mean_is_that_of_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(tmp_path, "a", new=AFTER)
+    (tmp_path / "pairs.csv").write_text("name,label,kind\na,noise,date\n")
+
+    run(["compare", "--pairs", str(tmp_path), "--json"])
+
+    assert told(capsys)[1]["means"] == [{"group": "noise", "by": "kind", "count": 1, "wrong": 1.0}]
+
+
+@pytest.mark.parametrize(
+    ("label", "right"), [("block", True), ("edit", False), ("noise", True)], ids=["block", "edit", "noise"]
+)
+def test_another_page_in_the_place_of_the_page_is_suspected_and_not_told(
+    label: str, *, right: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "".join(f"<p>The harbour of town {n} was repaired by its people, who paid for it." for n in range(9))
+    put(tmp_path, "a", f"<!doctype html><title>Harbours</title>{text}", CHALLENGE)
+    (tmp_path / "pairs.csv").write_text(f"name,label\na,{label}\n")
+
+    run(["compare", "--pairs", str(tmp_path), "--json"])
+
+    (pair,), summary = told(capsys)
+    assert (pair["told"], pair["right"], pair["suspect"].partition(":")[0]) == (False, right, "challenge")
+    assert summary["groups"][0]["suspects"] == 1
+
+
+def test_the_times_of_both_versions_say_how_far_apart_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(tmp_path, "a", BEFORE, BEFORE)
+    head = "name,received_before,received\n"
+    (tmp_path / "pairs.csv").write_text(f"{head}a,2025-01-01,2026-01-01T06:00:00Z\n")
+
+    run(["compare", "--pairs", str(tmp_path), "--json"])
+
+    # After the durational threshold, an equal state is told again.
+    assert [(pair["told"], pair["why"]) for pair in told(capsys)[0]] == [(True, "T45")]
 
 
 def test_without_an_index_the_folder_above_says_what_a_pair_is(
@@ -118,7 +173,11 @@ def test_a_call_that_makes_no_sense_is_told_with_the_mend(
 @pytest.mark.parametrize(
     ("index", "mend"),
     [
-        ("name,label\na,good\n", "pairs.csv, line 2: write the columns name, label, kind, size"),
+        ("name,label\na,good\n", "pairs.csv, line 2: write the columns name, label, kind, size, site"),
+        (
+            "name,label,received\na,edit,soon\n",
+            "pairs.csv, line 2: 'soon' is no time; write it as 2026-05-01T14:30:00Z",
+        ),
         ("name,label\nnowhere,edit\n", "must hold old.html and new.html"),
     ],
 )

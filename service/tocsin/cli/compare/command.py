@@ -104,9 +104,10 @@ def command(
     The exit status is 0 for every outcome.
 
     With --pairs, each pair of a folder is judged as by a check that knows only the older version: twelve fields, other
-    signals, content. A pair is a folder with old.html and new.html. Its label (edit or noise) comes from pairs.csv
-    (name, label, kind, size), or from the name of the folder above. The exit status is 1 if more than 1 % of the noise
-    is reported, or more than 1 % of the edits of a sentence or more is missed.
+    signals, content, suspects. A pair is a folder with old.html and new.html. Its label (edit, noise or block) comes
+    from pairs.csv (name, label, kind, size, site, received_before, received), or from the name of the folder above.
+    The exit status is 1 if more than 1 % of the noise is reported, or more than 1 % of the edits of a sentence or more
+    is missed.
 
     With --sequences, the versions of each page are judged in their order, as by the checks of a running service that
     learns which places of a page are noise. FOLDER holds SITE/N/00.html, SITE/N/01.html, …, and sequences.csv (site,

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import csv
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from tocsin.cli import output
 from tocsin.cli.progress import progress
 from tocsin.errors import TooComplex, UsageError
 from tocsin.spec.html.whole import check_selector
+from tocsin.spec.measuring import (
+    MOST_WRONG,
+    Case,
+    ConfusionRow,
+    MeanRow,
+    count,
+    is_well,
+    judge,
+    means,
+    read_version,
+    total,
+)
 from tocsin.spec.signals import SIGNALS
-from tocsin.spec.signals.measuring import MOST_WRONG, Case, ConfusionRow, count, is_well, judge, read_version, total
 from tocsin.spec.signals.reading import ContentSelectors
 from tocsin.spec.signals.weigh import CONTENT, SignalRule, parse_rule
 
@@ -20,25 +32,32 @@ if TYPE_CHECKING:
     from datetime import timedelta
     from pathlib import Path
 
-    from tocsin.spec.signals.measuring import Label
+    from tocsin.spec.measuring import Label
     from tocsin.spec.topper.compare import Thresholds
 
 INDEX = "pairs.csv"
 _OLD, _NEW = "old.html", "new.html"
-_COLUMNS = ("name", "label", "kind", "size")
-_LABELS = ("edit", "noise", "")
+_COLUMNS = ("name", "label", "kind", "size", "site")
+_LABELS = ("edit", "noise", "block", "")
+# An index may stand beside the folder that holds its pairs.
+_BELOW = "pairs"
 _SHOWN = 50
 _NOISE_SHOWN = 3
 
 
 class _Pair(NamedTuple):
-    """A pair as its owner has it: a folder with two versions, and what is known of them."""
+    """A pair as its owner has it: a folder with two versions, and what is known of them.
+
+    received  when the older and the newer version were received
+    """
 
     folder: Path
     name: str
     label: Label
     kind: str
     size: str
+    site: str = ""
+    received: tuple[datetime | None, datetime | None] = (None, None)
 
 
 class Ways(NamedTuple):
@@ -106,15 +125,30 @@ def _read_index(index: Path) -> Iterator[_Pair]:
     try:
         with index.open(encoding="utf-8-sig", newline="") as stream:
             for line, row in enumerate(csv.DictReader(stream), 2):
-                name, label, kind, size = ((row.get(column) or "").strip() for column in _COLUMNS)
+                name, label, kind, size, site = ((row.get(column) or "").strip() for column in _COLUMNS)
                 if not name or label not in _LABELS:
                     raise UsageError(
                         f"{index}, line {line}: write the columns {', '.join(_COLUMNS)}, "
-                        f"where name is a folder and label is edit, noise, or nothing"
+                        f"where name is a folder and label is edit, noise, block, or nothing"
                     )
-                yield _Pair(index.parent / name, name, cast("Label", label), kind, size)
+                folder = index.parent / name
+                if not folder.is_dir() and (index.parent / _BELOW / name).is_dir():
+                    folder = index.parent / _BELOW / name
+                received = (_time(row.get("received_before"), index, line), _time(row.get("received"), index, line))
+                yield _Pair(folder, name, cast("Label", label), kind, size, site, received)
     except (OSError, UnicodeDecodeError, csv.Error) as exc:
         raise UsageError(f"{index}: cannot be read: {exc}") from exc
+
+
+def _time(text: str | None, index: Path, line: int) -> datetime | None:
+    """Read a time of an index, in UTC unless it names a zone; None without one."""
+    if not text or not text.strip():
+        return None
+    try:
+        read = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise UsageError(f"{index}, line {line}: {text!r} is no time; write it as 2026-05-01T14:30:00Z") from None
+    return read if read.tzinfo is not None else read.replace(tzinfo=UTC)
 
 
 def _judge(pair: _Pair, ways: Ways) -> Case | None:
@@ -123,13 +157,17 @@ def _judge(pair: _Pair, ways: Ways) -> Case | None:
         bodies = [(pair.folder / name).read_bytes() for name in (_OLD, _NEW)]
     except OSError as exc:
         raise UsageError(f"{pair.folder}: cannot be read: {exc.strerror}; it must hold {_OLD} and {_NEW}") from exc
+    before, latest = pair.received
+    if latest is not None and before is None:
+        before = latest - ways.elapsed
     try:
-        old, new = (read_version(body, ways.asked) for body in bodies)
+        old, new = (read_version(body, ways.asked, at) for body, at in zip(bodies, (before, latest), strict=True))
     except TooComplex as exc:
         output.note(f"{pair.name}: left out: {exc}")
         return None
-    judged = judge(old, new, ways.elapsed, ways.thresholds, ways.rules)
-    return Case(pair.name, pair.label, pair.kind, pair.size, judged)
+    elapsed = latest - before if latest is not None and before is not None else ways.elapsed
+    judged = judge(old, new, elapsed, ways.thresholds, ways.rules)
+    return Case(pair.name, pair.label, pair.kind, pair.size, judged, pair.site)
 
 
 def _record(case: Case) -> dict[str, Any]:
@@ -140,8 +178,10 @@ def _record(case: Case) -> dict[str, Any]:
         "label": case.label or None,
         "kind": case.kind or None,
         "size": case.size or None,
+        "site": case.site or None,
         "told": judged.is_told,
         "right": case.is_right,
+        "suspect": judged.suspicion,
         "content": judged.is_content,
         "share": None if change is None else round(change.share, 4),
         "why": judged.why,
@@ -153,14 +193,17 @@ def _record(case: Case) -> dict[str, Any]:
 def _tell(cases: Sequence[Case], cpu_s: float) -> None:
     rows = count(cases)
     totals = total(rows)
+    by: Literal["site", "kind"] = "site" if any(case.site for case in cases) else "kind"
+    mean = means(cases, by)
     summary = {
         "groups": [_sum(row) for row in totals],
         "kinds": [_sum(row) for row in rows],
+        "means": [{"group": row.group, "by": by, "count": row.count, "wrong": round(row.wrong, 4)} for row in mean],
         "most_wrong": MOST_WRONG,
         "well": is_well(totals),
         "cpu_ms_per_page": round(cpu_s * 500, 3),
     }
-    output.emit({"summary": summary}, lambda: _print(cases, rows, totals, cpu_s))
+    output.emit({"summary": summary}, lambda: _print(cases, rows, totals, (by, mean), cpu_s))
 
 
 def _sum(row: ConfusionRow) -> dict[str, Any]:
@@ -170,16 +213,27 @@ def _sum(row: ConfusionRow) -> dict[str, Any]:
         "pairs": row.pairs,
         "told": row.told,
         "told_by_content": row.content,
+        "suspects": row.suspect,
         "wrong": row.wrong,
         "wrong_by_content": row.wrong_by_content,
     }
 
 
-def _print(cases: Sequence[Case], rows: Sequence[ConfusionRow], totals: Sequence[ConfusionRow], cpu_s: float) -> None:
-    columns = ("group", "kind", "pairs", "reported", "not reported", "wrong", "wrong by content alone")
+def _print(
+    cases: Sequence[Case],
+    rows: Sequence[ConfusionRow],
+    totals: Sequence[ConfusionRow],
+    mean: tuple[str, Sequence[MeanRow]],
+    cpu_s: float,
+) -> None:
+    columns = ("group", "kind", "pairs", "reported", "not reported", "suspects", "wrong", "wrong by content alone")
     if any(row.kind for row in rows):
         output.table(columns, [_cells(row) for row in rows])
     output.table(columns, [_cells(row) for row in totals])
+    by, means_of = mean
+    if means_of:
+        names = ("group", f"{by}s", f"wrong, mean by {by}")
+        output.table(names, [(row.group, row.count, f"{row.wrong:.1%}") for row in means_of])
     wrong = [case for case in cases if case.is_right is False]
     for case in wrong[:_SHOWN]:
         output.say(f"{case.name}: {case.label}{f', {case.kind}' if case.kind else ''}: {_explain(case)}")
@@ -196,7 +250,7 @@ def _cells(row: ConfusionRow) -> tuple[object, ...]:
         None if number is None else f"{number} ({number / row.pairs:.1%})"
         for number in (row.wrong, row.wrong_by_content)
     )
-    return (row.group, row.kind or None, row.pairs, row.told, row.pairs - row.told, wrong, blind)
+    return (row.group, row.kind or None, row.pairs, row.told, row.pairs - row.told, row.suspect, wrong, blind)
 
 
 def _explain(case: Case) -> str:

@@ -11,35 +11,45 @@ from tocsin.spec.signals import SOURCES
 from tocsin.spec.signals.content import compare_contents
 from tocsin.spec.signals.reading import ContentSelectors, read_signals
 from tocsin.spec.signals.weigh import weigh
+from tocsin.spec.suspicion.kinds import find_suspicion
 from tocsin.spec.topper.compare import Comparison, Outcome, compare
 from tocsin.spec.topper.state import PageState, read_state
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
-    from datetime import timedelta
+    from datetime import datetime, timedelta
 
+    from tocsin.spec.html.whole import Whole
     from tocsin.spec.signals.fingerprint import ContentChange
     from tocsin.spec.signals.reading import Readings
     from tocsin.spec.signals.weigh import SignalRule
     from tocsin.spec.topper.compare import Thresholds
 
-Label: TypeAlias = Literal["edit", "noise", ""]
+Label: TypeAlias = Literal["edit", "noise", "block", ""]
 # Sizes of edits that are less than a sentence: they are counted apart.
 SMALLER: Final = frozenset({"word", "number"})
 # The share of pairs that may be judged wrongly.
 MOST_WRONG: Final = 0.01
 
 _NOTHING_SAID: Final = PageState((None,) * 12)
+_MOSTLY: Final = 0.5
+_NO_PAGE: Final = "the newer version is no page"
 
 
 class PageVersion(Struct, frozen=True):
     """One version of a page.
 
     readings  None for bytes that are not a page
+    body      as it was received
+    whole     the parsed page; None for bytes that are not a page
+    at        when it was received; None if that is not known
     """
 
     state: PageState
     readings: Readings | None
+    body: bytes = b""
+    whole: Whole | None = None
+    at: datetime | None = None
 
 
 class Judged(Struct, frozen=True):
@@ -49,12 +59,14 @@ class Judged(Struct, frozen=True):
     is_content  the content alone says that there is one
     change      how the contents differ; None where they cannot be compared
     why         in words, by the rule that decided
+    suspicion   the kind of page that the newer version is suspected to be, with the evidence; it is not compared then
     """
 
     is_told: bool
     is_content: bool
     change: ContentChange | None
     why: str
+    suspicion: str | None = None
 
 
 class Case(Struct, frozen=True):
@@ -63,6 +75,7 @@ class Case(Struct, frozen=True):
     label  of its owner; "" for none
     kind   of edit or noise, as its owner names it
     size   of an edit: one of `SMALLER`, or anything else for a sentence and more
+    site   that the page is of, as its owner names it
     """
 
     name: str
@@ -70,19 +83,23 @@ class Case(Struct, frozen=True):
     kind: str
     size: str
     judged: Judged
+    site: str = ""
 
     @property
     def is_right(self) -> bool | None:
-        """Whether the edit was told, or the noise was not; None without a label."""
+        """Whether the edit was told, the noise was not, or the block was suspected; None without a label."""
+        if self.label == "block":
+            return self.judged.suspicion is not None
         return self.judged.is_told == (self.label == "edit") if self.label else None
 
 
 class ConfusionRow(Struct, frozen=True):
     """A row of the table of confusion.
 
-    group    edit, smaller edit, noise, or no label
+    group    edit, smaller edit, noise, block, or no label
     told     the number of pairs of which the user would be told
     content  the number of pairs in which the content alone differs
+    suspect  the number of pairs whose newer version is suspected to be another page
     """
 
     group: str
@@ -90,11 +107,12 @@ class ConfusionRow(Struct, frozen=True):
     pairs: int
     told: int
     content: int
+    suspect: int = 0
 
     @property
     def wrong(self) -> int | None:
         """How many were judged wrongly; None without a label."""
-        return _wrong(self.group, self.pairs, self.told)
+        return self.pairs - self.suspect if self.group == BLOCK else _wrong(self.group, self.pairs, self.told)
 
     @property
     def wrong_by_content(self) -> int | None:
@@ -102,18 +120,30 @@ class ConfusionRow(Struct, frozen=True):
         return _wrong(self.group, self.pairs, self.content)
 
 
-EDIT, SMALLER_EDIT, NOISE, UNLABELLED = GROUPS = ("edit", "smaller edit", "noise", "no label")
+EDIT, SMALLER_EDIT, NOISE, BLOCK, UNLABELLED = GROUPS = ("edit", "smaller edit", "noise", "block", "no label")
 
 
-def read_version(body: bytes, asked: ContentSelectors) -> PageVersion:
+class MeanRow(Struct, frozen=True):
+    """The mean of the shares that were judged wrongly, each site (or kind) counted once.
+
+    count  of the sites that have pairs of this group
+    """
+
+    group: str
+    count: int
+    wrong: float
+
+
+def read_version(body: bytes, asked: ContentSelectors, at: datetime | None = None) -> PageVersion:
     """Read a version of a page from its bytes.
 
+    at  when it was received
     Raises TooComplex for a page that is too complex to parse.
     """
     whole = parse_whole(body, None)
     if whole is None:
-        return PageVersion(_NOTHING_SAID, None)
-    return PageVersion(read_state(whole.metas), read_signals(whole, (), {}, asked, ""))
+        return PageVersion(_NOTHING_SAID, None, body, at=at)
+    return PageVersion(read_state(whole.metas), read_signals(whole, (), {}, asked, ""), body, whole, at)
 
 
 def judge(
@@ -122,12 +152,16 @@ def judge(
     """Judge a pair as a check would that knows only the older version of the page."""
     found = compare(old.state, new.state, elapsed, thresholds)
     before, latest = old.readings, new.readings
+    if before is not None and latest is None:
+        return Judged(is_told=False, is_content=False, change=None, why=_NO_PAGE, suspicion=_NO_PAGE)
     if before is None or latest is None:
         return Judged(_is_told(found), is_content=False, change=None, why="no page: nothing to read")
     change = None
     if before.content is not None and latest.content is not None:
         change = compare_contents(before.content.fingerprint, latest.content, ())
     is_content = change is not None and change.is_change
+    if (suspicion := _suspicion(old, new, change)) is not None:
+        return Judged(is_told=False, is_content=is_content, change=change, why=suspicion, suspicion=suspicion)
     if found.outcome is not Outcome.UNCHANGED:
         why = f"{', '.join(found.changed)} changed ({found.rule})" if found.changed else found.rule
         return Judged(_is_told(found), is_content, change, why)
@@ -135,6 +169,17 @@ def judge(
     weighed = weigh(before.values, latest.values, change, sources=SOURCES, declares=declares, rules=rules)
     why = "; ".join(heard.why for heard in weighed.heard) or "nothing that counts differs"
     return Judged(weighed.says != "nothing", is_content, change, why)
+
+
+def _suspicion(old: PageVersion, new: PageVersion, change: ContentChange | None) -> str | None:
+    """Name the page that came in the place of the older one, which is looked for where most of its text is gone."""
+    if new.whole is None or new.readings is None or change is None:
+        return None
+    is_emptied = new.readings.content is not None and not new.readings.content.text and new.readings != old.readings
+    if not is_emptied and not (change.is_change and change.share > _MOSTLY):
+        return None
+    found = find_suspicion(new.whole, body=new.body, status=200, url="", final_url="", headers=())
+    return f"{found.kind}: {found.evidence}" if found is not None else None
 
 
 def count(cases: Iterable[Case]) -> list[ConfusionRow]:
@@ -151,11 +196,25 @@ def total(rows: Sequence[ConfusionRow]) -> list[ConfusionRow]:
     for group in GROUPS:
         own = [row for row in rows if row.group == group]
         if own:
-            pairs, told, content = (
-                sum(column) for column in zip(*((r.pairs, r.told, r.content) for r in own), strict=True)
-            )
-            sums.append(ConfusionRow(group, "", pairs, told, content))
+            counts = zip(*((row.pairs, row.told, row.content, row.suspect) for row in own), strict=True)
+            sums.append(ConfusionRow(group, "", *map(sum, counts)))
     return sums
+
+
+def means(cases: Iterable[Case], by: Literal["site", "kind"]) -> list[MeanRow]:
+    """Return, for each group with labels, the mean of the shares judged wrongly, over its sites or kinds.
+
+    A site with many pairs would otherwise hide how the others are judged.
+    """
+    counted: dict[str, dict[str, list[bool]]] = {}
+    for case in cases:
+        name = case.site if by == "site" else case.kind
+        if case.is_right is not None and name:
+            counted.setdefault(_group_of(case), {}).setdefault(name, []).append(not case.is_right)
+    shares = {
+        group: [sum(wrong) / len(wrong) for wrong in counted[group].values()] for group in GROUPS if group in counted
+    }
+    return [MeanRow(group, len(each), sum(each) / len(each)) for group, each in shares.items()]
 
 
 def is_well(totals: Iterable[ConfusionRow]) -> bool:
@@ -166,16 +225,19 @@ def is_well(totals: Iterable[ConfusionRow]) -> bool:
 def _group_of(case: Case) -> str:
     if case.label == "edit":
         return SMALLER_EDIT if case.size in SMALLER else EDIT
-    return NOISE if case.label else UNLABELLED
+    return case.label or UNLABELLED
 
 
 def _row(group: str, kind: str, cases: Sequence[Case]) -> ConfusionRow:
     told = sum(case.judged.is_told for case in cases)
-    return ConfusionRow(group, kind, len(cases), told, sum(case.judged.is_content for case in cases))
+    content = sum(case.judged.is_content for case in cases)
+    return ConfusionRow(
+        group, kind, len(cases), told, content, sum(case.judged.suspicion is not None for case in cases)
+    )
 
 
 def _wrong(group: str, pairs: int, found: int) -> int | None:
-    if group == UNLABELLED:
+    if group in (UNLABELLED, BLOCK):
         return None
     return found if group == NOISE else pairs - found
 

@@ -14,7 +14,7 @@ from benchmarks.pairs.plan import ALL, SEVERAL, Pair, pairs
 from benchmarks.pairs.story import texts
 from benchmarks.pairs.visit import NOISE
 from tests.house.sources import ROOT
-from tocsin.spec.signals.measuring import (
+from tocsin.spec.measuring import (
     EDIT,
     MOST_WRONG,
     Case,
@@ -25,7 +25,7 @@ from tocsin.spec.signals.measuring import (
     read_version,
     total,
 )
-from tocsin.spec.signals.measuring import NOISE as NOISE_GROUP
+from tocsin.spec.measuring import NOISE as NOISE_GROUP
 from tocsin.spec.signals.reading import ContentSelectors
 from tocsin.spec.topper.compare import DEFAULT_THRESHOLDS
 

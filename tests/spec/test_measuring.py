@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tocsin.spec.signals.measuring import (
+from tocsin.spec.measuring import (
     Case,
     ConfusionRow,
     Judged,
