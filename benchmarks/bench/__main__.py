@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import uvloop
 
-from benchmarks.bench import pages, report, signals, tools
+from benchmarks.bench import pages, report, signals, silent, tools
 from benchmarks.bench.measure import LARGE, TINY, WHOLE, NotMeasured
 from benchmarks.bench.rows import ROWS
 
@@ -35,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         of_a_folder = {
             "pages": partial(pages.measure, folder=folder),
             "signals": partial(signals.measure, folder=folder),
+            "silent": partial(silent.measure, folder=folder),
         }
         rows |= of_a_folder
         options.rows = [name for name in options.rows if name in of_a_folder] or ["pages"]
@@ -72,7 +73,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         nargs="?",
         const="",
         metavar="DIR",
-        help="only bytes to state, on the .html files below DIR; the row signals too, if it is named",
+        help="only bytes to state, on the .html files below DIR; the rows signals and silent too, if named",
     )
     parser.add_argument(
         "--tiny", action="store_true", help="just enough of every row to see that it works; the figures mean nothing"

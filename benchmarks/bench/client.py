@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 
 Signals: TypeAlias = Literal["none", "auto", "all"]
 IN_FLIGHT = 200
-# Changes are minor, and only major ones are told: a rendering would be a second request, and is no part of this.
+# Changes are minor, and only major ones are told: a rendering would be a second request, and is no part of this; but
+# for silent pages, where it is measured.
 _SETTINGS = """
 [fetch]
 fetchers = 0
@@ -54,7 +55,7 @@ unconditional_every = 1000000
 delay = "0s"
 [pages]
 min_gap = "0s"
-tell = "major"
+tell = "{tell}"
 minor_threshold = 1000
 signals = "{signals}"
 """
@@ -64,11 +65,13 @@ class Order(msgspec.Struct, frozen=True):
     """What the client is to do with all pages of a kind: `bare` gets them, `known` with validators; `check` checks.
 
     signals  which pages a check reads whole; each way has a store of its own
+    store    a store of its own for silent pages, whose changes are told
     """
 
     do: str
     kind: Kind = "plain"
     signals: Signals = "auto"
+    store: int | None = None
 
 
 class Done(msgspec.Struct, frozen=True):
@@ -111,12 +114,12 @@ class Client:
             self._process.stdin.close()
             await self._process.wait()
 
-    async def tell(self, do: str, kind: Kind = "plain", signals: Signals = "auto") -> Done:
+    async def tell(self, do: str, kind: Kind = "plain", signals: Signals = "auto", store: int | None = None) -> Done:
         """Have something done, and hear what came of it."""
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise RuntimeError("the client was not started")
-        process.stdin.write(msgspec.json.encode(Order(do, kind, signals)) + b"\n")
+        process.stdin.write(msgspec.json.encode(Order(do, kind, signals, store)) + b"\n")
         line = await process.stdout.readline()
         if not line:
             raise RuntimeError(
@@ -138,7 +141,7 @@ class _Client:
         )
         if site.fingerprint:
             self._trusting = ssl.create_default_context(cafile=f"{site.folder}/site.pem")
-        self._settings: dict[tuple[Kind, Signals], Settings] = {}
+        self._settings: dict[tuple[Kind, Signals, int | None], Settings] = {}
         self._validators: dict[str, str] = {}
 
     async def do(self, order: Order) -> Done:
@@ -155,7 +158,7 @@ class _Client:
         return Done(cpu_us, wall_us, statuses={304 if known else 200: len(given)})
 
     async def _check(self, order: Order, pages: int) -> Done:
-        way = order.kind, order.signals
+        way = order.kind, order.signals, order.store
         if way not in self._settings:
             self._settings[way] = await self._watch(*way)
         reports: list[CheckReport] = []
@@ -167,16 +170,17 @@ class _Client:
         cpu_us, wall_us = spent
         return Done(cpu_us, wall_us, summary.outcomes, dict(statuses), changed)
 
-    async def _watch(self, kind: Kind, signals: Signals) -> Settings:
-        folder = self._folder / f"{kind}-{signals}"
+    async def _watch(self, kind: Kind, signals: Signals, store: int | None) -> Settings:
+        folder = self._folder / f"{kind}-{signals}-{store}"
         folder.mkdir()
-        path = settings(folder, more=_SETTINGS.format(in_flight=IN_FLIGHT, signals=signals) + self._rules)
+        tell = "major" if store is None else "any"
+        path = settings(folder, more=_SETTINGS.format(in_flight=IN_FLIGHT, signals=signals, tell=tell) + self._rules)
         configured = load(config=str(path), environ={}, cwd=folder).settings
         found = [watch_url(url) for url in self._urls[kind]]
         pages = [NewPage(page.url, page.url, page.host, page.shard) for page in found]
-        async with open_store_for(configured, engine=True) as store:
+        async with open_store_for(configured, engine=True) as opened:
             for start in range(0, len(pages), 1000):
-                await store.add_pages(pages[start : start + 1000], 0)
+                await opened.add_pages(pages[start : start + 1000], 0)
         return configured
 
 

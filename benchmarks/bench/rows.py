@@ -20,6 +20,7 @@ from benchmarks.bench import (
     rivals,
     saturated,
     signals,
+    silent,
     size_disk,
     size_editing,
     size_people,
@@ -58,6 +59,7 @@ class Row(NamedTuple):
 ROWS: dict[str, Row] = {
     "way": Row(way.measure, 60),
     "rivals": Row(rivals.measure, 60, is_own=False),
+    "silent": Row(silent.measure, 90, is_own=False),
     "fetchers": Row(fetchers.measure, 50),
     "saturated": Row(saturated.measure, 60),
     "https": Row(https.measure, 40, is_own=False),
