@@ -21,7 +21,7 @@ from tocsin.model import (
     KnownCopy,
     PageRow,
     QuestionRow,
-    RuleRow,
+    StandingAnswerRow,
     StormRow,
     StormVerdict,
     TokenRow,
@@ -356,7 +356,9 @@ JOB = {
             QUESTION | {"copies": [], "urls": QUESTION["sample"]},
         ),
         (
-            standing_answer_of(RuleRow(1, "host", None, "a.example", "timeout", Instruction("until-major"), 2 * S)),
+            standing_answer_of(
+                StandingAnswerRow(1, "host", None, "a.example", "timeout", Instruction("until-major"), 2 * S)
+            ),
             {
                 "id": "1",
                 "instruction": "until-major",

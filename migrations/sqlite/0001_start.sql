@@ -94,7 +94,7 @@ create table pages (
   flags            integer not null default 0,
   question_id      integer,
   rule             text,                         -- an instruction for this page's next occasion, JSON
-  rule_id          integer,                      -- the rule in force for it
+  standing_answer_id integer,                    -- the one in force for it
   -- Zeros until the first state is stored, which then fits into the same leaf. Leaves that split stay a third empty.
   room             blob,
   declares         integer not null default 0    -- 1: the latest state has a topper element
@@ -108,7 +108,7 @@ create index pages_requested on pages (host_id, request_id) where request_id is 
 -- The same by request, to count and drop what a request still waits for.
 create index pages_wanted on pages (request_id) where request_id is not null;
 create index pages_asked_about on pages (question_id) where question_id is not null;
-create index pages_ruled on pages (rule_id) where rule_id is not null;
+create index pages_by_standing_answer on pages (standing_answer_id) where standing_answer_id is not null;
 -- The lists that people look at, each by group and then by id or time; a list of all groups merges them. A check that
 -- finds nothing new writes to none of these indexes: of their conditions it only looks at `outcome` and `next_at`.
 create index pages_changed on pages (group_id, last_changed_at) where last_changed_at is not null;
@@ -384,7 +384,7 @@ create index questions_by_size on questions (pages, id) where closed_at is null;
 create index questions_ended on questions (closed_at, id) where closed_at is not null;
 create index questions_waiting on questions (id) where announced_at is not null and answered_at is null and closed_at is null;
 
-create table rules (
+create table standing_answers (
   id           integer primary key autoincrement,
   scope        text not null check (scope in ('page', 'host-cause', 'host', 'cause')),
   page_id      integer references pages (id) on delete cascade,
@@ -393,9 +393,9 @@ create table rules (
   instruction  text not null,                    -- JSON
   created_at   integer not null
 ) strict;
-create index rules_by_page on rules (page_id) where page_id is not null;
-create index rules_of_host on rules (host_id) where host_id is not null;
-create index rules_of_cause on rules (cause) where scope = 'cause';
+create index standing_answers_by_page on standing_answers (page_id) where page_id is not null;
+create index standing_answers_of_host on standing_answers (host_id) where host_id is not null;
+create index standing_answers_of_cause on standing_answers (cause) where scope = 'cause';
 
 -- The same change on many pages of a host, reported once.
 create table storms (

@@ -36,7 +36,7 @@ async def test_T60_pages_of_one_host_that_fail_for_one_cause_are_one_question(in
 
 async def test_T60_never_is_remembered_until_the_user_lifts_it(installation: Installation, origin: Origin) -> None:
     answered = await call(installation, "attention", "answer", "1", "never")
-    (rule,) = (await call(installation, "attention", "list", "--rules")).records
+    (rule,) = (await call(installation, "attention", "list", "--standing")).records
     open_questions = (await call(installation, "attention", "list")).records
     lifted = await call(installation, "attention", "lift", rule["id"])
 
@@ -48,7 +48,7 @@ async def test_T60_never_is_remembered_until_the_user_lifts_it(installation: Ins
     )
     assert open_questions == []
     assert lifted.status == 0
-    assert (await call(installation, "attention", "list", "--rules")).records == []
+    assert (await call(installation, "attention", "list", "--standing")).records == []
 
 
 async def test_T60_again_at_a_time_makes_the_pages_due_then(installation: Installation, origin: Origin) -> None:

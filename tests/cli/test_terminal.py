@@ -66,7 +66,7 @@ async def test_every_listing_is_for_people_on_a_terminal(installation: Installat
     calls = {
         "2026-01-02": ("watch", "list", "--topper"),
         "in table": ("history", url),
-        "until-major": ("attention", "list", "--rules"),
+        "until-major": ("attention", "list", "--standing"),
         "closed": ("attention", "list", "--closed"),
         "unreachable": ("alerts", "list"),
         "No channel is configured": ("channel", "list"),

@@ -134,7 +134,7 @@ async def _ask(desk: Desk, half: Half) -> None:
     question = (await desk.page(half.ruled)).question_id
     assert question is not None
     await desk.store.answer(question, Instruction("never"), scope="page", url=None, now=desk.now)
-    half.rule = (await desk.store.rules())[-1].id
+    half.rule = (await desk.store.standing_answers())[-1].id
     await desk.fail(half.failing, f"{half.name} cause")
     half.question = (await desk.page(half.failing)).question_id or 0
     half.left = await desk.store.request_check([half.ids[half.failing]], desk.now)
@@ -171,7 +171,7 @@ BELONGS: Final = {
     **dict.fromkeys(("pages", "questions", "storms", "sightings"), "host_id = {host}"),
     **dict.fromkeys(("groups", "channels", "tokens"), "name = '{name}'"),
     "hosts": "id = {host}",
-    "rules": f"host_id = {{host}} or page_id in {_PAGES}",
+    "standing_answers": f"host_id = {{host}} or page_id in {_PAGES}",
     "alert_marks": f"position in (select position from alerts where page_id in {_PAGES})",  # noqa: S608 - ours
     "deliveries": f"channel = '{{name}}' and page_id in {_PAGES}",
     "channel_tests": "channel = '{name}'",

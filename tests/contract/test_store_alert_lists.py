@@ -194,13 +194,13 @@ async def test_T60_rules_in_force_are_a_list_the_latest_first(desk: Desk) -> Non
     for question in await desk.store.questions():
         await desk.store.answer(question.id, Instruction("never"), scope="page", url=None, now=NOW)
 
-    first = await desk.store.browse_rules(limit=2)
-    rest = await desk.store.browse_rules(cursor=first.next, limit=2)
+    first = await desk.store.browse_standing_answers(limit=2)
+    rest = await desk.store.browse_standing_answers(cursor=first.next, limit=2)
 
     rows = [*first.rows, *rest.rows]
-    assert rows == (await desk.store.rules())[::-1]
-    assert await desk.store.rule(rows[0].id) == rows[0]
-    assert (await desk.store.rule(99), rest.next) == (None, None)
+    assert rows == (await desk.store.standing_answers())[::-1]
+    assert await desk.store.standing_answer(rows[0].id) == rows[0]
+    assert (await desk.store.standing_answer(99), rest.next) == (None, None)
 
 
 async def test_a_question_counts_pages_that_come_leave_and_are_removed(desk: Desk) -> None:

@@ -132,7 +132,7 @@ async def test_T60_until_major_that_is_said_during_a_try_is_not_used_up_with_it(
     await desk.store.commit(desk.claim, [under_way])
 
     assert (await desk.task(A)).instruction == UNTIL_MAJOR
-    assert len(await desk.store.rules()) == 1
+    assert len(await desk.store.standing_answers()) == 1
 
 
 async def test_later_keeps_the_question_open_and_silent(desk: Desk) -> None:
@@ -180,12 +180,12 @@ async def test_never_ends_all_checks_until_the_rule_is_lifted(desk: Desk) -> Non
     await ask(desk, A)
     await answer(desk, NEVER)
     page = await desk.page(A)
-    assert (page.next_at, page.next_why) == (None, "never (rule 1)")
+    assert (page.next_at, page.next_why) == (None, "never (standing answer 1)")
 
-    assert await desk.store.lift_rule(1, NOW + DAY) == 1
+    assert await desk.store.lift_standing_answer(1, NOW + DAY) == 1
 
     assert (await desk.page(A)).next_at == pytest.approx(NOW + DAY, abs=MINUTE)
-    assert await desk.store.rules() == []
+    assert await desk.store.standing_answers() == []
 
 
 async def test_never_holds_against_a_check_that_was_under_way(desk: Desk) -> None:
@@ -196,7 +196,7 @@ async def test_never_holds_against_a_check_that_was_under_way(desk: Desk) -> Non
     await desk.store.commit(desk.claim, [under_way])
 
     page = await desk.page(A)
-    assert (page.next_at, page.next_why) == (None, "never (rule 1)")
+    assert (page.next_at, page.next_why) == (None, "never (standing answer 1)")
 
 
 async def test_a_rule_of_host_and_cause_speaks_for_pages_that_fail_later(desk: Desk) -> None:
@@ -230,7 +230,7 @@ async def test_until_major_goes_with_each_check_until_it_has_met_its_change(desk
     await desk.check(A, "2026", rule_spent=True)
 
     assert (await desk.task(A)).instruction is None
-    assert await desk.store.rules() == []
+    assert await desk.store.standing_answers() == []
 
 
 async def test_until_major_of_a_host_stays_for_its_other_pages(desk: Desk) -> None:
@@ -239,7 +239,7 @@ async def test_until_major_of_a_host_stays_for_its_other_pages(desk: Desk) -> No
 
     await desk.check(A, rule_spent=True)
 
-    assert len(await desk.store.rules()) == 1
+    assert len(await desk.store.standing_answers()) == 1
     assert (await desk.task(B)).instruction == UNTIL_MAJOR
 
 
@@ -281,11 +281,11 @@ async def test_a_rule_takes_the_place_of_one_about_the_same(desk: Desk) -> None:
     await answer(desk, UNTIL_MAJOR)
     await desk.watch(B)
     await desk.fail(B, "tls")
-    await desk.store.lift_rule(1, NOW)
+    await desk.store.lift_standing_answer(1, NOW)
     await desk.fail(A)
     await answer(desk, UNTIL_MAJOR, 3)
 
-    (rule,) = await desk.store.rules()
+    (rule,) = await desk.store.standing_answers()
 
     assert (rule.scope, rule.host, rule.cause, rule.instruction) == (
         "host-cause",
@@ -375,8 +375,8 @@ async def test_a_page_that_is_not_in_the_question_cannot_be_answered_for(desk: D
 
 
 async def test_a_rule_that_is_not_there_cannot_be_lifted(desk: Desk) -> None:
-    with pytest.raises(UsageError, match="rule 5: no such rule"):
-        await desk.store.lift_rule(5, NOW)
+    with pytest.raises(UsageError, match="standing answer 5: no such answer"):
+        await desk.store.lift_standing_answer(5, NOW)
 
 
 async def test_an_answer_is_an_edit_that_the_engine_notices(desk: Desk) -> None:

@@ -122,7 +122,7 @@ WRITES: Final[dict[str, Any]] = {
     **{f"a rule for the {scope}": answer("never", scope) for scope in ("host", "host-cause", "cause")},
     "the answer copy": answer("copy", copy_url="https://copies.example/"),
     "the answer later": answer("again", later=True),
-    "a lifted rule": lambda desk, half: desk.store.lift_rule(half.rule, desk.now),
+    "a lifted rule": lambda desk, half: desk.store.lift_standing_answer(half.rule, desk.now),
     "a storm that is told": lambda desk, half: desk.store.announce_storm(
         half.storm, told(half, HOST_CHANGED, None), desk.now, excerpt={"added": ["x"]}
     ),
@@ -202,7 +202,7 @@ READS: Final[dict[str, Any]] = {
     "pages of a question": lambda desk, half: desk.store.question_pages(half.question),
     "copies": lambda desk, half: desk.store.copies_of(half.failing),
     "copies of a question": lambda desk, half: desk.store.question_copies(half.question),
-    "rule": lambda desk, half: desk.store.rule(half.rule),
+    "rule": lambda desk, half: desk.store.standing_answer(half.rule),
     "storm": lambda desk, half: desk.store.storm(half.storm),
     "verdicts of a storm": lambda desk, half: desk.store.storm_verdicts(half.storm, after=(0, 0), limit=9),
     "channel": lambda desk, half: desk.store.channel_state(half.name),

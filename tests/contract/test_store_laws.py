@@ -109,8 +109,8 @@ class Play:
 
     async def lift(self, *_: None) -> None:
         """Lift the first rule."""
-        for rule in (await self.desk.store.rules())[:1]:
-            await self.desk.store.lift_rule(rule.id, self.desk.now)
+        for rule in (await self.desk.store.standing_answers())[:1]:
+            await self.desk.store.lift_standing_answer(rule.id, self.desk.now)
 
     async def withdraw(self, *_: None) -> None:
         """Find that it was our own outage."""

@@ -120,7 +120,7 @@ async def test_a_feed_says_nothing_of_itself(watching: Desk) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"next_at": None, "next_why": "never (rule 1)"},
+        {"next_at": None, "next_why": "never (standing answer 1)"},
         {"next_at": NOW + DAY, "next_why": "held: the host asked to wait"},
         {"next_at": NOW + 1, "next_why": "every 24h"},
     ],

@@ -214,8 +214,8 @@ async def test_an_answer_that_was_interrupted_goes_on_when_it_is_given_again(des
 
     pages = await desk.store.pages(PageFilter(), limit=MANY)
     whys = {page.next_why for page in pages}
-    assert whys == {"again": {"held: again at once"}, "never": {"never (rule 1)"}, "drop": set()}[kind]
-    assert len(await desk.store.rules()) == (kind == "never")
+    assert whys == {"again": {"held: again at once"}, "never": {"never (standing answer 1)"}, "drop": set()}[kind]
+    assert len(await desk.store.standing_answers()) == (kind == "never")
 
 
 @pytest.mark.parametrize(("first", "then"), [("until-major", "never"), ("never", "until-major")])
@@ -241,7 +241,7 @@ async def test_pages_of_a_rule_that_is_replaced_follow_the_new_one_in_steps(
     )
 
     assert done == sum(told) == left.pages < 1000
-    assert [(rule.id, rule.instruction.kind) for rule in await desk.store.rules()] == [(2, then)]
+    assert [(rule.id, rule.instruction.kind) for rule in await desk.store.standing_answers()] == [(2, then)]
     due = [page.next_at is not None for page in await desk.store.pages(PageFilter())]
     assert due == [then == "until-major"] * 1000
 
@@ -254,9 +254,9 @@ async def test_a_rule_is_lifted_in_steps_and_goes_with_the_last_of_its_pages(des
 
     def look(pages: int) -> None:
         told.append(pages)
-        left.append(desk.behind.look("select count(*) from rules")[0][0])
+        left.append(desk.behind.look("select count(*) from standing_answers")[0][0])
 
-    assert await desk.store.lift_rule(1, NOW, on_step=look) == MANY
+    assert await desk.store.lift_standing_answer(1, NOW, on_step=look) == MANY
 
     assert (told, left) == ([*STEPS, 0], [1, 1, 1, 1, 1, 0])
 

@@ -202,7 +202,7 @@ async def test_T60_turning_a_page_off_and_on_lifts_no_rule(desk: Desk) -> None:
     await desk.store.edit_group("main", NOW, settings={"mode": "auto"}, unset=[])
 
     page = await desk.page(A)
-    assert (page.next_at, page.next_why) == (None, "never (rule 1)")
+    assert (page.next_at, page.next_why) == (None, "never (standing answer 1)")
 
 
 async def test_T54_a_group_that_is_on_again_takes_along_pages_with_an_interval_of_their_own(desk: Desk) -> None:

@@ -36,7 +36,7 @@ COMMANDS = {
     "HistoryState": ("history URL",),
     "Question": ("attention list",),
     "WholeQuestion": ("attention show ID",),
-    "StandingAnswer": ("attention list --rules",),
+    "StandingAnswer": ("attention list --standing",),
     "Alert": ("alerts list", "alerts show ID"),
     "Storm": ("alerts storms",),
     "StormPage": ("alerts storms ID",),

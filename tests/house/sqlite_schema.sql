@@ -258,7 +258,7 @@ CREATE TABLE pages (
   flags            integer not null default 0,
   question_id      integer,
   rule             text,                         -- an instruction for this page's next occasion, JSON
-  rule_id          integer,                      -- the rule in force for it
+  standing_answer_id integer,                    -- the one in force for it
   -- Zeros until the first state is stored, which then fits into the same leaf. Leaves that split stay a third empty.
   room             blob,
   declares         integer not null default 0    -- 1: the latest state has a topper element
@@ -308,15 +308,6 @@ CREATE TABLE requests (
   pages       integer not null,
   done        integer not null default 0
 ) strict;
-CREATE TABLE rules (
-  id           integer primary key autoincrement,
-  scope        text not null check (scope in ('page', 'host-cause', 'host', 'cause')),
-  page_id      integer references pages (id) on delete cascade,
-  host_id      integer references hosts (id),
-  cause        text,
-  instruction  text not null,                    -- JSON
-  created_at   integer not null
-) strict;
 CREATE TABLE sessions (
   digest      blob primary key,
   token_id    integer not null references tokens (id) on delete cascade,
@@ -340,6 +331,15 @@ CREATE TABLE snapshots (
   text_id  integer not null references texts (id)
 ) strict;
 CREATE TABLE sqlite_sequence(name,seq);
+CREATE TABLE standing_answers (
+  id           integer primary key autoincrement,
+  scope        text not null check (scope in ('page', 'host-cause', 'host', 'cause')),
+  page_id      integer references pages (id) on delete cascade,
+  host_id      integer references hosts (id),
+  cause        text,
+  instruction  text not null,                    -- JSON
+  created_at   integer not null
+) strict;
 CREATE TABLE states (
   id          integer primary key,
   page_id     integer not null,                  -- no reference, which would need an index of all rows; see pages_gone
@@ -437,6 +437,7 @@ CREATE INDEX marks_unseen_by_outcome on alert_marks (outcome) where seen_at is n
 CREATE INDEX pages_asked on pages (group_id) where question_id is not null;
 CREATE INDEX pages_asked_about on pages (question_id) where question_id is not null;
 CREATE INDEX pages_by_key on pages (key);
+CREATE INDEX pages_by_standing_answer on pages (standing_answer_id) where standing_answer_id is not null;
 CREATE INDEX pages_changed on pages (group_id, last_changed_at) where last_changed_at is not null;
 CREATE INDEX pages_declaring on pages (group_id) where declares = 1;
 CREATE INDEX pages_due on pages (host_id, next_at) where next_at is not null and paused = 0;
@@ -447,7 +448,6 @@ CREATE INDEX pages_of_host on pages (host_id);
 CREATE INDEX pages_off on pages (group_id) where next_at is null and next_why = 'off';
 CREATE INDEX pages_paused on pages (group_id) where paused = 1;
 CREATE INDEX pages_requested on pages (host_id, request_id) where request_id is not null;
-CREATE INDEX pages_ruled on pages (rule_id) where rule_id is not null;
 CREATE INDEX pages_wanted on pages (request_id) where request_id is not null;
 CREATE INDEX questions_by_size on questions (pages, id) where closed_at is null;
 CREATE INDEX questions_ended on questions (closed_at, id) where closed_at is not null;
@@ -458,15 +458,15 @@ CREATE INDEX questions_waiting on questions (id) where announced_at is not null 
 CREATE INDEX renderings_by_page on renderings (page_id, id);
 CREATE INDEX renders_by_age on renders (since);
 CREATE INDEX renders_in_turn on renders (major desc, since);
-CREATE INDEX rules_by_page on rules (page_id) where page_id is not null;
-CREATE INDEX rules_of_cause on rules (cause) where scope = 'cause';
-CREATE INDEX rules_of_host on rules (host_id) where host_id is not null;
 CREATE INDEX sessions_by_end on sessions (until);
 CREATE INDEX sessions_of_token on sessions (token_id);
 CREATE INDEX sightings_by_end on sightings (runs_until);
 CREATE INDEX snapshots_by_age on snapshots (at);
 CREATE INDEX snapshots_of_page on snapshots (page_id, at);
 CREATE INDEX snapshots_of_text on snapshots (text_id);
+CREATE INDEX standing_answers_by_page on standing_answers (page_id) where page_id is not null;
+CREATE INDEX standing_answers_of_cause on standing_answers (cause) where scope = 'cause';
+CREATE INDEX standing_answers_of_host on standing_answers (host_id) where host_id is not null;
 CREATE INDEX states_before on states (page_id, id) where last_at is not null;
 CREATE INDEX states_of_the_past on states (last_at) where in_table = 0;
 CREATE INDEX storms_of_host on storms (host_id, key, runs_until);

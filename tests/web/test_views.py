@@ -28,7 +28,7 @@ PATHS: Final = (
     "/changes?group=" + quote(EVIL_GROUP),
     "/questions/{question}",
     "/questions",
-    "/questions?show=rules",
+    "/questions?show=standing",
     "/activity/jobs",
     "/activity",
     "/settings",

@@ -50,7 +50,7 @@ class QuestionRow(Struct, frozen=True):
     copies: tuple[KnownCopy, ...] = ()
 
 
-class RuleRow(Struct, frozen=True):
+class StandingAnswerRow(Struct, frozen=True):
     """A permanent answer: `never` or `until-major`, for a page, a host and cause, a host, or a cause."""
 
     id: int

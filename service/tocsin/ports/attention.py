@@ -1,4 +1,4 @@
-"""What needs the user: questions, rules and storms."""
+"""What needs the user: questions, standing answers and storms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         JsonObject,
         KnownCopy,
         QuestionRow,
-        RuleRow,
+        StandingAnswerRow,
         StormRow,
         StormVerdict,
     )
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class AttentionStore(Protocol):
-    """Questions and rules (T60)."""
+    """Questions and standing answers (T60)."""
 
     async def questions_to_announce(self, now: Instant) -> list[QuestionRow]:
         """Return questions that have gathered and were not asked yet; those without pages are closed instead."""
@@ -77,13 +77,13 @@ class AttentionStore(Protocol):
         scope  what a `never` or `until-major` applies to from now on: page, host-cause, host or cause
         """
 
-    async def rules(self) -> list[RuleRow]:
-        """Return the rules in force."""
+    async def standing_answers(self) -> list[StandingAnswerRow]:
+        """Return the standing answers."""
 
-    async def lift_rule(self, rule_id: int, now: Instant, *, on_step: OnStep = unheard) -> int:
-        """Remove a rule; its pages are due again. Returns how many pages. Raises UsageError for one that is not there.
+    async def lift_standing_answer(self, answer_id: int, now: Instant, *, on_step: OnStep = unheard) -> int:
+        """Remove a standing answer; its pages are due again. Returns how many. Raises UsageError for an unknown one.
 
-        The rule is removed with the last of its pages, so that an interrupted call can be repeated.
+        It is removed with the last of its pages, so that an interrupted call can be repeated.
         """
 
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
         PageRow,
         QuestionRow,
         RenderingEntry,
-        RuleRow,
         Slice,
+        StandingAnswerRow,
         StateEntry,
         VerdictEntry,
     )
@@ -194,11 +194,11 @@ class BrowseStore(Protocol):
     ) -> Slice[QuestionRow]:
         """Return open questions (the most pages first), or closed ones (the latest first)."""
 
-    async def browse_rules(self, *, cursor: str | None = None, limit: int = 50) -> Slice[RuleRow]:
-        """Return rules in force, the latest first."""
+    async def browse_standing_answers(self, *, cursor: str | None = None, limit: int = 50) -> Slice[StandingAnswerRow]:
+        """Return standing answers, the latest first."""
 
-    async def rule(self, rule_id: int) -> RuleRow | None:
-        """Return one rule in force."""
+    async def standing_answer(self, answer_id: int) -> StandingAnswerRow | None:
+        """Return one standing answer."""
 
     async def tally_questions(self) -> BoundedCount:
         """Count questions that were asked and wait for an answer."""

@@ -50,17 +50,17 @@ async def answer_question(
     return await act.jobs.start("question.answer", act.caller.who, work, total=total)
 
 
-async def lift_rule(parts: Parts, act: Act, rule_id: int) -> Job:
+async def lift_standing_answer(parts: Parts, act: Act, answer_id: int) -> Job:
     """Remove a standing answer; its pages are due again."""
-    if await parts.store.rule(rule_id) is None:
-        raise missing("rule", rule_id, "GET /api/v1/rules")
+    if await parts.store.standing_answer(answer_id) is None:
+        raise missing("standing-answer", answer_id, "GET /api/v1/standing-answers")
 
     async def work(progress: Progress) -> JsonObject:
-        pages = await parts.store.lift_rule(rule_id, parts.clock.now(), on_step=progress.advance)
-        await audit(parts, act.caller, "rule.lift", rule=str(rule_id), pages=pages)
+        pages = await parts.store.lift_standing_answer(answer_id, parts.clock.now(), on_step=progress.advance)
+        await audit(parts, act.caller, "standing-answer.lift", answer=str(answer_id), pages=pages)
         return {"pages": pages}
 
-    return await act.jobs.start("rule.lift", act.caller.who, work)
+    return await act.jobs.start("standing-answer.lift", act.caller.who, work)
 
 
 async def release_storm(parts: Parts, act: Act, storm_id: int) -> Job:

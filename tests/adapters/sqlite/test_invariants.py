@@ -80,8 +80,8 @@ BREAKS: dict[str, str] = {
     "questions_without_pages": "update pages set question_id = null",
     "one_open_question": "insert into questions (host_id, cause, opened_at, announce_at, during, attempts) "
     "select host_id, cause, 0, 0, 'check', '[]' from questions",
-    "rules_of_pages": "delete from rules",
-    "never_is_never": "update pages set next_at = 1 where rule_id is not null",
+    "standing_answers_of_pages": "delete from standing_answers",
+    "never_is_never": "update pages set next_at = 1 where standing_answer_id is not null",
     "renders_with_cause": "update verdicts set alert_id = 'x' where alert_id is null",
     "renders_owed": "update renders set owed = 1",
     "requests_done": "update requests set done = 1",

@@ -18,7 +18,7 @@ OUTLIVE = {"alerts", "deliveries", "sightings"}
 LATER = {"listings"}
 """The row stays until what the feed said of other pages is taken back."""
 VALUES = {"INTEGER": 1, "TEXT": "{}", "BLOB": b"", "ANY": 1}
-GIVEN: dict[str, dict[str, Any]] = {"rules": {"scope": "page"}, "states": {"last_at": 1}}
+GIVEN: dict[str, dict[str, Any]] = {"standing_answers": {"scope": "page"}, "states": {"last_at": 1}}
 
 
 def tables_of_pages(db: sqlite3.Connection) -> set[str]:

@@ -20,7 +20,7 @@ LISTS = {
     "text_id": "/pages/13/texts",
     "page_id": "/pages?limit=60",
     "question_id": "/questions?limit=60",
-    "rule_id": "/rules",
+    "answer_id": "/standing-answers",
     "alert_id": "/alerts?limit=60",
     "storm_id": "/storms",
     "job_id": "/jobs",

@@ -98,14 +98,14 @@ async def test_a_question_that_is_closed_takes_no_answer(busy: Api) -> None:
 
 
 async def test_T60_a_rule_is_lifted_and_its_pages_are_due_again(busy: Api) -> None:
-    rules = (await busy.get("/rules"))["items"]
+    rules = (await busy.get("/standing-answers"))["items"]
     assert (len(rules), rules[0]["instruction"], rules[0]["scope"]) == (FORBIDDEN, "never", "host-cause")
 
-    job = await busy.do("DELETE", f"/rules/{rules[0]['id']}")
+    job = await busy.do("DELETE", f"/standing-answers/{rules[0]['id']}")
 
     assert job["result"] == {"pages": 1}
-    assert len((await busy.get("/rules"))["items"]) == FORBIDDEN - 1
-    assert (await busy.refused("DELETE", f"/rules/{rules[0]['id']}"))["status"] == 404
+    assert len((await busy.get("/standing-answers"))["items"]) == FORBIDDEN - 1
+    assert (await busy.refused("DELETE", f"/standing-answers/{rules[0]['id']}"))["status"] == 404
 
 
 async def test_alerts_are_listed_with_their_deliveries(busy: Api) -> None:

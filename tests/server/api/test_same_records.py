@@ -37,7 +37,7 @@ def installation(busy: Api, tmp_path: Path) -> Installation:  # noqa: ARG001 - `
     [
         ("/pages?limit=200", "watch list"),
         ("/questions?limit=200", "attention list"),
-        ("/rules", "attention list --rules"),
+        ("/standing-answers", "attention list --standing"),
         ("/alerts?limit=50", "alerts list --limit 50"),
         ("/alerts?limit=50&dead=true", "alerts list --limit 50 --dead"),
         ("/storms", "alerts storms"),

@@ -51,7 +51,7 @@ async def test_T60_a_question_is_answered_with_one_click(visitor: Visitor) -> No
     text = await visitor.done(f"/questions/{number}/answer", kind="never")
 
     assert told(text).startswith("15 pages: never again.")
-    assert "gone.example" in {rule.host for rule in await visitor.store.rules()}
+    assert "gone.example" in {rule.host for rule in await visitor.store.standing_answers()}
 
 
 async def test_T60_one_page_of_a_question_is_answered_for(visitor: Visitor) -> None:
@@ -60,7 +60,7 @@ async def test_T60_one_page_of_a_question_is_answered_for(visitor: Visitor) -> N
     text = await visitor.done(f"/questions/{number}/answer", kind="until-major", url=GONE[0])
 
     assert told(text).startswith("1 page: wait for a major change.")
-    assert GONE[0] in {rule.page_url for rule in await visitor.store.rules()}
+    assert GONE[0] in {rule.page_url for rule in await visitor.store.standing_answers()}
     found = await visitor.store.question(number)
     assert found is not None
     assert found.pages == 14
@@ -122,12 +122,12 @@ async def test_a_known_copy_is_taken_for_the_page_that_it_is_one_of(visitor: Vis
 
 
 async def test_rules_are_listed_and_lifted(visitor: Visitor) -> None:
-    assert "moved.example" in await visitor.get("/questions?show=rules")
-    (rule,) = await visitor.store.rules()
+    assert "moved.example" in await visitor.get("/questions?show=standing")
+    (rule,) = await visitor.store.standing_answers()
 
-    await visitor.done(f"/questions/rules/{rule.id}/lift")
+    await visitor.done(f"/questions/standing-answers/{rule.id}/lift")
 
-    assert await visitor.store.rules() == []
+    assert await visitor.store.standing_answers() == []
 
 
 async def test_an_answer_to_a_question_that_has_ended_is_told_so(visitor: Visitor) -> None:

@@ -141,7 +141,7 @@ async def test_whoever_may_only_read_changes_nothing(visitor: Visitor) -> None:
         "/changes/seen": {"one": "x"},
         "/changes/seen/all": {"up_to": "1"},
         "/questions/1/answer": {"kind": "again"},
-        "/questions/rules/1/lift": {},
+        "/questions/standing-answers/1/lift": {},
         "/activity/channels/ops/test": {},
         "/activity/dead/replay": {},
         "/settings/mode": {"mode": "off"},

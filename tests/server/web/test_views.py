@@ -21,7 +21,7 @@ PAGES = (
     "/changes?group=main",
     "/questions",
     "/questions?show=closed",
-    "/questions?show=rules",
+    "/questions?show=standing",
     "/questions/1",
     "/activity",
     "/activity/jobs",

@@ -22,42 +22,42 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tocsin.cli.attention.copies import Picked
-    from tocsin.model import Instant, KnownCopy, QuestionRow, RuleRow
+    from tocsin.model import Instant, KnownCopy, QuestionRow, StandingAnswerRow
     from tocsin.ports import Store
 
 
 @click.command("lift", epilog="Example: tocsin attention lift 3")
-@click.argument("rule", type=Number("a standing answer", "tocsin attention list --rules"), metavar="RULE")
+@click.argument("answer", type=Number("a standing answer", "tocsin attention list --standing"), metavar="ID")
 @output.json_option
 @click.pass_context
-def lift(ctx: click.Context, rule: int) -> None:
+def lift(ctx: click.Context, answer: int) -> None:
     """End a standing answer; its pages are checked again."""
-    pages = with_store(ctx, lambda store: _lift(store, rule))
-    told = f"Standing answer {rule} lifted; {count(pages, 'page')} checked again."
-    output.emit({"id": str(rule), "pages": pages}, lambda: output.say(told))
+    pages = with_store(ctx, lambda store: _lift(store, answer))
+    told = f"Standing answer {answer} lifted; {count(pages, 'page')} checked again."
+    output.emit({"id": str(answer), "pages": pages}, lambda: output.say(told))
 
 
-async def _lift(store: Store, rule_id: int) -> int:
-    if all(rule.id != rule_id for rule in await store.rules()):
-        raise UsageError(f"rule {rule_id}: no such standing answer; see: tocsin attention list --rules")
+async def _lift(store: Store, answer_id: int) -> int:
+    if all(row.id != answer_id for row in await store.standing_answers()):
+        raise UsageError(f"standing answer {answer_id}: no such answer; see: tocsin attention list --standing")
     with steps("Lifting", "checked again") as on_step:
-        return await store.lift_rule(rule_id, now(), on_step=on_step)
+        return await store.lift_standing_answer(answer_id, now(), on_step=on_step)
 
 
-def print_rules(rules: Sequence[RuleRow]) -> None:
+def print_standing(answers: Sequence[StandingAnswerRow]) -> None:
     """List them: a table for a person, a line each for a program."""
     if output.is_json():
-        output.print_json(*map(standing_answer_of, rules))
+        output.print_json(*map(standing_answer_of, answers))
         return
-    if not rules:
+    if not answers:
         output.say("There are no standing answers.")
         return
     rows = [
-        (rule.id, rule.instruction.kind, rule.page_url or rule.host, rule.cause, show_time(rule.created_at))
-        for rule in rules
+        (row.id, row.instruction.kind, row.page_url or row.host, row.cause, show_time(row.created_at))
+        for row in answers
     ]
-    output.table(("rule", "answer", "for", "cause", "since"), rows)
-    output.say("Lift one with: tocsin attention lift RULE")
+    output.table(("id", "answer", "for", "cause", "since"), rows)
+    output.say("Lift one with: tocsin attention lift ID")
 
 
 _MOST_PAGES: Final = 1000
@@ -66,18 +66,18 @@ _ON_TERMINAL: Final = 100
 _PIECE: Final = 100
 
 
-@click.command("list", epilog="Example: tocsin attention list --rules")
+@click.command("list", epilog="Example: tocsin attention list --standing")
 @click.option("--closed", is_flag=True, help="Also list answered and closed questions.")
-@click.option("--rules", is_flag=True, help="List standing answers instead.")
+@click.option("--standing", is_flag=True, help="List standing answers instead.")
 @click.option(
     "--limit", type=click.IntRange(min=1), metavar="N", help="Maximum number of questions; 100 on a terminal."
 )
 @output.json_option
 @click.pass_context
-def list_(ctx: click.Context, limit: int | None, *, closed: bool, rules: bool) -> None:
+def list_(ctx: click.Context, limit: int | None, *, closed: bool, standing: bool) -> None:
     """List open questions. Pages of one host that fail for the same cause share a question."""
-    if rules:
-        print_rules(with_store(ctx, lambda store: store.rules()))
+    if standing:
+        print_standing(with_store(ctx, lambda store: store.standing_answers()))
     else:
         with_store(ctx, lambda store: _list(store, limit, closed=closed))
 

@@ -14,7 +14,7 @@ from tocsin.model.records.pages import Copy, copies_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.model.alerts import AlertRow, ChannelState, QuestionRow, RuleRow, StormRow, StormVerdict
+    from tocsin.model.alerts import AlertRow, ChannelState, QuestionRow, StandingAnswerRow, StormRow, StormVerdict
     from tocsin.model.common import Attempt
     from tocsin.model.knowledge import KnownCopy
     from tocsin.settings import ChannelSettings
@@ -247,7 +247,7 @@ class StandingAnswer(Record, frozen=True):
     since: Annotated[Time, Meta(description="when it was given")]
 
 
-def standing_answer_of(row: RuleRow) -> StandingAnswer:
+def standing_answer_of(row: StandingAnswerRow) -> StandingAnswer:
     """Show a standing answer."""
     return StandingAnswer(
         id=str(row.id),

@@ -23,7 +23,7 @@ from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.api.jobs import LATER, finished
 from tocsin.server.api.operations import Input, NumberInPath, PartOf, Url, make_router
-from tocsin.server.decisions import answer_question, lift_rule, missing
+from tocsin.server.decisions import answer_question, lift_standing_answer, missing
 from tocsin.server.jobs import Work
 from tocsin.server.moments import read_moment
 from tocsin.server.parts import Given
@@ -131,17 +131,22 @@ async def answer(
     return await finished(job, response)
 
 
-@router.get("/rules", summary="List standing answers", operation_id="list_rules")
+@router.get("/standing-answers", summary="List standing answers", operation_id="list_standing_answers")
 async def list_standing_answers(_: Reading, parts: Given, asked: Annotated[PartOf, Query()]) -> Part[StandingAnswer]:
     """List the answers that are kept, the latest first."""
-    found = await parts.store.browse_rules(cursor=asked.cursor, limit=asked.limit)
-    return Part(items=[standing_answer_of(rule) for rule in found.rows], next=found.next)
+    found = await parts.store.browse_standing_answers(cursor=asked.cursor, limit=asked.limit)
+    return Part(items=[standing_answer_of(row) for row in found.rows], next=found.next)
 
 
-@router.delete("/rules/{rule_id}", summary="Lift a standing answer", operation_id="lift_rule", responses=LATER)
-async def lift(caller: Writing, parts: Given, jobs: Work, response: Response, rule_id: NumberInPath) -> JobStatus:
+@router.delete(
+    "/standing-answers/{answer_id}",
+    summary="Lift a standing answer",
+    operation_id="lift_standing_answer",
+    responses=LATER,
+)
+async def lift(caller: Writing, parts: Given, jobs: Work, response: Response, answer_id: NumberInPath) -> JobStatus:
     """Lift a standing answer; its pages are checked again."""
-    return await finished(await lift_rule(parts, Act(jobs, caller), int(rule_id)), response)
+    return await finished(await lift_standing_answer(parts, Act(jobs, caller), int(answer_id)), response)
 
 
 def moment_of(text: str, now: Instant, *, name: str) -> Instant:

@@ -13,7 +13,7 @@ from tocsin.errors import BadUrl
 from tocsin.model import Instruction
 from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
-from tocsin.server.decisions import STAYING, answer_question, lift_rule
+from tocsin.server.decisions import STAYING, answer_question, lift_standing_answer
 from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.moments import read_moment
 from tocsin.server.parts import Given
@@ -139,8 +139,8 @@ router = APIRouter(include_in_schema=False)
 _PART: Final = 12
 _SHOWN_PAGES: Final = 50
 _SHOWN_COPIES: Final = 20
-_PART_OF_RULES: Final = 50
-_RULES: Final = "/questions?show=rules"
+_PART_OF_STANDING: Final = 50
+_STANDING: Final = "/questions?show=standing"
 _ROOM_FOR_URLS: Final = 9_000
 _ROOM_FOR_COPIES: Final = 9_000
 
@@ -186,21 +186,21 @@ async def questions(
 ) -> Response:
     """List open questions, closed ones, or standing answers."""
     tally = await parts.store.tally_questions()
-    known = show if show in ("closed", "rules") else "open"
+    known = show if show in ("closed", "standing") else "open"
     tabs = [
         ("/questions", "Open", tally, known == "open"),
         ("/questions?show=closed", "Closed", None, known == "closed"),
-        (_RULES, "Standing answers", None, known == "rules"),
+        (_STANDING, "Standing answers", None, known == "standing"),
     ]
-    if known == "rules":
-        rules = await parts.store.browse_rules(cursor=cursor, limit=_PART_OF_RULES)
+    if known == "standing":
+        found = await parts.store.browse_standing_answers(cursor=cursor, limit=_PART_OF_STANDING)
         return await page(
             request,
-            "rules.html",
+            "standing_answers.html",
             tabs=tabs,
-            rules=rules.rows,
-            following=f"{_RULES}&cursor={rules.next}" if rules.next else None,
-            first=_RULES if cursor else None,
+            answers=found.rows,
+            following=f"{_STANDING}&cursor={found.next}" if found.next else None,
+            first=_STANDING if cursor else None,
             causes=CAUSES,
             said=SAID,
         )
@@ -247,17 +247,17 @@ async def answer(request: Request, caller: Writing, parts: Given, work: Work, qu
     return _told(request, await job.wait(PATIENCE_S), meant, number)
 
 
-@router.post("/questions/rules/{rule_id}/lift")
-async def lift(request: Request, caller: Writing, parts: Given, work: Work, rule_id: int) -> Response:
+@router.post("/questions/standing-answers/{answer_id}/lift")
+async def lift(request: Request, caller: Writing, parts: Given, work: Work, answer_id: int) -> Response:
     """Remove a standing answer; its pages are checked again."""
-    path = _RULES
-    if await parts.store.rule(rule_id) is None:
-        return go_on(request, path, f"Standing answer {rule_id} is removed already.", kind="warn")
-    job = await lift_rule(parts, Act(work, caller), rule_id)
+    path = _STANDING
+    if await parts.store.standing_answer(answer_id) is None:
+        return go_on(request, path, f"Standing answer {answer_id} is removed already.", kind="warn")
+    job = await lift_standing_answer(parts, Act(work, caller), answer_id)
     row = await job.wait(PATIENCE_S)
     if row.state == "running":
-        return go_on(request, path, f"Standing answer {rule_id} is being removed.", more=_progress(row))
-    return go_on(request, path, f"Standing answer {rule_id} removed; {count(row.done, 'page')} checked again.")
+        return go_on(request, path, f"Standing answer {answer_id} is being removed.", more=_progress(row))
+    return go_on(request, path, f"Standing answer {answer_id} removed; {count(row.done, 'page')} checked again.")
 
 
 def grouped(row: QuestionRow) -> Group:
@@ -343,7 +343,7 @@ def _told(request: Request, job: JobRow, meant: QuestionAnswer, number: int) -> 
     if job.state == "running":
         return go_on(request, "/questions", f"{whom}: {said}. This is being done.", more=_progress(job))
     if meant.instruction.kind in ("never", "until-major"):
-        return go_on(request, "/questions", f"{whom}: {said}.", more=(_RULES, "See standing answers"))
+        return go_on(request, "/questions", f"{whom}: {said}.", more=(_STANDING, "See standing answers"))
     return go_on(request, "/questions", f"{whom}: {said}.")
 
 

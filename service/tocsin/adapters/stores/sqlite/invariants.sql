@@ -114,11 +114,12 @@ where q.closed_at is null and not exists (select 1 from pages p where p.question
 select host_id, cause from questions
 where closed_at is null and answered_at is null group by host_id, cause having count(*) > 1;
 
--- name: rules_of_pages
-select p.id, p.rule_id from pages p left join rules r on r.id = p.rule_id where p.rule_id is not null and r.id is null;
+-- name: standing_answers_of_pages
+select p.id, p.standing_answer_id from pages p left join standing_answers r on r.id = p.standing_answer_id
+where p.standing_answer_id is not null and r.id is null;
 
 -- name: never_is_never
-select p.id, p.rule_id from pages p join rules r on r.id = p.rule_id
+select p.id, p.standing_answer_id from pages p join standing_answers r on r.id = p.standing_answer_id
 where {field r.instruction kind} = 'never' and p.next_at is not null;
 
 -- name: renders_with_cause

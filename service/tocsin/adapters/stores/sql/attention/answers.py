@@ -89,12 +89,12 @@ class AnswerAtWork:
     def _replace(self, db: SqlSession, rows: int) -> int:
         """Let pages of a former rule follow the new one, which speaks for those that fail meanwhile; then forget it."""
         former = self._former[-1]
-        found = db.execute(SQL["ruled_pages"], {"rule": former, "limit": rows}).fetchall()
+        found = db.execute(SQL["pages_of_standing_answer"], {"rule": former, "limit": rows}).fetchall()
         for page, _ in found:
             self._follow(db, page)
         touch_hosts(db, {host for _, host in found})
         if len(found) < rows:
-            db.execute(SQL["delete_rule"], {"rule": former})
+            db.execute(SQL["delete_standing_answer"], {"rule": former})
             self._former.pop()
         return len(found)
 
@@ -134,8 +134,11 @@ class AnswerAtWork:
                 "host": host_id if scope in ("host-cause", "host") else None,
                 "cause": cause if scope in ("host-cause", "cause") else None,
             }
-            self._rule, self._former = _insert_rule(db, answer, scope, subject)
-            counted = [db.execute(SQL["count_ruled"], {"rule": former}).fetchone()[0] for former in self._former]
+            self._rule, self._former = _insert_standing_answer(db, answer, scope, subject)
+            counted = [
+                db.execute(SQL["count_pages_of_standing_answer"], {"rule": former}).fetchone()[0]
+                for former in self._former
+            ]
             self._former_pages = sum(counted)
 
     def _next_pages(self, db: SqlSession, rows: int) -> list[AskedPage]:
@@ -167,8 +170,8 @@ class AnswerAtWork:
                 subject = {"page": page.id, "host": None, "cause": None}
                 rule = self._rule
                 if rule is None:
-                    rule, former = _insert_rule(db, self._answer, "page", subject)
-                    db.executemany(SQL["delete_rule"], [{"rule": each} for each in former])
+                    rule, former = _insert_standing_answer(db, self._answer, "page", subject)
+                    db.executemany(SQL["delete_standing_answer"], [{"rule": each} for each in former])
                 _apply(db, self._answer, page, rule)
 
     def _end(self, db: SqlSession) -> None:
@@ -255,7 +258,7 @@ def _take_copy(db: SqlSession, answer: UserAnswer, pages: list[AskedPage]) -> No
         db.execute(SQL["leave"], {"page": page.id})
 
 
-def _insert_rule(
+def _insert_standing_answer(
     db: SqlSession, answer: UserAnswer, scope: str, subject: Mapping[str, object]
 ) -> tuple[int, list[int]]:
     """Write a rule; returns its id, and those of the rules about the same that it takes the place of."""
@@ -265,7 +268,7 @@ def _insert_rule(
         # The same was said before, and perhaps interrupted.
         rule: int = known.pop(0)[0]
     else:
-        (rule,) = db.execute(SQL["insert_rule"], row).fetchone()
+        (rule,) = db.execute(SQL["insert_standing_answer"], row).fetchone()
     return rule, [former for former, _ in known]
 
 
@@ -274,7 +277,7 @@ def _hold(db: SqlSession, answer: UserAnswer, page: int, rule: int) -> None:
         hold_never(db, page, rule)
     else:
         instruction = to_json(answer.instruction)
-        db.execute(SQL["hold_rule"], {"page": page, "rule": rule, "instruction": instruction})
+        db.execute(SQL["hold_standing_answer"], {"page": page, "rule": rule, "instruction": instruction})
 
 
 def _apply(db: SqlSession, answer: UserAnswer, page: AskedPage, rule: int) -> None:

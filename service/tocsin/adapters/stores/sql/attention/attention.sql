@@ -1,13 +1,14 @@
--- Questions, rules and what the user said.
+-- Questions, standing answers and what the user said.
 
 -- Page before host and cause before host before cause; of two about the same the newer one, which replaces the other.
--- name: rule_in_force
-select id, instruction, 0 as farness from rules {index rules_by_page} where page_id = :page
+-- name: standing_answer_in_force
+select id, instruction, 0 as farness from standing_answers {index standing_answers_by_page} where page_id = :page
 union all
-select id, instruction, case when scope = 'host-cause' then 1 else 2 end from rules {index rules_of_host}
+select id, instruction, case when scope = 'host-cause' then 1 else 2 end
+from standing_answers {index standing_answers_of_host}
 where host_id = :host and (scope = 'host' or (scope = 'host-cause' and cause = :cause))
 union all
-select id, instruction, 3 from rules {index rules_of_cause} where scope = 'cause' and cause = :cause
+select id, instruction, 3 from standing_answers {index standing_answers_of_cause} where scope = 'cause' and cause = :cause
 order by 3, 1 desc limit 1;
 
 -- A question that was answered with `again` waits only for the pages that it has: a failure after it is a new one.
@@ -37,17 +38,17 @@ update questions set closed_at = :at where id = :question and closed_at is null
 select announced_at is not null from questions where id = :question;
 
 -- name: hold_never
-update pages set next_at = null, next_why = :why, rule = null, rule_id = :rule where id = :page;
+update pages set next_at = null, next_why = :why, rule = null, standing_answer_id = :rule where id = :page;
 
--- name: hold_rule
-update pages set rule = :instruction, rule_id = :rule where id = :page;
+-- name: hold_standing_answer
+update pages set rule = :instruction, standing_answer_id = :rule where id = :page;
 
 -- name: spend_rule
-update pages set rule = null, rule_id = null where id = :page;
+update pages set rule = null, standing_answer_id = null where id = :page;
 
 -- An `until-major` of one page is over with its major change; those of wider scope stay for the others.
--- name: forget_met_rule
-delete from rules where scope = 'page' and page_id = :page and id = :rule;
+-- name: forget_met_standing_answer
+delete from standing_answers where scope = 'page' and page_id = :page and id = :rule;
 
 -- The sample page of a question is its first one; if that has left it, the one watched longest.
 -- name: question
@@ -125,54 +126,54 @@ select id from questions where closed_at is null and host_id = :host;
 -- name: covered_by_cause
 select id from questions where closed_at is null and cause = :cause;
 
--- name: insert_rule
-insert into rules (scope, page_id, host_id, cause, instruction, created_at)
+-- name: insert_standing_answer
+insert into standing_answers (scope, page_id, host_id, cause, instruction, created_at)
 values (:scope, :page, :host, :cause, :instruction, :now) returning id;
 
--- The rules about the same, the newest first: more than one where a replacement was interrupted.
+-- The standing answers about the same, the newest first: more than one where a replacement was interrupted.
 -- name: rule_of_page
-select id, instruction from rules {index rules_by_page} where page_id = :page order by id desc;
+select id, instruction from standing_answers {index standing_answers_by_page} where page_id = :page order by id desc;
 
 -- name: rule_of_host
-select id, instruction from rules {index rules_of_host}
+select id, instruction from standing_answers {index standing_answers_of_host}
 where host_id = :host and scope = :scope and cause is :cause order by id desc;
 
 -- name: rule_of_cause
-select id, instruction from rules {index rules_of_cause} where scope = 'cause' and cause = :cause order by id desc;
+select id, instruction from standing_answers {index standing_answers_of_cause} where scope = 'cause' and cause = :cause order by id desc;
 
 -- name: never_no_more
-update pages set next_at = :at, next_why = 'the rule was replaced'
+update pages set next_at = :at, next_why = 'the standing answer was replaced'
 where id = :page and next_at is null and next_why like 'never %';
 
--- name: delete_rule
-delete from rules where id = :rule;
+-- name: delete_standing_answer
+delete from standing_answers where id = :rule;
 
 -- name: again
-update pages set rule = :instruction, rule_id = null, next_at = :at, next_why = :why, attempts = null
+update pages set rule = :instruction, standing_answer_id = null, next_at = :at, next_why = :why, attempts = null
 where id = :page;
 
--- name: rule_row
+-- name: standing_answer_row
 r.id, r.scope, p.url, h.name, r.cause, r.instruction, r.created_at
-from rules r left join pages p on p.id = r.page_id left join hosts h on h.id = r.host_id
+from standing_answers r left join pages p on p.id = r.page_id left join hosts h on h.id = r.host_id
 
--- name: rules
-select {rule_row} order by r.id;
+-- name: standing_answers
+select {standing_answer_row} order by r.id;
 
 -- name: latest_rules
-select {rule_row} where r.id < :before order by r.id desc limit :limit;
+select {standing_answer_row} where r.id < :before order by r.id desc limit :limit;
 
 -- name: one_rule
-select {rule_row} where r.id = :rule;
+select {standing_answer_row} where r.id = :rule;
 
--- name: is_rule
-select 1 from rules where id = :rule;
+-- name: is_standing_answer
+select 1 from standing_answers where id = :rule;
 
 -- A step's pages: those that are released are not found again.
--- name: ruled_pages
-select id, host_id from pages where rule_id = :rule limit :limit;
+-- name: pages_of_standing_answer
+select id, host_id from pages where standing_answer_id = :rule limit :limit;
 
--- name: count_ruled
-select count(*) from pages where rule_id = :rule;
+-- name: count_pages_of_standing_answer
+select count(*) from pages where standing_answer_id = :rule;
 
 -- name: release_page
-update pages set rule = null, rule_id = null, next_at = :at, next_why = 'the rule was lifted' where id = :page;
+update pages set rule = null, standing_answer_id = null, next_at = :at, next_why = 'the standing answer was lifted' where id = :page;

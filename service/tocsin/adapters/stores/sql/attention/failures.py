@@ -55,16 +55,16 @@ class Questions:
         joined: int | None,
         pending: str | None = None,
     ) -> bool:
-        """Take a page that was not received into the question of its host and cause, unless a rule speaks for it.
+        """Add a page that was not received to the question of its host and cause, unless an answer already covers it.
 
         joined   the question that the page is in so far
         pending  the verdict whose rendering failed, as JSON
-        Returns whether a rule did.
+        Returns whether one did.
         """
         db = self._db
         where = {"page": page_id, "host": host_id, "cause": failure.cause}
         question = None
-        rule = db.execute(SQL["rule_in_force"], where).fetchone()
+        rule = db.execute(SQL["standing_answer_in_force"], where).fetchone()
         if rule is not None:
             self._apply(page_id, rule[0], rule[1])
         elif not failure.silent:
@@ -84,11 +84,13 @@ class Questions:
         (asked,) = db.execute(SQL["was_announced"], {"question": question}).fetchone()
         return Departure(question, bool(asked), bool(closed))
 
-    def _apply(self, page_id: int, rule_id: int, instruction: str) -> None:
+    def _apply(self, page_id: int, answer_id: int, instruction: str) -> None:
         if read_instruction(instruction).kind == "never":
-            hold_never(self._db, page_id, rule_id)
+            hold_never(self._db, page_id, answer_id)
         else:
-            self._db.execute(SQL["hold_rule"], {"page": page_id, "rule": rule_id, "instruction": instruction})
+            self._db.execute(
+                SQL["hold_standing_answer"], {"page": page_id, "rule": answer_id, "instruction": instruction}
+            )
 
     def _question(self, where: dict[str, object], failure: Failure, at: Instant, pending: str | None) -> int:
         db = self._db
@@ -109,6 +111,6 @@ class Questions:
         return opened
 
 
-def hold_never(db: SqlSession, page_id: int, rule_id: int) -> None:
-    """Check a page no more until the user lifts the rule."""
-    db.execute(SQL["hold_never"], {"page": page_id, "rule": rule_id, "why": f"never (rule {rule_id})"})
+def hold_never(db: SqlSession, page_id: int, answer_id: int) -> None:
+    """Check a page no more until the user lifts the standing answer."""
+    db.execute(SQL["hold_never"], {"page": page_id, "rule": answer_id, "why": f"never (standing answer {answer_id})"})

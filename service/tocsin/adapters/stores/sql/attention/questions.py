@@ -1,4 +1,4 @@
-"""Questions and rules (T60): what the engine asks, and lists for people."""
+"""Questions and standing answers (T60): what the engine asks, and lists for people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tocsin.adapters.stores.sql.schedule import spread_at, window_us
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import read_attempts, read_instruction, read_names, read_object
 from tocsin.errors import UsageError
-from tocsin.model import BoundedCount, QuestionRow, RuleRow, Slice
+from tocsin.model import BoundedCount, QuestionRow, Slice, StandingAnswerRow
 from tocsin.ports.pages import unheard
 
 if TYPE_CHECKING:
@@ -110,24 +110,26 @@ class AttentionRole(Role):
             pages += done if tell is on_step else 0
         return pages
 
-    async def rules(self) -> list[RuleRow]:
-        rows = await self._read(lambda db: db.execute(SQL["rules"]).fetchall())
-        return [to_rule(row) for row in rows]
+    async def standing_answers(self) -> list[StandingAnswerRow]:
+        rows = await self._read(lambda db: db.execute(SQL["standing_answers"]).fetchall())
+        return [to_standing_answer(row) for row in rows]
 
-    async def lift_rule(self, rule_id: int, now: Instant, *, on_step: OnStep = unheard) -> int:
-        (size,) = await self._read(lambda db: db.execute(SQL["count_ruled"], {"rule": bounded(rule_id)}).fetchone())
+    async def lift_standing_answer(self, answer_id: int, now: Instant, *, on_step: OnStep = unheard) -> int:
+        (size,) = await self._read(
+            lambda db: db.execute(SQL["count_pages_of_standing_answer"], {"rule": bounded(answer_id)}).fetchone()
+        )
         window, is_lifted = window_us(size), False
 
         def lift(db: SqlSession, *, limit: int) -> int:
             nonlocal is_lifted
-            if db.execute(SQL["is_rule"], {"rule": rule_id}).fetchone() is None:
-                raise UsageError(f"rule {rule_id}: no such rule; `tocsin attention list` shows those in force")
-            rows = db.execute(SQL["ruled_pages"], {"rule": rule_id, "limit": limit}).fetchall()
+            if db.execute(SQL["is_standing_answer"], {"rule": answer_id}).fetchone() is None:
+                raise UsageError(f"standing answer {answer_id}: no such answer; see: tocsin attention list --standing")
+            rows = db.execute(SQL["pages_of_standing_answer"], {"rule": answer_id, "limit": limit}).fetchall()
             due = [{"page": page, "at": spread_at(page, now, window)} for page, _ in rows]
             db.executemany(SQL["release_page"], due)
             touch_hosts(db, {host for _, host in rows})
             if len(rows) < limit:
-                db.execute(SQL["delete_rule"], {"rule": rule_id})
+                db.execute(SQL["delete_standing_answer"], {"rule": answer_id})
                 is_lifted = True
             return len(rows)
 
@@ -156,18 +158,18 @@ class AttentionRole(Role):
 
         return await self._view(read)
 
-    async def browse_rules(self, *, cursor: str | None = None, limit: int = 50) -> Slice[RuleRow]:
-        cursors = Cursors(1, "rules")
+    async def browse_standing_answers(self, *, cursor: str | None = None, limit: int = 50) -> Slice[StandingAnswerRow]:
+        cursors = Cursors(1, "standing-answers")
         (before,) = cursors.read(cursor) or (LAST,)
         values = {"before": before, "limit": limit + 1}
         rows = await self._view(lambda db: db.execute(SQL["latest_rules"], values).fetchall())
         goes_on = cursors.write((rows[limit - 1][0],)) if len(rows) > limit else None
-        return Slice(tuple(to_rule(row) for row in rows[:limit]), goes_on)
+        return Slice(tuple(to_standing_answer(row) for row in rows[:limit]), goes_on)
 
-    async def rule(self, rule_id: int) -> RuleRow | None:
-        place = {"rule": bounded(rule_id)}
+    async def standing_answer(self, answer_id: int) -> StandingAnswerRow | None:
+        place = {"rule": bounded(answer_id)}
         row = await self._view(lambda db: db.execute(SQL["one_rule"], place).fetchone())
-        return to_rule(row) if row is not None else None
+        return to_standing_answer(row) if row is not None else None
 
     async def tally_questions(self) -> BoundedCount:
         return await self._tally("count_waiting")
@@ -189,10 +191,10 @@ def read_questions(db: SqlSession, query: str, place: dict[str, object]) -> list
     return _questions(db, SQL[query], place)
 
 
-def to_rule(row: Sequence[Any]) -> RuleRow:
-    """Make a rule of a row of the query `rule_row`."""
-    rule_id, scope, url, host, cause, instruction, created_at = row
-    return RuleRow(rule_id, scope, url, host, cause, read_instruction(instruction), created_at)
+def to_standing_answer(row: Sequence[Any]) -> StandingAnswerRow:
+    """Make a standing answer of a row of the query `standing_answer_row`."""
+    answer_id, scope, url, host, cause, instruction, created_at = row
+    return StandingAnswerRow(answer_id, scope, url, host, cause, read_instruction(instruction), created_at)
 
 
 def _to_question(db: SqlSession, row: Sequence[Any]) -> QuestionRow:

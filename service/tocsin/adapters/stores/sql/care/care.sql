@@ -63,7 +63,7 @@ delete from hosts where id in (
   select h.id from hosts h {index hosts_empty}
   where h.empty = 1 and not exists (select 1 from pages p where p.host_id = h.id)
     and not exists (select 1 from questions q where q.host_id = h.id)
-    and not exists (select 1 from rules r where r.host_id = h.id)
+    and not exists (select 1 from standing_answers r where r.host_id = h.id)
     and not exists (select 1 from storms s where s.host_id = h.id)
   limit :limit
 );

@@ -195,7 +195,7 @@ class PageRowState(Struct):
     storings: int
     question_id: int | None
     flags: int
-    rule_id: int | None
+    standing_answer_id: int | None
     rule_kind: str | None
     rule: str | None
     next_at: Instant | None
@@ -357,7 +357,7 @@ def _schedule_of(
     """When a page is due next, why, and the tries that go on then: as its check says, or as the user said meanwhile."""
     if page.rule_kind == "never":
         # The user said so while the check was under way, or asked for this one by hand.
-        return None, f"never (rule {page.rule_id})", attempts_of(result)
+        return None, f"never (standing answer {page.standing_answer_id})", attempts_of(result)
     if page.rule is not None and page.waits_for_another(result):
         return page.next_at, page.next_why, None
     if page.id in turned_on:
@@ -455,9 +455,9 @@ def _settle_question(result: CheckResult, page: PageRowState, questions: Questio
 
 def _spend_rule(db: SqlSession, page: PageRowState) -> None:
     db.execute(ATTENTION["spend_rule"], {"page": page.id})
-    if page.rule_id is not None:
-        db.execute(ATTENTION["forget_met_rule"], {"page": page.id, "rule": page.rule_id})
-        page.rule_id = page.rule_kind = None
+    if page.standing_answer_id is not None:
+        db.execute(ATTENTION["forget_met_standing_answer"], {"page": page.id, "rule": page.standing_answer_id})
+        page.standing_answer_id = page.rule_kind = None
 
 
 def _remember(db: SqlSession, results: Sequence[CheckResult]) -> None:

@@ -81,9 +81,9 @@ left join states s on s.id = p.state_id;
 
 -- The columns that writing a batch needs of its pages; removed pages are not found.
 -- name: standing
-select p.id, p.state_id, p.stored_at, p.storings, p.question_id, p.flags, p.rule_id,
-  case when p.rule_id is not null then {field r.instruction kind} end, p.rule, p.next_at, p.next_why
-from pages p left join rules r on r.id = p.rule_id
+select p.id, p.state_id, p.stored_at, p.storings, p.question_id, p.flags, p.standing_answer_id,
+  case when p.standing_answer_id is not null then {field r.instruction kind} end, p.rule, p.next_at, p.next_why
+from pages p left join standing_answers r on r.id = p.standing_answer_id
 where p.id in {ids :ids};
 
 -- What every check writes, in the order of `noting`. Of the bits it takes back none of 4, 64 and 256.
@@ -101,7 +101,7 @@ etag = ?, last_modified = ?, validators_hop = nullif(?, url), body_digest = ?, b
 
 -- The page is as its check knew it, and no instruction was given for it meanwhile.
 -- name: is_as_known
-id = ? and stored_at = ? and question_id is null and rule is null and rule_id is null
+id = ? and stored_at = ? and question_id is null and rule is null and standing_answer_id is null
 
 -- A check that stored nothing.
 -- name: note_check
