@@ -193,13 +193,13 @@ async def questions(
         (_STANDING, "Standing answers", None, known == "standing"),
     ]
     if known == "standing":
-        found = await parts.store.browse_standing_answers(cursor=cursor, limit=_PART_OF_STANDING)
+        kept = await parts.store.browse_standing_answers(cursor=cursor, limit=_PART_OF_STANDING)
         return await page(
             request,
             "standing_answers.html",
             tabs=tabs,
-            answers=found.rows,
-            following=f"{_STANDING}&cursor={found.next}" if found.next else None,
+            answers=kept.rows,
+            following=f"{_STANDING}&cursor={kept.next}" if kept.next else None,
             first=_STANDING if cursor else None,
             causes=CAUSES,
             said=SAID,
