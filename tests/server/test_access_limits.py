@@ -6,11 +6,11 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from starlette.requests import Request  # noqa: TC002 - FastAPI reads the annotations when it runs
+from starlette.requests import Request
 
 from tocsin.model import Scope
 from tocsin.server.access import limits
-from tocsin.server.access.rights import Reading, Writing  # noqa: TC001 - FastAPI reads the annotations when it runs
+from tocsin.server.access.rights import Reading, Writing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -8,7 +8,7 @@ import pytest
 
 from tests.server.rig import ELSEWHERE
 from tocsin.model import Scope
-from tocsin.server.access import rights  # noqa: TC001 - FastAPI reads the annotations when it runs
+from tocsin.server.access import rights
 from tocsin.settings import unread
 
 if TYPE_CHECKING:

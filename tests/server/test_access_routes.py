@@ -12,7 +12,7 @@ from tests.server.rig import BASE, Rig
 from tocsin.model import Scope
 from tocsin.server.access.guard import is_public
 from tocsin.server.access.rights import SAFE, wanted_of
-from tocsin.server.parts import Given  # noqa: TC001 - FastAPI reads the annotations when it runs
+from tocsin.server.parts import Given
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

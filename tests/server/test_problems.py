@@ -18,7 +18,7 @@ from tocsin.errors import (
     TocsinError,
     UsageError,
 )
-from tocsin.server.access.rights import Reading, Writing  # noqa: TC001 - FastAPI reads the annotations when it runs
+from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.problems import Problem
 
 if TYPE_CHECKING:

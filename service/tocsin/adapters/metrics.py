@@ -6,21 +6,21 @@
 from __future__ import annotations
 
 import platform
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, InfoMetricFamily
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
 from prometheus_client.registry import Collector
 
-from tocsin.model import CheckOutcome
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from prometheus_client.core import Metric
-
-    from tocsin.engine.activity import EngineCounts, Histogram
-    from tocsin.model import Instant, LiveState, StoreFigures
+from tocsin.engine.activity import EngineCounts, Histogram
+from tocsin.model import CheckOutcome, Instant, LiveState, StoreFigures
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _S: Final = 1_000_000

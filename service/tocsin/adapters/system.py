@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from random import SystemRandom
-from typing import TYPE_CHECKING
 
 from ulid import LaxMonotonicPolicy, ULIDGenerator
 
-if TYPE_CHECKING:
-    from tocsin.model import Instant
+from tocsin.model import Instant
 
 
 class SystemClock:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable, MutableMapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
+from tocsin.events import Happening
+from tocsin.ports import Telemetry
+from tocsin.settings import LogSettings
 from tocsin.spec.html.urls import mask_user_info
 from tocsin.spec.infrastructure.unsafe import UNSAFE_IN_LINE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, MutableMapping, Sequence
-
-    import structlog
-
-    from tocsin.events import Happening
-    from tocsin.ports import Telemetry
-    from tocsin.settings import LogSettings
+    import structlog  # loaded with the first line of the log: one check prints none
 
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 _SECRET_KEYS = re.compile("secret|password|authorization|cookie|credential|token", re.IGNORECASE)

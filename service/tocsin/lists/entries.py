@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Final, TypeAlias
 
 CHANGEDETECTION: Final = "changedetection"
 # Programs whose exports can be read.

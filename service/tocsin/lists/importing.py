@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO
 
 from msgspec import Struct
 
@@ -11,12 +12,8 @@ from tocsin.errors import UsageError
 from tocsin.lists.entries import ListEntry, ListNotice, RefusedLine
 from tocsin.lists.formats.opening import open_list
 from tocsin.lists.pages import GroupNames, check_group, check_words, new_page
+from tocsin.model import JsonObject, NewPage
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from tocsin.model import JsonObject, NewPage
 
 _MOST_HOSTS = 20
 _MOST_JUDGED = 1000

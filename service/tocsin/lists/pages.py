@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 from unicodedata import normalize
 
 from tocsin.errors import UsageError
-from tocsin.model import NewPage
+from tocsin.model import JsonObject, NewPage
+from tocsin.spec.html.urls import WatchedUrl
 from tocsin.spec.topper.table import check_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tocsin.model import JsonObject
-    from tocsin.spec.html.urls import WatchedUrl
 
 _LONGEST_GROUP: Final = 63
 

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from tocsin.events import Happening  # noqa: TC001 - messages are decoded by their types, here and below
+from tocsin.events import Happening
 from tocsin.model import (
     KEEPS_ALL,
     CheckResult,
@@ -20,7 +20,7 @@ from tocsin.model import (
     RenderJob,
     Validators,
 )
-from tocsin.settings import (  # noqa: TC001 - see above
+from tocsin.settings import (
     FetchSettings,
     HostSettings,
     InstanceSettings,

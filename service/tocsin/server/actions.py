@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from collections.abc import AsyncIterator, Container, Mapping, Sequence
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -12,17 +13,12 @@ from tocsin.configuration import all_unset, check_page_keys, parse_page_settings
 from tocsin.configuration.secrets import mask_settings
 from tocsin.errors import UsageError
 from tocsin.lists.pages import check_group, check_words
-from tocsin.model import PageQuery
+from tocsin.model import JsonObject, NewPage, PageQuery
 from tocsin.server.access.auditing import audit
+from tocsin.server.access.rights import Caller
+from tocsin.server.jobs import Job, Jobs, Progress
+from tocsin.server.parts import Parts
 from tocsin.server.problems import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Container, Mapping, Sequence
-
-    from tocsin.model import JsonObject, NewPage
-    from tocsin.server.access.rights import Caller
-    from tocsin.server.jobs import Job, Jobs, Progress
-    from tocsin.server.parts import Parts
 
 STEP: Final = 1000  # Ids read from the store in one step.
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi import Depends, FastAPI
 from fastapi.routing import iter_route_contexts
+from starlette.types import ASGIApp
 
 import tocsin
 from tocsin.errors import StoreError
@@ -23,11 +25,6 @@ from tocsin.server.parts import Parts
 from tocsin.server.streams import routers as streams
 from tocsin.server.web import router as pages
 from tocsin.server.web.rendering import warm
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from starlette.types import ASGIApp
 
 
 class Application(FastAPI):

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import AsyncGenerator, AsyncIterable
 from contextlib import aclosing, suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Final
+from typing import IO, Annotated, Final
 
 from fastapi import Depends, Request
 
 from tocsin.errors import StoreError
 from tocsin.model import EPOCH
+from tocsin.ports import Store
 from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem
 from tocsin.spec.topper.state import PageState
 from tocsin.spec.topper.table import RECORD_0, TableRecord, write_record
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterable
-
-    from fastapi import Request
-
-    from tocsin.ports import Store
-    from tocsin.server.parts import Parts
-
 
 IN_MEMORY: Final = 2**20
 

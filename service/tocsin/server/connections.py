@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import resource
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from ipaddress import IPv6Address, ip_address, ip_network
-from typing import TYPE_CHECKING
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Sequence
 
 MOST_URL = 8 * 2**10
 MOST_HEADERS = 32 * 2**10

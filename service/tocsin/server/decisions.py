@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from tocsin.errors import DeliveryError, UsageError
+from tocsin.model import AlertQuery, Instruction, JobRow, JsonObject, KnownCopy, PageRow, QuestionRow
 from tocsin.server.access.auditing import audit
+from tocsin.server.access.rights import Caller
+from tocsin.server.actions import Act
+from tocsin.server.jobs import Job, Progress
+from tocsin.server.parts import Parts
 from tocsin.server.problems import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tocsin.model import AlertQuery, Instruction, JobRow, JsonObject, KnownCopy, PageRow, QuestionRow
-    from tocsin.server.access.rights import Caller
-    from tocsin.server.actions import Act
-    from tocsin.server.jobs import Job, Progress
-    from tocsin.server.parts import Parts
 
 STAYING: Final = ("never", "until-major")  # Instructions that are kept as standing answers.
 

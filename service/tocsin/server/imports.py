@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, Final
 
 from msgspec import Struct
 
 from tocsin.errors import HasStates
 from tocsin.lists.importing import Reader, Tally
 from tocsin.lists.pages import check_group
-from tocsin.model import EPOCH, TableRow
+from tocsin.model import EPOCH, JsonObject, NewPage, TableRow
 from tocsin.server.access.auditing import audit
+from tocsin.server.actions import Act
+from tocsin.server.jobs import Job, Progress
+from tocsin.server.parts import Parts
 from tocsin.server.problems import Problem
 from tocsin.spec.topper.table import read_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tocsin.model import JsonObject, NewPage
-    from tocsin.server.actions import Act
-    from tocsin.server.jobs import Job, Progress
-    from tocsin.server.parts import Parts
 
 STEP: Final = 1000  # Pages parsed in one step on a thread.
 

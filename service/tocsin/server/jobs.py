@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from fastapi import Depends, Request
 from msgspec.structs import replace
 
 from tocsin.errors import StoreError, TocsinError
 from tocsin.events import Happening
-from tocsin.model import JobRow
+from tocsin.model import JobRow, JsonObject
+from tocsin.server.parts import Parts
 from tocsin.server.problems import Problem
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-
-    from tocsin.model import JsonObject
-    from tocsin.server.parts import Parts
-
-    DoWork = Callable[["Progress"], Awaitable[JsonObject]]
+DoWork = Callable[["Progress"], Awaitable[JsonObject]]
 
 MOST_AT_ONCE: Final = 8  # All jobs write through one connection: more would wait for each other.
 

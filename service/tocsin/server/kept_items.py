@@ -5,24 +5,20 @@ from __future__ import annotations
 import dataclasses
 from datetime import timedelta
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
 from tocsin import __version__
 from tocsin.errors import UsageError
-from tocsin.model import EPOCH, CheckOutcome, FailureKind, to_rfc3339
+from tocsin.model import EPOCH, CheckOutcome, FailureKind, Instant, PageItems, PageRow, to_rfc3339
 from tocsin.model.records.history import ItemsDocument, KeptItems
 from tocsin.server.problems import Problem
 from tocsin.spec.extract import Form
 from tocsin.spec.microdata.formats import ALL
-from tocsin.spec.microdata.formats.catalogue import FORMATS, available_formats, convert, find_format
+from tocsin.spec.microdata.formats.catalogue import FORMATS, Format, available_formats, convert, find_format
 from tocsin.spec.microdata.formats.items_json import write_items
 from tocsin.spec.microdata.reading.packing import CUT, MOST_BYTES, MOST_ITEMS, SHORTENED, unpack
-
-if TYPE_CHECKING:
-    from tocsin.model import Instant, PageItems, PageRow
-    from tocsin.spec.microdata.formats.catalogue import Format
 
 ItemNumber: TypeAlias = int | Literal["all"] | None  # The number of an item, from 1; None: the default of the format.
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Final
 
 from tocsin.configuration import parse_span
-from tocsin.model import EPOCH
-
-if TYPE_CHECKING:
-    from datetime import tzinfo
-
-    from tocsin.model import Instant
+from tocsin.model import EPOCH, Instant
 
 _MICROSECOND: Final = timedelta(microseconds=1)
 _FURTHEST: Final = timedelta(days=3650)

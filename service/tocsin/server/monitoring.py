@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
 from tocsin.errors import StoreError
-from tocsin.model import unread_channels
+from tocsin.model import LiveState, unread_channels
 from tocsin.server.access.rights import Reading
 from tocsin.server.parts import Given
-
-if TYPE_CHECKING:
-    from tocsin.model import LiveState
-
 
 _WITHIN_S = 2.0  # Less than the deadline of usual probes.
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
+from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from tocsin.errors import (
@@ -23,12 +25,6 @@ from tocsin.errors import (
     UsageError,
     shortage_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from fastapi import FastAPI
-    from starlette.requests import Request
 
 PROBLEM = "application/problem+json"
 _GONE = 499  # The status that logs show for a request whose client has disconnected.

@@ -5,20 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tocsin.events import Happening
+from tocsin.ports import Telemetry
 from tocsin.server.connections import ClientConnection
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from tocsin.ports import Telemetry
 
 GRACE_S = 4  # Grace time of requests in progress at a stop; less than the engine's, which runs at the same time.
 TICK_S = 1.0

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -11,13 +13,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.microsyntax import lower_ascii
 from tocsin.spec.html.page import Kind, read_page
-from tocsin.spec.html.tree import read_tree
+from tocsin.spec.html.tree import Tree, read_tree
 from tocsin.spec.infrastructure.urls import Bases
 from tocsin.spec.links.copies import CopyKind, is_offerable, read_mementos, read_references
 from tocsin.spec.links.http_dates import read_http_date
 from tocsin.spec.links.links import (
     Anchors,
     Icon,
+    PageLink,
     default_feed,
     rank_icons,
     read_alternates,
@@ -27,19 +30,13 @@ from tocsin.spec.links.links import (
     read_tags,
     read_translations,
 )
-from tocsin.spec.links.metadata import find_target, read_default_language, read_metadata, read_whole_refresh
+from tocsin.spec.links.metadata import Metadatum, find_target, read_default_language, read_metadata, read_whole_refresh
 from tocsin.spec.microdata.formats import FORMAT_NAMES
 from tocsin.spec.robots.directives import ROBOTS, Directives, read_directives
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from datetime import datetime
-
-    from tocsin.spec.html.tree import Tree
-    from tocsin.spec.links.links import PageLink
-    from tocsin.spec.links.metadata import Metadatum
-    from tocsin.spec.microdata.formats.catalogue import PageSource
+    from tocsin.spec.microdata.formats.catalogue import PageSource  # records and links need no writers
 
 # What JSON can hold; every key is always there, None where nothing is known.
 Record = dict[str, Any]
@@ -386,8 +383,8 @@ def _copies(page: _Page) -> Iterator[Record]:
     """Return references to other pages and copies of them (MS-06), then the page's own copies."""
     for reference in read_references(page.tree.elements("a"), page.bases):
         of = {"of": reference.url, "href": reference.href}
-        for datetime in reference.value.temporal:
-            yield {**of, "kind": "reference", "url": None, "datetime": datetime, "rel": None}
+        for said in reference.value.temporal:
+            yield {**of, "kind": "reference", "url": None, "datetime": said, "rel": None}
         for copy in reference.value.copies:
             if is_offerable(copy.url):
                 kind = CopyKind.MSET.value

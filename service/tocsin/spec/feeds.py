@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from html import escape, unescape
 from html.entities import html5
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 from xml.parsers import expat
 
 import msgspec
@@ -14,10 +15,6 @@ from msgspec import Struct
 from tocsin.spec.html.decoding import decode
 from tocsin.spec.html.page import find_xml_encoding
 from tocsin.spec.infrastructure.urls import resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 MOST_ENTRIES: Final = 50_000
 LONGEST_VALUE: Final = 8192

@@ -5,12 +5,10 @@ from __future__ import annotations
 import codecs
 import re
 import zlib
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from xml.parsers import expat
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 class SitemapKind(StrEnum):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from aiohttp import ClientSession
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from aiohttp import ClientSession
-
-    from tocsin.ports import Clock
+from tocsin.ports import Clock
 
 
 class ChannelContext(Struct, frozen=True):

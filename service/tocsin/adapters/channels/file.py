@@ -5,16 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from tocsin.adapters.channels.context import ChannelContext
 from tocsin.errors import DeliveryError, SettingsError, shortage_of
-
-if TYPE_CHECKING:
-    from tocsin.adapters.channels.context import ChannelContext
-    from tocsin.model import SerializedEvent
-    from tocsin.settings import ChannelSettings
+from tocsin.model import SerializedEvent
+from tocsin.settings import ChannelSettings
 
 # The file is readable by its owner alone: the watch list is private data (T64).
 _MODE = 0o600

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.file import open_file_channel
 from tocsin.adapters.channels.stdout import open_stdout_channel
 from tocsin.adapters.channels.webhook import open_webhook_channel
 from tocsin.errors import SettingsError
-from tocsin.settings import why_unread
+from tocsin.ports import Channel
+from tocsin.settings import ChannelSettings, why_unread
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tocsin.adapters.channels.context import ChannelContext
-    from tocsin.ports import Channel
-    from tocsin.settings import ChannelSettings
-
-    Opener: TypeAlias = Callable[[str, ChannelSettings, ChannelContext], Channel]
+Opener: TypeAlias = Callable[[str, ChannelSettings, ChannelContext], Channel]
 
 CHANNELS: dict[str, Opener] = {
     "webhook": open_webhook_channel,

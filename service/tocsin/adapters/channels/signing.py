@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hmac
 from base64 import b64decode, b64encode
+from collections.abc import Sequence
 from secrets import token_bytes
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tocsin.model import Instant
+from tocsin.model import Instant
 
 PREFIX: Final = "whsec_"
 RAW: Final = "raw:"

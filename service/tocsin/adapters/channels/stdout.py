@@ -6,14 +6,11 @@ import asyncio
 import os
 import select
 import time
-from typing import TYPE_CHECKING
 
+from tocsin.adapters.channels.context import ChannelContext
 from tocsin.errors import DeliveryError
-
-if TYPE_CHECKING:
-    from tocsin.adapters.channels.context import ChannelContext
-    from tocsin.model import SerializedEvent
-    from tocsin.settings import ChannelSettings
+from tocsin.model import SerializedEvent
+from tocsin.settings import ChannelSettings
 
 STDOUT = 1
 # A pipe that is ready takes this much without blocking (PIPE_BUF on Linux).

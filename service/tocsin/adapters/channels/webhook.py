@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING
 
 import aiohttp
 from yarl import URL
 
+from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.signing import read_secrets, sign
 from tocsin.engine.visiting.retry import parse_retry_after
 from tocsin.errors import DeliveryError, SettingsError, shortage_of
-
-if TYPE_CHECKING:
-    from tocsin.adapters.channels.context import ChannelContext
-    from tocsin.model import SerializedEvent
-    from tocsin.settings import ChannelSettings
+from tocsin.model import SerializedEvent
+from tocsin.settings import ChannelSettings
 
 CONTENT_TYPE = "application/cloudevents+json; charset=utf-8"
 MAX_ANSWER_BYTES = 64 * 2**10

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 LONG_AGO: Final = "2020-01-01"
 # Fewer than the number of minor changes that count as a major one (T46).

@@ -7,16 +7,14 @@ import hashlib
 import socket
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
+from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 from tocsin.adapters.demo.almanac import AUTHORS, Silence, page_at
+from tocsin.ports import Clock
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
-    from aiohttp import web
-
-    from tocsin.ports import Clock
+    from aiohttp import web  # loaded in a thread, and only for a demo
 
 LOOPBACK: Final = "127.0.0.1"
 # How long the site stays as it is, once each of its pages has been looked at.

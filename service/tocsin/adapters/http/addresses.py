@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from tocsin.errors import SettingsError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from tocsin.adapters.http.deadlines import InFlight
-    from tocsin.settings import FetchSettings
+from tocsin.adapters.http.deadlines import InFlight
+from tocsin.settings import FetchSettings
 
 LONGEST_BODIES: Final = 16
 # The bound is the larger of LONGEST_BODIES of the greatest length and one usual body for each request in flight.

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol, Self
+from types import TracebackType
+from typing import Protocol, Self
 
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from tocsin.settings import Deadlines
+from tocsin.settings import Deadlines
 
 LONGEST_TICK_S = 0.1
 SHORTEST_TICK_S = 0.005

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from io import BytesIO
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from isal import isal_zlib
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ACCEPTED = "gzip, deflate"
 MOST_CODINGS = 2

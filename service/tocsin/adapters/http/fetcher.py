@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from traceback import clear_frames
-from typing import TYPE_CHECKING, Final, Self
+from types import TracebackType
+from typing import Final, Self
 
 from msgspec.structs import replace
 
@@ -14,29 +17,19 @@ from tocsin.adapters.http.budget import BodiesTooLarge, BodyBudget, room_for_bod
 from tocsin.adapters.http.deadlines import DeadlineMissed, DeadlineSweep, Phase
 from tocsin.adapters.http.decoding import NotDecodable, TooLong
 from tocsin.adapters.http.llhttp.answer import BrokenAnswer, Disconnected
-from tocsin.adapters.http.llhttp.connection import NotConnected, ReadBuffers, StaleConnection
+from tocsin.adapters.http.llhttp.connection import HttpConnection, NotConnected, ReadBuffers, StaleConnection
 from tocsin.adapters.http.llhttp.dialling import Dialler
 from tocsin.adapters.http.llhttp.encryption import TlsSessions
-from tocsin.adapters.http.llhttp.head import Origins
+from tocsin.adapters.http.llhttp.head import Origins, SiteOrigin
 from tocsin.adapters.http.llhttp.pool import ConnectionPool, PoolsByPolicy
 from tocsin.adapters.http.resolver import AddressRefused, NameCache
 from tocsin.adapters.http.tls import TlsContexts
 from tocsin.adapters.http.wording import one_line
 from tocsin.errors import FetchError, FetchFailed, FetchRefused, Shortage, shortage_of
-from tocsin.model import DEMO_HOST, FailureKind
+from tocsin.model import DEMO_HOST, FailureKind, HopRequest, HopResponse
+from tocsin.ports import Session
+from tocsin.settings import FetchSettings, NetworkSettings
 from tocsin.spec.html.urls import without_user_info
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import AsyncIterator, Mapping, Sequence
-    from types import TracebackType
-
-    from tocsin.adapters.http.llhttp.connection import HttpConnection
-    from tocsin.adapters.http.llhttp.head import SiteOrigin
-    from tocsin.model import HopRequest, HopResponse
-    from tocsin.ports import Session
-    from tocsin.settings import FetchSettings, NetworkSettings
-
 
 _OF_PHASE = {
     Phase.DNS: (FailureKind.DNS, "no answer from DNS"),

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING, Any, Final, Self
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Final, Self
 
 import aiohttp
+from aiohappyeyeballs import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
 
 from tocsin.adapters.http.addresses import AddressPolicy
 from tocsin.adapters.http.resolver import AddressRefused, NameCache, NameNotResolved
 from tocsin.adapters.http.tls import TlsContexts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from types import TracebackType
-
-    from aiohappyeyeballs import AddrInfoType
-    from yarl import URL
-
-    from tocsin.settings import NetworkSettings
+from tocsin.settings import NetworkSettings
 
 _DNS_S: Final = 5.0
 

@@ -5,17 +5,13 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import OrderedDict
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import aiodns
+import pycares
 
 from tocsin.errors import Shortage, shortage_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pycares
 
 LONGEST_KEPT_S = 300
 SHORTEST_KEPT_S = 5

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tocsin.adapters.http.wording import one_line
+from tocsin.settings import HostSettings
 from tocsin.spec.html.urls import host_and_origin
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tocsin.settings import HostSettings
 
 PREFIX: Final = "sha256:"
 _SHOWN: Final = 120

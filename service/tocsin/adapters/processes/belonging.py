@@ -8,13 +8,9 @@ import signal
 import socket
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from tocsin.adapters.processes.stream import to_main
-
-if TYPE_CHECKING:
-    from tocsin.adapters.processes.stream import MessageStream
-    from tocsin.ports.messages import FromFetcher, ToFetcher
+from tocsin.adapters.processes.stream import MessageStream, to_main
+from tocsin.ports.messages import FromFetcher, ToFetcher
 
 _SET_SIGNAL_AT_PARENTS_DEATH = 1
 

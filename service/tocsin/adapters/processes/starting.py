@@ -7,21 +7,15 @@ import os
 import resource
 import socket
 import sys
+from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import tocsin
-from tocsin.adapters.processes.stream import new_name_tag, to_fetcher
+from tocsin.adapters.processes.stream import MessageStream, NameTag, new_name_tag, to_fetcher
 from tocsin.errors import ProcessError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-
-    from tocsin.adapters.processes.stream import MessageStream, NameTag
-    from tocsin.ports.messages import FromFetcher, ToFetcher
-    from tocsin.ports.processes import FetcherProcess, FetcherStarter
-
+from tocsin.ports.messages import FromFetcher, ToFetcher
+from tocsin.ports.processes import FetcherProcess, FetcherStarter
 
 MODULE = "tocsin.app.fetcher"
 

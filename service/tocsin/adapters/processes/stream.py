@@ -5,19 +5,16 @@ from __future__ import annotations
 import asyncio
 import mmap
 import os
+import socket
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from tocsin.ports.messages import FromFetcher, ToFetcher
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Sequence
-
 
 Sent = TypeVar("Sent")
 Received = TypeVar("Received")

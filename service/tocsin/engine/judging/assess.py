@@ -15,8 +15,8 @@ from tocsin.model import AGENT, FailureKind, Listing
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.page import Kind, find_kind, read_page
 from tocsin.spec.robots.directives import ROBOTS, Directives, read_directives
-from tocsin.spec.signals.fingerprint import ContentChange  # noqa: TC001 - decoded by their types
-from tocsin.spec.signals.reading import Readings  # noqa: TC001 - decoded by their types
+from tocsin.spec.signals.fingerprint import ContentChange
+from tocsin.spec.signals.reading import Readings
 from tocsin.spec.topper.compare import Comparison, Thresholds, compare
 from tocsin.spec.topper.state import EMPTY, SIGNS, PageState, read_state
 

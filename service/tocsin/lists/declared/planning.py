@@ -8,18 +8,15 @@ pause; and the user name and password of a URL.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal
+from collections.abc import Mapping
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import Struct
 
+from tocsin.lists.declared.reading import Declared, DeclaredPage
 from tocsin.lists.formats.writing import PRIVATE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tocsin.lists.declared.reading import Declared, DeclaredPage
-    from tocsin.model import JsonObject, NewPage, PageRow
+from tocsin.model import JsonObject, NewPage, PageRow
 
 # Values of a page beside its settings.
 OWN: Final = ("group", "text", "paused")

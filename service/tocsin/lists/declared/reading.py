@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -13,16 +14,12 @@ from tocsin.configuration import parse_page_settings
 from tocsin.errors import UsageError
 from tocsin.lists.declared.tree import DeclaredTree, is_list, read_tree
 from tocsin.lists.pages import GroupNames, check_group, check_words, new_page
+from tocsin.model import JsonObject, NewPage
 from tocsin.settings import PageSettings
 from tocsin.spec.html.urls import watch_url
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from tocsin.model import JsonObject, NewPage
-
-    ReadSecret = Callable[[str, str, str], str]
-    """Takes a file's name, the key and its place; returns the content of the file."""
+ReadSecret = Callable[[str, str, str], str]
+"""Takes a file's name, the key and its place; returns the content of the file."""
 
 KEYS: Final = tuple(PageSettings.__struct_fields__)
 SECRET_FILES: Final = {"auth_file": "auth", "proxy_file": "proxy"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec.inspect import (
     BoolType,
@@ -18,9 +18,7 @@ from msgspec.inspect import (
 from tocsin.configuration.template import KEYS as COMMENTS
 from tocsin.configuration.tree import type_at
 from tocsin.lists.declared.reading import KEYS, SECRET_FILES
-
-if TYPE_CHECKING:
-    from tocsin.model import JsonObject
+from tocsin.model import JsonObject
 
 _SPAN: Final = "^(0|([0-9]{1,12}(ms|[wdhms]))+)$"
 _LONGEST_GROUP, _LONGEST_TEXT = 63, 253

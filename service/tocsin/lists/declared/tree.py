@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import yaml
 
 from tocsin.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 
 _HEADER: Final = re.compile(r"\s*(\[\[?)\s*(.+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY: Final = re.compile(

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
 from tocsin.lists.declared.reading import MAIN, quoted, to_text
 from tocsin.lists.formats.writing import PRIVATE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from tocsin.model import PageRow
+from tocsin.model import PageRow
 
 
 class DeclaredWriter(Protocol):

@@ -13,18 +13,14 @@ import struct
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, Final
 
 from tocsin.errors import TocsinError, UsageError
-from tocsin.lists.entries import RefusedLine
+from tocsin.lists.entries import ListItem, RefusedLine
 from tocsin.lists.exports.changedetection import Watches, read_application
 from tocsin.lists.exports.values import repeated_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tocsin.lists.entries import ListItem
 
 LARGEST_ARCHIVE: Final = 256 * 2**20
 LARGEST_MEMBER: Final = 10 * 2**20

@@ -7,17 +7,13 @@ there (GHSA-mh42-m7cg-49fr).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 import msgspec
 
-from tocsin.lists.entries import GROUP_LETTERS, ListEntry, RefusedLine
+from tocsin.lists.entries import GROUP_LETTERS, ListEntry, ListItem, RefusedLine
 from tocsin.lists.exports.values import LeftOut, css, decode, seconds, span, table, texts, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tocsin.lists.entries import ListItem
 
 # The latest `schema_version` of theirs that is known; a later one may have more settings.
 KNOWN_SCHEMA: Final = 40

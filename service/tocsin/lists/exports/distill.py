@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 import msgspec
 
-from tocsin.lists.entries import GROUP_LETTERS, ListEntry, RefusedLine
+from tocsin.lists.entries import GROUP_LETTERS, ListEntry, ListItem, RefusedLine
 from tocsin.lists.exports.values import LeftOut, css, decode, seconds, span, texts, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tocsin.lists.entries import ListItem
 
 _ACTIVE: Final = 40
 _INTERVAL: Final = "INTERVAL"

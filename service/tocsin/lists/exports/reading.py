@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import IO, Any, Final
 
 import msgspec
 
 from tocsin.errors import UsageError
-from tocsin.lists.entries import CHANGEDETECTION, DISTILL
+from tocsin.lists.entries import CHANGEDETECTION, DISTILL, ListItem
 from tocsin.lists.exports.archive import LARGEST_LIST
 from tocsin.lists.exports.changedetection import Watches, read_application
 from tocsin.lists.exports.distill import read_monitors
 from tocsin.lists.exports.values import decode, repeated_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tocsin.lists.entries import ListItem
 
 _KNOWN: Final = "known are exports of changedetection.io (url-watches.json, a watch, the API's list) and of Distill"
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from tocsin.configuration import show_span
 from tocsin.configuration.limits import check_line, check_page_header, check_selectors
 from tocsin.lists.entries import LEFT_OUT, ListNotice
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 T = TypeVar("T")
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Iterator
+from typing import IO, Any, Final, TypeAlias
 
 from lxml import etree  # type: ignore[import-untyped]  # lxml ships no types
 
 from tocsin.errors import UsageError
-from tocsin.lists.entries import ListEntry, ListNotice, RefusedLine
+from tocsin.lists.entries import ListEntry, ListItem, ListNotice, RefusedLine
 from tocsin.spec.sitemaps import Location, SitemapKind, SitemapReader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tocsin.lists.entries import ListItem
-
 
 # An element of lxml, which ships no types.
 Element: TypeAlias = Any

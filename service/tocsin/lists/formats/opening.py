@@ -7,18 +7,14 @@ import gzip
 import io
 import re
 import zlib
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, Any, Final
 
 from tocsin.errors import UsageError
-from tocsin.lists.entries import CHANGEDETECTION, DISTILL
+from tocsin.lists.entries import CHANGEDETECTION, DISTILL, ListItem
 from tocsin.lists.formats.markup import read_opml, read_sitemap
 from tocsin.lists.formats.text import find_separator, read_lines, read_separated
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tocsin.lists.entries import ListItem
 
 FORMATS: Final = ("list", "csv", "opml", "sitemap", CHANGEDETECTION, DISTILL)
 

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections import deque
+from collections.abc import Iterator
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 
 from tocsin.errors import UsageError
-from tocsin.lists.entries import GROUP_LETTERS, LEFT_OUT, ListEntry, ListNotice, RefusedLine
+from tocsin.lists.entries import GROUP_LETTERS, LEFT_OUT, ListEntry, ListItem, ListNotice, RefusedLine
 from tocsin.settings import PageSettings
-
-if TYPE_CHECKING:
-    import io
-    from collections.abc import Iterator
-
-    from tocsin.lists.entries import ListItem
-
 
 LONGEST_LINE: Final = 65_536
 _HEADINGS: Final = frozenset({"url", "urls", "link", "links", "page", "pages", "address", "addresses", "loc"})

@@ -6,16 +6,13 @@ import csv
 import io
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from collections.abc import Iterable
+from typing import Any, Final, Protocol
 from urllib.parse import quote
 from xml.sax.saxutils import quoteattr
 
 from tocsin.lists.formats.text import KEYS, guard
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tocsin.model import PageRow
+from tocsin.model import PageRow
 
 # Settings that are exported only on request.
 PRIVATE: Final = ("headers", "auth", "cookies", "proxy")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,9 @@ from tocsin.events import Happening
 from tocsin.model import AuditEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    # The service reads request ids before it loads the web framework, which these need.
     from tocsin.server.access.rights import Caller
     from tocsin.server.parts import Parts
-
 
 HEADER = "x-request-id"
 _FORM = re.compile(r"[A-Za-z0-9._-]{8,64}")

@@ -6,32 +6,26 @@ from base64 import b64decode
 from binascii import Error as NoBase64
 from collections import OrderedDict
 from math import ceil
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote
 
+from starlette.datastructures import State
 from starlette.requests import Request
-from starlette.responses import RedirectResponse
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as Connection
 
 from tocsin.configuration.tokens import is_token
 from tocsin.errors import TocsinError
 from tocsin.events import Happening
 from tocsin.model import Scope
+from tocsin.ports import Clock
 from tocsin.server.access.credentials import digest_of, new_secret
 from tocsin.server.access.origins import SENDER, Sender, is_cross_site, is_own_name, is_secure
 from tocsin.server.access.rights import CALLER, SAFE, Caller, Via, refuse_odd_charset, unknown, wanted_of
 from tocsin.server.connections import CONNECTION, network_of
+from tocsin.server.parts import Parts
 from tocsin.server.problems import Problem, answer, wants_html
-
-if TYPE_CHECKING:
-    from starlette.datastructures import State
-    from starlette.responses import Response
-    from starlette.types import ASGIApp, Receive, Send
-    from starlette.types import Scope as Connection
-
-    from tocsin.ports import Clock
-    from tocsin.server.parts import Parts
-    from tocsin.settings import HttpSettings
-
+from tocsin.settings import HttpSettings
 
 TRIES = 10  # Failures allowed for one address within SPAN_S seconds.
 SPAN_S = 300.0

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders, State
 from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tocsin.events import Happening
 from tocsin.server.access.auditing import HEADER, begin_request
 from tocsin.server.access.guard import is_public
 from tocsin.server.access.origins import SENDER, Sender, sender_of
 from tocsin.server.access.rights import SAFE
+from tocsin.server.parts import Parts
 from tocsin.server.problems import Problem, answer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from starlette.datastructures import State
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from tocsin.server.parts import Parts
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "

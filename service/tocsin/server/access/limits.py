@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tocsin.server.access.guard import who_is
 from tocsin.server.access.origins import SENDER
 from tocsin.server.access.rights import CALLER, SAFE, Caller
 from tocsin.server.problems import Problem, answer
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 2**20
 # Larger bodies, below the paths that take lists. Parsing JSON blocks the loop, a second for 5 MiB.

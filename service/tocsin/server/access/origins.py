@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from msgspec import Struct
+from starlette.requests import Request
+from starlette.types import Scope
 
 from tocsin.configuration.limits import path_prefix
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from starlette.requests import Request
-    from starlette.types import Scope
-
-    from tocsin.settings import HttpSettings
+from tocsin.settings import HttpSettings
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network

@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 from secrets import compare_digest
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from fastapi import Request, Security
+from fastapi.dependencies.models import Dependant
 from fastapi.security import APIKeyCookie, HTTPBasic, HTTPBearer
 from msgspec import Struct
 
 from tocsin.model import Scope
 from tocsin.server.problems import FORMS, Problem
-
-if TYPE_CHECKING:
-    from fastapi.dependencies.models import Dependant
-    from starlette.requests import Request
 
 
 class Via(StrEnum):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from fastapi import Query, Response
 from pydantic import ConfigDict, Field
@@ -15,10 +15,7 @@ from tocsin.server.actions import Act, check_pages
 from tocsin.server.api.operations import IdInBody, Input, NumberInPath, make_router, numbers
 from tocsin.server.decisions import demand_page
 from tocsin.server.jobs import Work
-from tocsin.server.parts import Given
-
-if TYPE_CHECKING:
-    from tocsin.server.parts import Parts
+from tocsin.server.parts import Given, Parts
 
 router = make_router("pages")
 

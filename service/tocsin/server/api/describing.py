@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
+from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import iter_route_contexts
 
 from tocsin.model.records.service import ProblemDetails
 from tocsin.server.api.idempotency import WRITES
 from tocsin.server.api.operations import SCHEMAS, Operation
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
 
 PREFIX: Final = "/api/v1"
 PROBLEM: Final = "application/problem+json"

@@ -6,11 +6,12 @@ import asyncio
 import re
 from email.utils import formatdate
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import Header, Path, Query, Response
 from pydantic import Field
 
+from tocsin.model import PageRow
 from tocsin.model.records.history import KeptItems
 from tocsin.server.access.rights import Reading
 from tocsin.server.api.operations import Input, NumberInPath, make_router, problems
@@ -18,20 +19,17 @@ from tocsin.server.decisions import demand_page
 from tocsin.server.header_values import is_known, to_header
 from tocsin.server.kept_items import (
     KEPT_FORMATS,
+    ItemFormat,
+    ItemNumber,
     choose_format,
     tell_items,
     why_no_items,
     why_stale,
     write_document,
 )
-from tocsin.server.parts import Given
+from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem
 from tocsin.spec.microdata.formats.catalogue import FORMATS
-
-if TYPE_CHECKING:
-    from tocsin.model import PageRow
-    from tocsin.server.kept_items import ItemFormat, ItemNumber
-    from tocsin.server.parts import Parts
 
 router = make_router("pages")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 
 from fastapi import Path, Query, Response
 from pydantic import AfterValidator, ConfigDict, Field
 from starlette.responses import PlainTextResponse
 
-from tocsin.model import SignalContext
+from tocsin.model import SignalContext, StateEntry
 from tocsin.model.records.fields import Part
 from tocsin.model.records.history import (
     ItemChangesOfPage,
@@ -36,14 +36,10 @@ from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.api.operations import Input, NumberInPath, PartOf, make_router, problems
 from tocsin.server.decisions import demand_page, missing
 from tocsin.server.kept_items import why_no_changes
-from tocsin.server.parts import Given
+from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem
 from tocsin.spec.differences.compare import TextRun, compare_texts, whole_lines
 from tocsin.spec.signals.texts import unpack_text
-
-if TYPE_CHECKING:
-    from tocsin.model import StateEntry
-    from tocsin.server.parts import Parts
 
 router = make_router("records")
 

@@ -5,29 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
+from collections.abc import Callable, Coroutine
 from hashlib import blake2b
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, Any, Final
 
 import msgspec
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Message
 
 from tocsin.model import StoredAnswer
-from tocsin.server.access.rights import CALLER, not_allowed, wanted_of
+from tocsin.server.access.rights import CALLER, Caller, not_allowed, wanted_of
 from tocsin.server.bodies import spool
+from tocsin.server.parts import Parts
 from tocsin.server.problems import Problem
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-
-    from starlette.types import Message
-
-    from tocsin.server.access.rights import Caller
-    from tocsin.server.parts import Parts
-
-    Handle = Callable[[Request], Coroutine[Any, Any, Response]]
+Handle = Callable[[Request], Coroutine[Any, Any, Response]]
 
 HEADER: Final = "idempotency-key"
 REPLAYED: Final = "Idempotency-Replayed"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
-from fastapi import Query
+from fastapi import Query, Response
 from pydantic import Field
 
 from tocsin.model.records.fields import Part
@@ -13,13 +13,8 @@ from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.api.operations import Input, UlidInPath, make_router
 from tocsin.server.decisions import cancel_job, missing
-from tocsin.server.jobs import MOST_LISTED, PATIENCE_S, Work
+from tocsin.server.jobs import MOST_LISTED, PATIENCE_S, Job, Work
 from tocsin.server.parts import Given
-
-if TYPE_CHECKING:
-    from fastapi import Response
-
-    from tocsin.server.jobs import Job
 
 router = make_router("jobs")
 

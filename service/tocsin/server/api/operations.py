@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable, Sequence
 from functools import wraps
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Final, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
 import msgspec
 from fastapi import APIRouter, Depends, Header, Path, Response
@@ -15,9 +16,6 @@ from starlette.responses import JSONResponse
 from tocsin.model.records.fields import Record, to_json
 from tocsin.server.api.idempotency import WRITES, IdempotentRoute
 from tocsin.server.problems import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
 
 # Of a million pages this many are read and written within a fraction of 100 ms, whatever they hold.
 MOST_ROWS: Final = 200

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 
 from fastapi import Body, Query, Request, Response
 from pydantic import ConfigDict, Field, model_validator
 
 from tocsin.lists.pages import check_group, check_words, new_page
-from tocsin.model import PageQuery, View
+from tocsin.model import NewPage, PageQuery, View
 from tocsin.model.records.fields import Part
 from tocsin.model.records.pages import AddedPage, AddedPages, Copy, Pages, WholePage, copies_of, page_of, whole_page
 from tocsin.model.records.service import JobStatus
@@ -16,6 +16,7 @@ from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import (
     Act,
     Deed,
+    DeedKind,
     Meant,
     add_pages,
     edit_page,
@@ -43,14 +44,9 @@ from tocsin.server.api.operations import (
 from tocsin.server.api.settings import PageSettingsInput, SettingKey
 from tocsin.server.decisions import demand_page, not_watched
 from tocsin.server.jobs import Work
-from tocsin.server.parts import Given
+from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from tocsin.model import NewPage
-    from tocsin.server.actions import DeedKind
-    from tocsin.server.parts import Parts
 
 router = make_router("pages")
 bulk_routes = make_router("bulk")

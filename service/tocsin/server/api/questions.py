@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 
 from fastapi import Query, Response
 from pydantic import ConfigDict, Field, model_validator
 
 from tocsin.errors import UsageError
-from tocsin.model import Instruction
+from tocsin.model import Instant, Instruction
 from tocsin.model.records.alerting import (
     Question,
     StandingAnswer,
@@ -28,9 +28,6 @@ from tocsin.server.jobs import Work
 from tocsin.server.moments import read_moment
 from tocsin.server.parts import Given
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from tocsin.model import Instant
 
 router = make_router("questions")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import Path, Response
 from pydantic import ConfigDict, Field
@@ -18,11 +18,8 @@ from tocsin.server.actions import Act, edit_defaults, remove_group, revision_of
 from tocsin.server.api.operations import IfMatch, Input, make_router, problems, revision_wanted, tag
 from tocsin.server.decisions import missing
 from tocsin.server.jobs import Work
-from tocsin.server.parts import Given
+from tocsin.server.parts import Given, Parts
 from tocsin.settings import PageSettings
-
-if TYPE_CHECKING:
-    from tocsin.server.parts import Parts
 
 router = make_router("groups")
 service_routes = make_router("service")

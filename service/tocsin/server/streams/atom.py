@@ -6,22 +6,16 @@ Source  RFC 4287; RFC 5005 section 3 (paged feeds); XML 1.0, production 2 (Char)
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from msgspec import Struct
 
 from tocsin.events import page_link, question_link
-from tocsin.model import to_rfc3339
-from tocsin.server.web.telling import BASES, tell
+from tocsin.model import AlertRow, Instant, to_rfc3339
+from tocsin.server.web.telling import BASES, AlertInWords, Differing, tell
 from tocsin.spec.infrastructure.urls import write_iri
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tocsin.model import AlertRow, Instant
-    from tocsin.server.web.telling import AlertInWords, Differing
-
 
 MEDIA_TYPE: Final = "application/atom+xml; charset=utf-8"
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

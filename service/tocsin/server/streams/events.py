@@ -4,32 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Depends, Header, Query, Request
 from msgspec import Struct
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from tocsin import events as kinds
 from tocsin.errors import StoreError
 from tocsin.events import Happening
-from tocsin.model import AlertQuery
+from tocsin.model import AlertQuery, JsonObject
 from tocsin.server.access.guard import who_is
 from tocsin.server.access.origins import SENDER
 from tocsin.server.access.rights import Caller, Reading
 from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem, answer
 from tocsin.server.streams.tail import HEARTBEAT, StreamedAlert, Tail, block, numbered, opening
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from starlette.types import Receive, Scope, Send
-
-    from tocsin.model import JsonObject
-    from tocsin.server.parts import Parts
-
 
 EVERY_S: Final = 1.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from email.utils import formatdate
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
@@ -13,16 +13,13 @@ from fastapi import APIRouter, Depends, Header, Request
 from msgspec import Struct
 from starlette.responses import Response
 
-from tocsin.model import AlertQuery
+from tocsin.model import AlertQuery, AlertRow, Slice
 from tocsin.server.access.origins import SENDER
 from tocsin.server.access.rights import Reading
 from tocsin.server.decisions import demand_page, missing
 from tocsin.server.header_values import is_known
 from tocsin.server.parts import Given, Parts
 from tocsin.server.streams.atom import MEDIA_TYPE, AtomFeed, FeedLink, entry_of, write_feed
-
-if TYPE_CHECKING:
-    from tocsin.model import AlertRow, Slice
 
 ENTRIES: Final = 30
 _VERSION: Final = "1"  # Increase it with each change of an entry's content.

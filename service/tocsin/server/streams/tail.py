@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 import re
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tocsin.model import AlertRow, JsonObject
-    from tocsin.ports import AlertStore
-
+from tocsin.model import AlertRow, JsonObject
+from tocsin.ports import AlertStore
 
 RETRY_MS: Final = 3000
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]+")

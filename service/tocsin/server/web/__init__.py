@@ -1,13 +1,9 @@
 """The web pages, in one router."""
 
-from __future__ import annotations
-
 from fastapi import APIRouter
 
 from tocsin.server.web import (
     activity,
-    add,
-    bulk,
     changes,
     jobs,
     page,
@@ -24,11 +20,7 @@ router = APIRouter(include_in_schema=False)
 for _each in (
     static_files,
     pages,
-    add,
-    bulk,
-    add,
     jobs,
-    page,
     page,
     page_settings,
     changes,

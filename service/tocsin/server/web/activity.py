@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Form, Query, Request
@@ -16,17 +16,14 @@ from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.decisions import redeliver_dead, try_channel
 from tocsin.server.jobs import PATIENCE_S, Work
-from tocsin.server.parts import Given
+from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem
 from tocsin.server.web.charts import SPAN_US, SPANS, charts, coarser, gather
 from tocsin.server.web.formatting import count
 from tocsin.server.web.notices import go_on
 from tocsin.server.web.rendering import page
 from tocsin.server.web.telling import tell
-
-if TYPE_CHECKING:
-    from tocsin.server.parts import Parts
-    from tocsin.settings import ChannelSettings
+from tocsin.settings import ChannelSettings
 
 router = APIRouter(include_in_schema=False)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 from msgspec import Struct
 
-from tocsin.model import AlertQuery
+from tocsin.model import AlertQuery, AlertRow, BoundedCount, Slice
+from tocsin.ports import Store
 from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.decisions import mark_all_seen, mark_seen, redeliver, release_storm
@@ -21,10 +22,6 @@ from tocsin.server.web.formatting import count, cut, fitting, local_path
 from tocsin.server.web.notices import Undo, go_on
 from tocsin.server.web.rendering import page, together
 from tocsin.server.web.telling import BASES, KIND_NAMES, AlertInWords, tell
-
-if TYPE_CHECKING:
-    from tocsin.model import AlertRow, BoundedCount, Slice
-    from tocsin.ports import Store
 
 router = APIRouter(include_in_schema=False)
 

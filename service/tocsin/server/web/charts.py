@@ -5,18 +5,14 @@ A chart has one SVG path per series; CSS classes give the colours, so that dark 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Sequence
+from datetime import tzinfo
+from typing import Final
 
 from msgspec import Struct
 
+from tocsin.model import ActivityRow, Instant, StateEntry, VerdictEntry
 from tocsin.server.web.formatting import absolute, count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from datetime import tzinfo
-
-    from tocsin.model import ActivityRow, Instant, StateEntry, VerdictEntry
-
 
 SPANS: Final = 48
 SPAN_US: Final = 30 * 60 * 1_000_000  # A day in half hours, which is legible on a telephone.

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from tocsin.model import FieldValues, StateEntry
 from tocsin.server.web.formatting import Room, weight
 from tocsin.spec.differences.compare import compare_texts, whole_lines
 from tocsin.spec.differences.rows import DiffGap, DiffRow, folded, to_rows
 from tocsin.spec.topper.state import FIELDS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tocsin.model import FieldValues, StateEntry
 
 _LONGEST: Final = 20_000  # Letters of a value that are compared word by word; the rest is not shown.
 _LONGEST_SHOWN: Final = 600

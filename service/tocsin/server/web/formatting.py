@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Final, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from markupsafe import Markup, escape
 
-from tocsin.model import EPOCH, BoundedCount
+from tocsin.model import EPOCH, BoundedCount, Instant
 from tocsin.spec.infrastructure.unsafe import UNSAFE_IN_TEXT, safe_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from datetime import tzinfo
-
-    from tocsin.model import Instant
-
 
 _STEPS: Final = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 _SHORT: Final = {"day": "d", "hour": "h", "minute": "min", "second": "s"}

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from msgspec import Struct
 
 from tocsin.errors import DamagedItems
+from tocsin.model import Instant, PageItems
 from tocsin.spec.microdata.changes.matching import label_of
 from tocsin.spec.microdata.changes.words import short_type
-from tocsin.spec.microdata.formats.catalogue import FORMATS, available_formats
+from tocsin.spec.microdata.formats.catalogue import FORMATS, Format, available_formats
 from tocsin.spec.microdata.reading.packing import unpack
-from tocsin.spec.microdata.values import Item
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tocsin.model import Instant, PageItems
-    from tocsin.spec.microdata.formats.catalogue import Format
-    from tocsin.spec.microdata.values import Property
+from tocsin.spec.microdata.values import Item, Property
 
 _ITEMS: Final = 12
 _FACTS: Final = 8

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from collections.abc import Mapping
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
+from tocsin.model import JobRow
 from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.decisions import cancel_job, missing
@@ -15,11 +17,6 @@ from tocsin.server.parts import Given
 from tocsin.server.web.formatting import count, local_path
 from tocsin.server.web.notices import Undo, go_on
 from tocsin.server.web.rendering import page
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tocsin.model import JobRow
 
 router = APIRouter(include_in_schema=False)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from collections.abc import Mapping
+from typing import Annotated, Final
 from urllib.parse import urlencode
 
 from fastapi import Query
@@ -10,14 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict
 
-from tocsin.model import CheckOutcome, PageQuery, View
+from tocsin.model import BoundedCount, CheckOutcome, Instant, JsonObject, PageQuery, PageRow, View
 from tocsin.server.web.formatting import Room, failure, short, short_url
 from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tocsin.model import BoundedCount, Instant, JsonObject, PageRow
 
 TITLES: Final[Mapping[View, str]] = {
     View.ALL: "All",

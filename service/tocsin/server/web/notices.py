@@ -7,21 +7,17 @@ sees them.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
 from fastapi.responses import RedirectResponse
 from msgspec import Struct
+from starlette.requests import Request
 
+from tocsin.model import Instant
 from tocsin.server.access.rights import CALLER, Caller
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from starlette.requests import Request
-
-    from tocsin.model import Instant
 
 KEY: Final = "told"
 _KEPT: Final = 200

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
 from tocsin.events import CHANGED
-from tocsin.model import DEMO_HOST, AlertRow
+from tocsin.model import DEMO_HOST, AlertRow, PageItems, PageRow, SnapshotRow, StateEntry, VerdictEntry
 from tocsin.server import actions
 from tocsin.server.access.origins import base_url
 from tocsin.server.access.rights import Reading, Writing
@@ -27,12 +28,6 @@ from tocsin.server.web.rendering import page
 from tocsin.server.web.telling import BASES, AlertInWords, tell
 from tocsin.spec.microdata.changes.words import tell_changes
 from tocsin.spec.signals.texts import unpack_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tocsin.model import PageItems, PageRow, SnapshotRow, StateEntry, VerdictEntry
-
 
 router = APIRouter(include_in_schema=False)
 

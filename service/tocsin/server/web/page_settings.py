@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 from fastapi import APIRouter, Request
@@ -12,6 +13,7 @@ from tocsin.configuration import mask, parse_page_settings, resolve_page_origins
 from tocsin.configuration.pages import mend_of
 from tocsin.errors import UsageError
 from tocsin.lists.pages import check_group, check_words
+from tocsin.model import PageRow
 from tocsin.server import actions
 from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.decisions import demand_page
@@ -22,11 +24,6 @@ from tocsin.server.web.notices import go_on
 from tocsin.server.web.page import frame_of
 from tocsin.server.web.rendering import page
 from tocsin.server.web.setting_forms import FORM_KEYS, SECRET_KEYS, as_typed, fields, read_revision
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tocsin.model import PageRow
 
 router = APIRouter(include_in_schema=False)
 

@@ -1,33 +1,52 @@
-"""*Pages*: the box to add pages, and the list of watched pages."""
+"""*Pages*: the list of watched pages, the forms that add pages, and actions on many of them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal
+import io
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Form, Request, UploadFile
 from fastapi.responses import Response, StreamingResponse
 from msgspec import Struct
+from msgspec.structs import replace
 
+from tocsin.configuration import parse_page_settings
 from tocsin.errors import UsageError
 from tocsin.lists.formats.writing import PlainWriter, SeparatedWriter
-from tocsin.model import BoundedCount, GroupRow, PageQuery, Slice, View
-from tocsin.server.access.rights import Reading
-from tocsin.server.bodies import Shared
+from tocsin.lists.importing import Reader, Tally
+from tocsin.lists.pages import check_group
+from tocsin.model import (
+    DEMO_GROUP,
+    BoundedCount,
+    GroupRow,
+    JsonObject,
+    NewPage,
+    PageFilter,
+    PageQuery,
+    PageRow,
+    Slice,
+    View,
+)
+from tocsin.server import actions
+from tocsin.server.access.auditing import audit
+from tocsin.server.access.rights import Reading, Writing
+from tocsin.server.bodies import Shared, keep
+from tocsin.server.imports import ListToTake, start_import
+from tocsin.server.jobs import Work
 from tocsin.server.parts import Given, Parts
-from tocsin.server.web.formatting import weight
+from tocsin.server.web.formatting import count, short_url, weight
+from tocsin.server.web.jobs import await_job
 from tocsin.server.web.listing import TITLES, AskedFor, PageLine, PageListFilter, Tab, queries_of_tabs, to_line
+from tocsin.server.web.notices import Undo, go_on
 from tocsin.server.web.rendering import page, together
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
-
-    from tocsin.model import PageRow
-    from tocsin.server.web.add import Pasted
 
 router = APIRouter(include_in_schema=False)
 
 PER_PART: Final = 50
 _STEP: Final = 500
+_PIECE: Final = 2**16
 _ROOM_FOR_GROUPS: Final = 3000
 _MOST_EMPTY: Final = 1
 _QUIET_TABS: Final = (View.NEW, View.PAUSED, View.OFF)  # Tabs that are hidden while empty, unless selected.
@@ -189,3 +208,276 @@ async def _written(parts: Parts, query: PageQuery, kind: str) -> AsyncGenerator[
             break
         cursor = found.next
     yield writer.end()
+
+
+# Forms that add pages: one page at once, many after a preview; input with errors is shown again.
+
+
+MOST_AT_ONCE: Final = 1000  # Longer lists are imported from a file, in a job.
+MOST_NAMED: Final = 20
+
+
+class Pasted(Struct, frozen=True):
+    """The pasted lines.
+
+    pages    the valid ones, each URL once
+    wrong    errors with line numbers, at most MOST_NAMED
+    refused  the number of invalid lines
+    twice    the number of repeated URLs
+    """
+
+    pages: tuple[NewPage, ...]
+    wrong: tuple[str, ...]
+    refused: int
+    twice: int
+
+    @property
+    def is_too_much(self) -> bool:
+        """Whether the list must be imported from a file."""
+        return len(self.pages) > MOST_AT_ONCE
+
+
+def read_pasted(text: str, group: str, settings: JsonObject) -> Pasted:
+    """Read one URL per line. Raises UsageError for an invalid group."""
+    tally = Tally()
+    wrong: list[str] = []
+
+    def say(what: str) -> None:
+        if len(wrong) < MOST_NAMED:
+            wrong.append(what.removeprefix("pasted:"))
+
+    reader = Reader("pasted", "list", check_group(group or "main"), tally=tally, say=say)
+    found: dict[str, NewPage] = {}
+    twice = 0
+    for each in reader.pages(io.BytesIO(text.encode("utf-8", "surrogatepass"))):
+        if each.url in found:
+            twice += 1
+        elif len(found) <= MOST_AT_ONCE:
+            found[each.url] = each
+    pages = tuple(_with(each, settings) for each in found.values())
+    return Pasted(pages, tuple(f"line {line}" for line in wrong), tally.refused, twice)
+
+
+def _with(page: NewPage, settings: JsonObject) -> NewPage:
+    return replace(page, settings={**settings, **(page.settings or {})} or None)
+
+
+@router.post("/pages/add")
+async def add(
+    request: Request,
+    caller: Writing,
+    parts: Given,
+    jobs: Work,
+    urls: Annotated[str, Form()] = "",
+    group: Annotated[str, Form()] = "",
+    every: Annotated[str, Form()] = "",
+    step: Annotated[str, Form()] = "look",
+) -> Response:
+    """Add one page at once; preview several lines, or lines with errors."""
+    try:
+        pasted = read_pasted(urls, group, parse_page_settings({"every": every.strip()} if every.strip() else {}))
+    except UsageError as exc:
+        return await _again(request, parts, Box(urls, group, every, (str(exc),)))
+    known = await _known(parts, pasted)
+    box = Box(urls, group, every, _wrong(pasted), pasted, known)
+    is_plain = len(pasted.pages) == 1 and not pasted.refused
+    if pasted.is_too_much or not pasted.pages:
+        return await _again(request, parts, box)
+    if not (is_plain or step == "add"):
+        return await list_page(request, parts, PageListFilter(), box=box)
+    act = actions.Act(jobs, caller)
+    ids = [each for each in await actions.add_pages(parts, act, pasted.pages, check=True) if each is not None]
+    return await _added(request, parts, pasted, ids)
+
+
+async def _added(request: Request, parts: Parts, pasted: Pasted, ids: Sequence[int]) -> Response:
+    first = pasted.pages[0]
+    if len(pasted.pages) == 1:
+        row = await parts.store.page(first.url)
+        path = f"/pages/{row.id}" if row is not None else "/"
+        if not ids:
+            return go_on(request, path, f"{short_url(first.url)} is watched already; nothing was changed.", kind="warn")
+        return go_on(request, path, f"Added {short_url(first.url)}. Its first check follows at once.")
+    known = len(pasted.pages) - len(ids)
+    rest = f" {count(known, 'page')} watched already." if known else ""
+    left = f" {count(pasted.refused, 'line')} left out." if pasted.refused else ""
+    said = f"Added {count(len(ids), 'page')}; their first checks follow at once.{rest}{left}"
+    return go_on(request, PageListFilter(group=first.group).path() if first.group != "main" else "/", said)
+
+
+async def _again(request: Request, parts: Parts, box: Box) -> Response:
+    return await list_page(request, parts, PageListFilter(), box=box, status=422)
+
+
+def _wrong(pasted: Pasted) -> tuple[str, ...]:
+    if pasted.is_too_much:
+        return (f"more than {MOST_AT_ONCE:,} pages at once; import them from a file, below",)
+    more = pasted.refused - len(pasted.wrong)
+    told = (*pasted.wrong, f"and {count(more, 'line')} more") if more > 0 else pasted.wrong
+    return told or (() if pasted.pages else ("paste at least one URL, such as https://example.org/news",))
+
+
+async def _known(parts: Parts, pasted: Pasted) -> frozenset[str]:
+    if pasted.is_too_much or not pasted.pages:
+        return frozenset()
+    which = PageFilter(urls=tuple(page.url for page in pasted.pages))
+    return frozenset(row.url for row in await parts.store.pages(which, limit=MOST_AT_ONCE))
+
+
+@router.post("/pages/import")
+async def bring(
+    request: Request,
+    caller: Writing,
+    parts: Given,
+    jobs: Work,
+    file: UploadFile,
+    group: Annotated[str, Form()] = "",
+) -> Response:
+    """Import a list from a file, in a job."""
+    act, listed = actions.Act(jobs, caller), await keep(parts, _pieces(file))
+    taken = ListToTake(listed, name=file.filename or "list", group=group.strip() or "main")
+    return await await_job(request, await start_import(parts, act, taken), "/")
+
+
+async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:
+    """Yield the upload, to be copied: its file is deleted with the request."""
+    while piece := await file.read(_PIECE):
+        yield piece
+
+
+@router.post("/demo")
+async def begin(request: Request, caller: Writing, parts: Given) -> Response:
+    """Watch the demo site."""
+    await parts.service.demo.begin()
+    await audit(parts, caller, "demo.begin")
+    said = "The demo site is now watched. The first change comes within half a minute."
+    return go_on(request, PageListFilter(group=DEMO_GROUP).path(), said)
+
+
+@router.post("/demo/remove")
+async def end(request: Request, caller: Writing, parts: Given) -> Response:
+    """Delete the pages of the demo site."""
+    number = await parts.service.demo.end()
+    await audit(parts, caller, "demo.end", pages=number)
+    undo = Undo("/demo", "Undo: watch it again", {})
+    return go_on(request, "/", f"Removed the demo site and its {count(number, 'page')}.", undo=undo)
+
+
+# Bulk actions: run at once where they can be undone, else after a confirmation with the number of pages.
+
+
+Verb: TypeAlias = Literal["check", "pause", "resume", "move", "every", "remove"]
+_MOST_CHOSEN: Final = 1000
+_ID: Final = re.compile(r"[0-9]{1,18}")
+_OTHER: Final[dict[str, Verb]] = {"pause": "resume", "resume": "pause"}
+
+
+class Asking(Struct, frozen=True):
+    """The confirmation of an action: title and button, question, and consequences."""
+
+    verb: str
+    question: str
+    detail: str = ""
+
+
+_ASKING: Final[dict[str, Asking]] = {
+    "check": Asking("Check", "Check {} now?", "Each host is requested no faster than usual."),
+    "pause": Asking("Pause", "Pause {}?", "Paused pages are not checked until they are resumed."),
+    "resume": Asking("Resume", "Resume {}?", "Checks continue; overdue ones are spread out."),
+    "move": Asking("Move", "Move {} to the group {}?", "The group's settings apply from then on."),
+    "every": Asking("Set the interval", "Check {} every {}?", "It replaces their own interval or cron."),
+    "remove": Asking("Delete", "Delete {}, with history and texts?", "This cannot be undone."),
+}
+
+
+class BulkForm(Struct, frozen=True):
+    """The form of a bulk action: the action, and its pages."""
+
+    verb: Verb
+    ids: tuple[int, ...]
+    is_all: bool
+    asked: PageListFilter
+    value: str = ""
+
+    @property
+    def deed(self) -> actions.Deed:
+        """Return the action. Raises UsageError for an invalid value."""
+        match self.verb:
+            case "move":
+                return actions.read_deed("edit", group=self.value)
+            case "every":
+                return actions.read_deed("edit", settings={"every": self.value})
+            case _:
+                return actions.read_deed(self.verb)
+
+    @property
+    def meant(self) -> actions.Meant:
+        """The pages."""
+        return actions.Meant(query=self.asked.query) if self.is_all else actions.Meant(ids=self.ids)
+
+
+@router.post("/pages/bulk")
+async def bulk(
+    request: Request,
+    caller: Writing,
+    parts: Given,
+    jobs: Work,
+    asked: Annotated[PageListFilter, Form()],
+) -> Response:
+    """Run the action, or ask for confirmation."""
+    form = await request.form()
+    said = {name: str(form.get(name, "")) for name in ("verb", "scope", "to_group", "every", "confirmed")}
+    ids = [int(str(each)) for each in form.getlist("page") if _ID.fullmatch(str(each))]
+    verb = said["verb"]
+    if verb not in _ASKING:
+        return await list_page(request, parts, asked, wrong=["choose an action"])
+    value = {"move": said["to_group"], "every": said["every"]}.get(verb, "").strip()
+    wanted = BulkForm(verb, tuple(dict.fromkeys(ids))[:_MOST_CHOSEN], said["scope"] == "all", asked, value)  # type: ignore[arg-type] # judged above
+    try:
+        wrong = "" if wanted.is_all or wanted.ids else "select pages first, or all that match"
+        wanted.deed  # noqa: B018 - judged before anything is asked
+        number = await parts.store.tally_pages(asked.query) if wanted.is_all else len(wanted.ids)
+    except UsageError as exc:
+        wrong = str(exc)
+    if wrong:
+        chosen = Chosen(frozenset(wanted.ids), wanted.is_all, said["to_group"], said["every"])
+        return await list_page(request, parts, asked, wrong=[wrong.removeprefix("settings: ")], chosen=chosen)
+    if said["confirmed"] != "yes" and (wanted.is_all or verb in ("remove", "move", "every")):
+        return await _ask(request, wanted, count(number, "page"))
+    undo = await _undo(parts, wanted)
+    job = await actions.start_deed(parts, actions.Act(jobs, caller), wanted.meant, wanted.deed)
+    back = asked.path() if verb != "remove" else PageListFilter(group=asked.group).path()
+    return await await_job(request, job, back, undo=undo)
+
+
+async def _ask(request: Request, wanted: BulkForm, pages: str) -> Response:
+    asking = _ASKING[wanted.verb]
+    values: dict[str, object] = {**wanted.asked.values, "verb": wanted.verb, "scope": "all" if wanted.is_all else ""}
+    values["to_group" if wanted.verb == "move" else "every"] = wanted.value
+    if not wanted.is_all:
+        values["page"] = [str(each) for each in wanted.ids]
+    return await page(
+        request,
+        "confirm.html",
+        title=f"{asking.verb} {pages}",
+        question=asking.question.format(pages, wanted.value),
+        detail=asking.detail,
+        path="/pages/bulk",
+        values=values,
+        verb=f"{asking.verb} {pages}",
+        back=wanted.asked.path(),
+        danger=wanted.verb == "remove",
+    )
+
+
+async def _undo(parts: Parts, wanted: BulkForm) -> Undo | None:
+    """Make the undo for individually selected pages: exactly those that will change."""
+    other = _OTHER.get(wanted.verb)
+    if other is None or wanted.is_all:
+        return None
+    rows = await parts.store.pages_by_id(wanted.ids)
+    changing = [str(row.id) for row in rows if row.paused == (wanted.verb == "resume")]
+    if not changing:
+        return None
+    values = {**wanted.asked.values, "verb": other, "scope": "", "page": changing}
+    return Undo("/pages/bulk", f"Undo: {other} {count(len(changing), 'page')}", values)

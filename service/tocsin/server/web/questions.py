@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
+from collections.abc import Mapping, Sequence
+from datetime import tzinfo
+from typing import Annotated, Final, Literal, get_args
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from msgspec import Struct
 
 from tocsin.errors import BadUrl
-from tocsin.model import Instruction
+from tocsin.model import Instant, Instruction, JobRow, KnownCopy, QuestionRow
 from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.decisions import STAYING, answer_question, lift_standing_answer
 from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.moments import read_moment
-from tocsin.server.parts import Given
+from tocsin.server.parts import Given, Parts
 from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import CAUSES, count, fitting, fitting_by, local_path, weight, zone_named
 from tocsin.server.web.notices import go_on
 from tocsin.server.web.rendering import page
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import tzinfo
-
-    from tocsin.model import Instant, JobRow, KnownCopy, QuestionRow
-    from tocsin.server.parts import Parts
-
 
 Kind = Literal["again", "never", "until-major", "drop", "copy"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)

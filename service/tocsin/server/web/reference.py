@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from msgspec import Struct
 
+from tocsin.model import JsonObject
 from tocsin.server.access.rights import Reading
 from tocsin.server.web.rendering import page
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tocsin.model import JsonObject
 
 router = APIRouter(include_in_schema=False)
 

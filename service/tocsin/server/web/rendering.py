@@ -9,33 +9,27 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Coroutine, Iterable
 from datetime import UTC
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
+from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 from msgspec import Struct
+from starlette.responses import Response
 
-from tocsin.model import AlertQuery, BoundedCount, PageQuery, Scope, View
+from tocsin.model import AlertQuery, BoundedCount, Instant, PageQuery, Scope, View
 from tocsin.server.access.origins import SENDER, Sender
 from tocsin.server.access.rights import CALLER, Caller
+from tocsin.server.parts import Parts
+from tocsin.server.problems import Problem
 from tocsin.server.web import formatting
 from tocsin.server.web.notices import find
 from tocsin.server.web.static_files import asset_path
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterable
-
-    from fastapi import Request
-    from jinja2.runtime import Context
-    from starlette.responses import Response
-
-    from tocsin.model import Instant
-    from tocsin.server.parts import Parts
-    from tocsin.server.problems import Problem
-
 
 T = TypeVar("T")
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.inspect import BoolType, LiteralType
@@ -13,13 +14,8 @@ from tocsin.configuration.convert import NotAllowed, to_json, to_setting
 from tocsin.configuration.template import KEYS, SECTIONS
 from tocsin.configuration.tree import PAGE_KEYS, Path, dotted, pattern, type_at, walk
 from tocsin.errors import SettingsError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tocsin.model import JsonObject
-    from tocsin.settings import Settings
-
+from tocsin.model import JsonObject
+from tocsin.settings import Settings
 
 SECRET_KEYS: Final = ("auth", "proxy", "headers", "cookies")  # Secret settings, which forms neither show nor keep.
 FORM_KEYS: Final = tuple(key for key in PAGE_KEYS if key not in SECRET_KEYS)

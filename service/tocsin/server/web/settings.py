@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Form, Query, Request
@@ -11,6 +12,7 @@ from msgspec import Struct
 
 from tocsin.configuration import resolve_page_origins, resolve_readable
 from tocsin.configuration.secrets import mask_settings
+from tocsin.model import GroupRow, JsonObject
 from tocsin.server.access.rights import Administering, Reading, Writing
 from tocsin.server.actions import Act, Stale, edit_defaults, remove_group, revision_of
 from tocsin.server.jobs import PATIENCE_S, Work
@@ -27,12 +29,7 @@ from tocsin.server.web.setting_forms import (
     read_settings_form,
     sections,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tocsin.model import GroupRow, JsonObject
-    from tocsin.settings import PageSettings
+from tocsin.settings import PageSettings
 
 router = APIRouter(include_in_schema=False)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from fastapi import APIRouter, HTTPException, Request, Response
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 router = APIRouter(include_in_schema=False)
 

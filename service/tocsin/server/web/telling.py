@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import Struct
 
 from tocsin import events
+from tocsin.model import AlertRow, Instant, JsonObject
 from tocsin.server.web.formatting import failure, is_web
 from tocsin.spec.microdata.changes.words import tell_changes
-
-if TYPE_CHECKING:
-    from tocsin.model import AlertRow, Instant, JsonObject
 
 _LABELS: Final[dict[str, tuple[str, str]]] = {
     events.CHANGED: ("Changed", "minor"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from collections.abc import Mapping
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
@@ -11,19 +12,13 @@ from tocsin.errors import UsageError
 from tocsin.model import Scope
 from tocsin.server.access.auditing import audit
 from tocsin.server.access.credentials import digest_of, new_token
-from tocsin.server.access.rights import Administering, Reading
+from tocsin.server.access.rights import Administering, Caller, Reading
 from tocsin.server.moments import read_moment
-from tocsin.server.parts import Given
+from tocsin.server.parts import Given, Parts
 from tocsin.server.web.formatting import zone_named
 from tocsin.server.web.notices import go_on
 from tocsin.server.web.rendering import page
 from tocsin.server.web.settings import tabs_at
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tocsin.server.access.rights import Caller
-    from tocsin.server.parts import Parts
 
 router = APIRouter(include_in_schema=False)
 

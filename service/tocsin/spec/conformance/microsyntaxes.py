@@ -6,15 +6,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from tocsin.spec.html.microsyntax import SPACE, ZS, lower_ascii, split_tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
 
 LONGEST_INTEGER = 4000
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
 
 # Scripts without spaces between words are compared by letter, with its marks: Thai, Lao, Burmese, Khmer, Chinese,
 # Japanese.

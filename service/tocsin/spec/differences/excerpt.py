@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from tocsin.spec.differences.compare import ends_sentence, split_sentences
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tocsin.spec.differences.compare import Difference, Kind, TextRun
+from tocsin.spec.differences.compare import Difference, Kind, TextRun, ends_sentence, split_sentences
 
 MOST_LETTERS = 2000
 MOST_SENTENCES = 50

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tocsin.spec.differences.compare import Difference, Kind
+from tocsin.spec.differences.compare import Difference, Kind
 
 # Equal lines that are shown before and after a change.
 AROUND = 3

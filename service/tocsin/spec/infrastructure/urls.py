@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from ipaddress import AddressValueError, IPv6Address
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import webencodings  # type: ignore[import-untyped]  # has no stubs
 
 from tocsin.spec.html import urls
 from tocsin.spec.html.decoding import decode, encoding_for
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from tocsin.spec.html.tree import Element
-
+from tocsin.spec.html.tree import Element
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*+):")
 _FUTURE_LITERAL = re.compile(r"\[v[0-9A-Fa-f]++\.[A-Za-z0-9._~!$&'()*+,;=:-]++\]", re.IGNORECASE)

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tocsin.errors import BadUrl, TooComplex
 from tocsin.spec.html.microsyntax import SPACE
 from tocsin.spec.html.page import find_page_encoding
 from tocsin.spec.html.search import holds_any, lower
-from tocsin.spec.html.tree import find_elements
+from tocsin.spec.html.tree import Element, find_elements
 from tocsin.spec.html.urls import watch_url
 from tocsin.spec.infrastructure.urls import Bases, resolve
 from tocsin.spec.links.http_dates import read_http_date, to_text
 from tocsin.spec.links.mset import MOST_CANDIDATES, MsetValue, parse_mset
 from tocsin.spec.links.relations import split_relations
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from tocsin.spec.html.tree import Element
-
 
 _MEMENTO_SIGNS: Final = (b"memento", b"timemap")
 _SIGNS: Final = (b"mset", *_MEMENTO_SIGNS)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 from tocsin.spec.html.microsyntax import SPACE, fold_space, lower_ascii, split_tokens
+from tocsin.spec.html.tree import Element, Tree
+from tocsin.spec.infrastructure.urls import Bases
 from tocsin.spec.links.relations import REGISTRY, SYNONYMS, LinkType, MadeLink, Relations, classify, split_relations
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from tocsin.spec.html.tree import Element, Tree
-    from tocsin.spec.infrastructure.urls import Bases
-
 
 # Text 003 has a small x alone, living HTML either (C-40); more than 18 digits are no size of anything.
 _SIZE: Final = re.compile(r"([1-9][0-9]{0,17})[xX]([1-9][0-9]{0,17})")

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tocsin.spec.html.microsyntax import REFRESH, SPACE, fold_space, lower_ascii, read_refresh, split_tokens
-from tocsin.spec.html.tree import read_pragma_language
+from tocsin.spec.html.tree import Element, Tree, read_pragma_language
 from tocsin.spec.infrastructure.urls import resolve
 from tocsin.spec.links.http_dates import read_http_date, to_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from tocsin.spec.html.tree import Element, Tree
-
 
 _SEPARATOR = re.compile(rf"[0-9.]*+[{SPACE}]*+[;,]?[{SPACE}]*+")
 _URL = re.compile(rf"[uU][rR][lL][{SPACE}]*+=[{SPACE}]*+")

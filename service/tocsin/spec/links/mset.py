@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from tocsin.spec.html.microsyntax import SPACE, lower_ascii
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
 from tocsin.spec.infrastructure.urls import is_valid_url, resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # The number of candidates of one value that are read.
 MOST_CANDIDATES = 1000

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from tocsin.spec.html.microsyntax import SPACE, lower_ascii, split_tokens
 from tocsin.spec.infrastructure.urls import is_absolute_url
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 class Effect(StrEnum):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from heapq import nsmallest
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tocsin.spec.html.document import to_meta
 from tocsin.spec.html.positions import FindingLevel, Found, Lines, PageFinding, PlacedMeta
@@ -21,9 +22,6 @@ from tocsin.spec.lint.metas import check_encodings, check_metas, check_robots
 from tocsin.spec.lint.microdata import check_microdata
 from tocsin.spec.lint.page import WrittenPage, open_page
 from tocsin.spec.topper.lint import find_topper_faults
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 # The number of findings of a page that are listed; the others are counted.
 MOST_FINDINGS: Final = 1000

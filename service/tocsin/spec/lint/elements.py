@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from tocsin.spec.html.microsyntax import SPACE, is_valid_hash_name, lower_ascii, split_tokens
 from tocsin.spec.html.page import Kind
-from tocsin.spec.html.positions import FindingLevel, Found
+from tocsin.spec.html.positions import FindingLevel, Found, PlacedElement
 from tocsin.spec.infrastructure.datetimes import (
     is_living_datetime,
     is_living_moment,
@@ -16,15 +16,8 @@ from tocsin.spec.infrastructure.datetimes import (
     parse_datetime,
     parse_vague,
 )
-from tocsin.spec.lint.page import shown
+from tocsin.spec.lint.page import WrittenPage, shown
 from tocsin.spec.topper.dates import is_token
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from tocsin.spec.html.positions import PlacedElement
-    from tocsin.spec.lint.page import WrittenPage
-
 
 # Pages that are served as XML.
 

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from tocsin.spec.html.microsyntax import SPACE, is_valid_boolean, is_valid_keyword, lower_ascii, split_tokens
-from tocsin.spec.html.positions import FindingLevel, Found
+from tocsin.spec.html.positions import FindingLevel, Found, PlacedElement
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
 from tocsin.spec.infrastructure.urls import is_absolute_url, is_valid_url
 from tocsin.spec.links.links import read_sizes
 from tocsin.spec.links.mset import MOST_CANDIDATES, MsetProblem, parse_mset
-from tocsin.spec.links.relations import REGISTRY, SYNONYMS, Standing, check_rel
-from tocsin.spec.lint.page import MOST_TOKENS, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tocsin.spec.html.positions import PlacedElement
-    from tocsin.spec.links.relations import RelProblem
-    from tocsin.spec.lint.page import Value, WrittenPage
-
+from tocsin.spec.links.relations import REGISTRY, SYNONYMS, RelProblem, Standing, check_rel
+from tocsin.spec.lint.page import MOST_TOKENS, Value, WrittenPage, shown
 
 # Media queries, of which only the syntax is judged.
 

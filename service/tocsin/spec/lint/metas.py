@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from tocsin.spec.html.content_type import extract_encoding
 from tocsin.spec.html.decoding import BOMS, PRESCAN_BYTES, encoding_for, prescan
 from tocsin.spec.html.microsyntax import SPACE, lower_ascii, read_refresh
 from tocsin.spec.html.page import Kind, is_encoding_declared
-from tocsin.spec.html.positions import FindingLevel, Found
+from tocsin.spec.html.positions import FindingLevel, Found, PlacedElement
 from tocsin.spec.links.http_dates import read_http_date
-from tocsin.spec.lint.page import MOST_TOKENS, shown
+from tocsin.spec.lint.page import MOST_TOKENS, WrittenPage, shown
 from tocsin.spec.robots.directives import KNOWN_TERMS, ROBOTS, VALUED_TERMS, name_of
 from tocsin.spec.topper.state import TOPPER_FIELDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tocsin.spec.html.positions import PlacedElement
-    from tocsin.spec.lint.page import WrittenPage
-
 
 # What meta elements ask of robots.
 

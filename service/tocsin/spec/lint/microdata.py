@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tocsin.spec.html.microsyntax import SPACE, is_valid_boolean, split_tokens
-from tocsin.spec.html.positions import MICRODATA, FindingLevel, Found, read_marked_places
+from tocsin.spec.html.positions import MICRODATA, FindingLevel, Found, PlacedElement, read_marked_places
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
 from tocsin.spec.infrastructure.urls import is_absolute_url, is_valid_url
-from tocsin.spec.lint.page import shown
+from tocsin.spec.lint.page import WrittenPage, shown
 from tocsin.spec.lint.vocabulary import Fault, find_card_faults, find_event_faults
 from tocsin.spec.microdata.reading.crawl import Crawl
 from tocsin.spec.microdata.reading.items import ItemsOfMarks
-from tocsin.spec.microdata.values import HCARD, VEVENT, WORK, Item, ValueKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from tocsin.spec.html.positions import PlacedElement
-    from tocsin.spec.lint.page import WrittenPage
-    from tocsin.spec.microdata.values import Microdata, Property
-
+from tocsin.spec.microdata.values import HCARD, VEVENT, WORK, Item, Microdata, Property, ValueKind
 
 # The items of a page as the checker's rules see them: each with its place in the page's text.
 

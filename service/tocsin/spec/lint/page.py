@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import TYPE_CHECKING
 
 from tocsin.spec.html.decoding import decode
 from tocsin.spec.html.microsyntax import SPACE
 from tocsin.spec.html.page import Kind, find_kind, find_page_encoding
-from tocsin.spec.html.positions import read_places, read_xml_places, value_span
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from tocsin.spec.html.positions import PlacedElement, Places
+from tocsin.spec.html.positions import PlacedElement, Places, read_places, read_xml_places, value_span
 
 # The number of tokens of one attribute that are read.
 MOST_TOKENS = 1000

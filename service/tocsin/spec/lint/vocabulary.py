@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Final, NamedTuple
 
 from tocsin.spec.html.microsyntax import is_valid_nonneg
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
@@ -16,6 +17,7 @@ from tocsin.spec.microdata.vocabulary import (
     EVENT,
     NAME_PARTS,
     TYPES,
+    Term,
     ValueForm,
     is_later,
     is_valid_geo,
@@ -24,11 +26,6 @@ from tocsin.spec.microdata.vocabulary import (
     is_when,
     parse_duration,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
-
-    from tocsin.spec.microdata.vocabulary import Term
 
 # A message lists the known names only up to here.
 _MOST_NAMES: Final = 8

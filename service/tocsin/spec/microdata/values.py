@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from tocsin.spec.html.microsyntax import split_tokens
-
-if TYPE_CHECKING:
-    from typing import TypeAlias
 
 HCARD: Final = "http://microformats.org/profile/hcard"
 VEVENT: Final = "http://microformats.org/profile/hcalendar#vevent"
@@ -109,5 +106,4 @@ class Microdata:
     is_cut: bool = False
 
 
-if TYPE_CHECKING:
-    Value: TypeAlias = str | Item
+Value: TypeAlias = str | Item

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from msgspec import Struct
 
 from tocsin.spec.html.microsyntax import SPACE, lower_ascii
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # The meta name that speaks to every robot.
 ROBOTS = "robots"

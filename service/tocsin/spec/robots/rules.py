@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from tocsin.spec.html.urls import host_and_origin, resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 # No library: the line that decided must be named, and matching must be linear in the length of the URL.
 _PLAIN = re.compile(r"[A-Za-z0-9._~/-]*").fullmatch

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from tocsin.spec.signals import SIGNALS, content
-from tocsin.spec.signals.fingerprint import Content  # noqa: TC001 - decoded by its type
+from tocsin.spec.signals.fingerprint import Content
 from tocsin.spec.signals.signal import Seen
 
 if TYPE_CHECKING:

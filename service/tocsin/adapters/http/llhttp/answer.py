@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 from tocsin.adapters.http.decoding import LEAST_PIECE_BYTES, Body, NotDecodable, TooLong
 from tocsin.adapters.http.wording import one_line
-
-if TYPE_CHECKING:
-    from tocsin.model import HopRequest
+from tocsin.model import HopRequest
 
 MOST_INTERIM: Final = 5
 # All headers of an answer and of the interim answers before it.

@@ -7,21 +7,16 @@ import os
 import select
 import ssl
 import time
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
-from tocsin.adapters.http.budget import BodiesTooLarge
-from tocsin.adapters.http.deadlines import TURN_S, DeadlineMissed, Phase
+from tocsin.adapters.http.budget import BodiesTooLarge, BodyBudget
+from tocsin.adapters.http.deadlines import TURN_S, DeadlineMissed, DeadlineSweep, Phase
 from tocsin.adapters.http.decoding import NotDecodable, TooLong
 from tocsin.adapters.http.llhttp.answer import AnswerReader, BrokenAnswer, Disconnected
+from tocsin.adapters.http.llhttp.encryption import TlsLayer
 from tocsin.adapters.http.tls import UntrustedCertificate, WatchedTls
 from tocsin.adapters.http.wording import one_line
-from tocsin.model import FailureKind, HopResponse
-
-if TYPE_CHECKING:
-    from tocsin.adapters.http.budget import BodyBudget
-    from tocsin.adapters.http.deadlines import DeadlineSweep
-    from tocsin.adapters.http.llhttp.encryption import TlsLayer
-    from tocsin.model import HopRequest
+from tocsin.model import FailureKind, HopRequest, HopResponse
 
 BUFFER_BYTES: Final = 256 * 1024
 DRAINED_S: Final = 2.0

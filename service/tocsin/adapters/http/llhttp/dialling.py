@@ -6,31 +6,29 @@ import asyncio
 import os
 import socket
 import ssl
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 import aiohappyeyeballs
+from aiohappyeyeballs import AddrInfoType
 
-from tocsin.adapters.http.deadlines import Phase
-from tocsin.adapters.http.llhttp.connection import HttpConnection, NotConnected, handshake_failed
-from tocsin.adapters.http.llhttp.encryption import SessionKey, TlsLayer
+from tocsin.adapters.http.addresses import AddressPolicy
+from tocsin.adapters.http.budget import BodyBudget
+from tocsin.adapters.http.deadlines import DeadlineSweep, Phase, RequestWatch
+from tocsin.adapters.http.llhttp.connection import (
+    ConnectionOwner,
+    HttpConnection,
+    NotConnected,
+    ReadBuffers,
+    handshake_failed,
+)
+from tocsin.adapters.http.llhttp.encryption import SessionKey, TlsLayer, TlsSessions
+from tocsin.adapters.http.llhttp.head import Proxy, SiteOrigin
 from tocsin.adapters.http.llhttp.tunnel import Tunnel
-from tocsin.adapters.http.resolver import AddressRefused, NameNotResolved
+from tocsin.adapters.http.resolver import AddressRefused, NameCache, NameNotResolved
 from tocsin.adapters.http.wording import one_line
 from tocsin.errors import shortage_of
 from tocsin.model import FailureKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from aiohappyeyeballs import AddrInfoType
-
-    from tocsin.adapters.http.addresses import AddressPolicy
-    from tocsin.adapters.http.budget import BodyBudget
-    from tocsin.adapters.http.deadlines import DeadlineSweep, RequestWatch
-    from tocsin.adapters.http.llhttp.connection import ConnectionOwner, ReadBuffers
-    from tocsin.adapters.http.llhttp.encryption import TlsSessions
-    from tocsin.adapters.http.llhttp.head import Proxy, SiteOrigin
-    from tocsin.adapters.http.resolver import NameCache
 
 # Source: RFC 8305, 5, "Connection Attempt Delay".
 _NEXT_ADDRESS_S: Final = 0.25

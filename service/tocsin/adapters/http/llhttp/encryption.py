@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ssl
 from collections import OrderedDict
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tocsin.adapters.http.tls import WatchedTls
+from tocsin.adapters.http.tls import WatchedTls
 
 MOST_SESSIONS: Final = 2000
 MOST_SEEN: Final = 20_000

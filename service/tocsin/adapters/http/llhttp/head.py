@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
+import ssl
 from base64 import b64encode
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import unquote
 
 from tocsin.adapters.http.decoding import ACCEPTED
-
-if TYPE_CHECKING:
-    import ssl
-
-    from tocsin.adapters.http.tls import TlsContexts
-    from tocsin.model import HopRequest
+from tocsin.adapters.http.tls import TlsContexts
+from tocsin.model import HopRequest
 
 ACCEPT: Final = "text/html,application/xhtml+xml,*/*;q=0.8"
 MOST_ORIGINS: Final = 16_384

@@ -6,18 +6,15 @@ import asyncio
 import resource
 import sys
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import Final
 
 from tocsin.adapters.http.addresses import AddressPolicy
+from tocsin.adapters.http.deadlines import RequestWatch
+from tocsin.adapters.http.llhttp.connection import HttpConnection
+from tocsin.adapters.http.llhttp.dialling import Dialler
+from tocsin.adapters.http.llhttp.head import Proxy, SiteOrigin
 from tocsin.errors import Shortage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tocsin.adapters.http.deadlines import RequestWatch
-    from tocsin.adapters.http.llhttp.connection import HttpConnection
-    from tocsin.adapters.http.llhttp.dialling import Dialler
-    from tocsin.adapters.http.llhttp.head import Proxy, SiteOrigin
 
 KEPT_IDLE_S: Final = 15.0
 MOST_IDLE_BYTES: Final = 64 * 2**20

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-from tocsin.spec.microdata.changes.matching import Sameness, match_items
-from tocsin.spec.microdata.values import Item
+from tocsin.spec.microdata.changes.matching import Pair, Sameness, match_items
+from tocsin.spec.microdata.values import Item, Microdata, Value
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tocsin.spec.microdata.changes.matching import Pair
-    from tocsin.spec.microdata.values import Microdata, Value
-
-    Kind: TypeAlias = Literal["added", "removed", "changed"]
+Kind: TypeAlias = Literal["added", "removed", "changed"]
 
 _MOST_CHANGES: Final = 1_000
 # Values of both sides, of items that differ; properties that items share are compared for each of them.

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from tocsin.spec.microdata.changes.comparing import ItemChange, ItemChanges
 from tocsin.spec.microdata.changes.matching import label_of
-from tocsin.spec.microdata.values import Item
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tocsin.spec.microdata.changes.comparing import ItemChange, ItemChanges
-    from tocsin.spec.microdata.values import Value
+from tocsin.spec.microdata.values import Item, Value
 
 MOST_CHANGES: Final = 100
 MOST_BYTES: Final = 32 * 2**10

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from tocsin.spec.html.microsyntax import split_tokens
 from tocsin.spec.microdata.reading.packing import SHORTENED
-from tocsin.spec.microdata.values import Item
+from tocsin.spec.microdata.values import Item, Microdata, Value
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-
-    from tocsin.spec.microdata.values import Microdata, Value
-
-
-if TYPE_CHECKING:
-    Said: TypeAlias = Mapping[str, Hashable]
-    Values: TypeAlias = Mapping[str, Sequence[Value]]
-    _Key: TypeAlias = Callable[["Placed"], Hashable | None]
+Said: TypeAlias = Mapping[str, Hashable]
+Values: TypeAlias = Mapping[str, Sequence[Value]]
+_Key: TypeAlias = Callable[["Placed"], Hashable | None]
 
 # Names of properties by which people know an item, in this order.
 LABELS: Final = ("name", "summary", "fn", "title", "headline")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tocsin.spec.infrastructure.unsafe import safe_line
 from tocsin.spec.microdata.changes.matching import LABELS
 from tocsin.spec.microdata.reading.packing import LONGEST, MOST_BYTES, MOST_ITEMS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _MOST_CHARS: Final = 200
 _MOST_VALUES: Final = 8

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 from uuid import NAMESPACE_URL, uuid5
 
 from tocsin.spec.html.microsyntax import lower_ascii, split_tokens
 from tocsin.spec.html.page import Kind
+from tocsin.spec.html.tree import Element
 from tocsin.spec.html.writing import is_xml, read_markup, write_html, write_xml, xml_text, xml_value
-from tocsin.spec.infrastructure.datetimes import is_valid_global, parse_datetime, parse_vague
+from tocsin.spec.infrastructure.datetimes import VagueMoment, is_valid_global, parse_datetime, parse_vague
 from tocsin.spec.infrastructure.urls import SUB_DELIMS, UCSCHAR, UNRESERVED, Bases, percent, write_iri
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-    from typing import TypeAlias
-
-    from tocsin.spec.html.tree import Element
-    from tocsin.spec.infrastructure.datetimes import VagueMoment
-
 
 _RANKS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _HEADINGS: Final = frozenset({*_RANKS, "hgroup"})
@@ -498,5 +492,4 @@ def _to_rfc3339(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-if TYPE_CHECKING:
-    Profile: TypeAlias = Literal["export", "text"]
+Profile: TypeAlias = Literal["export", "text"]

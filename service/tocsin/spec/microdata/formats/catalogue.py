@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace as with_fields
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, cast
+from datetime import datetime
+from typing import Final, Literal, TypeAlias, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,14 +14,8 @@ from msgspec.structs import replace
 from tocsin.errors import UsageError
 from tocsin.spec.html.microsyntax import fold_space
 from tocsin.spec.microdata.formats import ALL
-from tocsin.spec.microdata.values import HCARD, VEVENT, Microdata
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import datetime
-
-    from tocsin.spec.microdata.formats.content_lines import Written
-    from tocsin.spec.microdata.values import Item
+from tocsin.spec.microdata.formats.content_lines import Written
+from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata
 
 # Named by each calendar; without a version, so that an upgrade changes no calendar.
 PRODUCT: Final = "-//Tocsin//Tocsin//EN"

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple, TypeAlias
 
 from tocsin.spec.html.microsyntax import SPACE
 from tocsin.spec.infrastructure.urls import is_absolute_url
+from tocsin.spec.microdata.values import Item, Property
 
-if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import TypeAlias
-
-    from tocsin.spec.microdata.values import Item, Property
-
-    Fold: TypeAlias = Callable[[str], str]
+Fold: TypeAlias = Callable[[str], str]
 
 # The longest file, about; what is beyond is left out, and reported.
 MOST_LETTERS: Final = 8 * 2**20

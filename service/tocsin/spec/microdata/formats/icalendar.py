@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple, TypeAlias
 from uuid import NAMESPACE_URL, uuid5
 
 from tocsin.spec.html.microsyntax import fold_space
@@ -36,14 +38,8 @@ from tocsin.spec.microdata.formats.times import (
     to_clock,
     write_zone,
 )
-from tocsin.spec.microdata.values import VEVENT, ValueKind
+from tocsin.spec.microdata.values import VEVENT, Item, Microdata, ValueKind
 from tocsin.spec.microdata.vocabulary import EVENT, ValueForm, is_on_earth, parse_duration
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from datetime import datetime
-
-    from tocsin.spec.microdata.values import Item, Microdata
 
 # The value as the file has it, and its parameters.
 _Line: TypeAlias = tuple[str, list[tuple[str, str]]]

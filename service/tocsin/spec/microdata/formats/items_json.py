@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from tocsin.spec.microdata.values import Item
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tocsin.spec.microdata.values import Microdata, Property, Value
+from tocsin.spec.microdata.values import Item, Microdata, Property, Value
 
 # Of one document: items that share others by itemref can make a tree larger than any memory.
 MOST_LETTERS: Final = 16 * 1024 * 1024

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from string import ascii_lowercase, ascii_uppercase
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tocsin.spec.html.microsyntax import split_tokens
-from tocsin.spec.html.tree import read_pragma_language, read_tree
+from tocsin.spec.html.tree import Element, Tree, read_pragma_language, read_tree
 from tocsin.spec.infrastructure.urls import SUB_DELIMS, UCSCHAR, UNRESERVED, Bases, is_absolute_url
 from tocsin.spec.microdata.formats.rdf_terms import (
     LONGEST_IRI,
@@ -18,7 +19,10 @@ from tocsin.spec.microdata.formats.rdf_terms import (
     UNNAMED,
     Blank,
     Iri,
+    Literal,
+    Node,
     Statements,
+    Term,
     Triples,
     escape_short,
     statements_of,
@@ -26,15 +30,7 @@ from tocsin.spec.microdata.formats.rdf_terms import (
     to_literal,
 )
 from tocsin.spec.microdata.reading.items import read_items
-from tocsin.spec.microdata.values import Item, ValueKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tocsin.spec.html.tree import Element, Tree
-    from tocsin.spec.microdata.formats.rdf_terms import Literal, Node, Term
-    from tocsin.spec.microdata.values import Microdata, Property
-
+from tocsin.spec.microdata.values import Item, Microdata, Property, ValueKind
 
 TYPE: Final = Iri(f"{RDF}type")
 # The cost, in letters, of each item of a remembered path, which takes as many bytes.

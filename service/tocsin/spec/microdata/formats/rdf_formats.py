@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from io import BytesIO
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rdflib import BNode, Graph, URIRef
 from rdflib import Literal as RdfLiteral
@@ -18,15 +19,9 @@ from rdflib.namespace import RDF as RDFLIB_RDF
 from rdflib.plugins.serializers.jsonld import Converter
 from rdflib.plugins.serializers.turtle import OBJECT, TurtleSerializer
 from rdflib.plugins.shared.jsonld.context import Context
+from rdflib.term import Identifier, Node
 
-from tocsin.spec.microdata.formats.rdf_terms import RDF, XSD, Blank, Iri, Literal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from rdflib.term import Identifier, Node
-
-    from tocsin.spec.microdata.formats.rdf_terms import Term, Triple
+from tocsin.spec.microdata.formats.rdf_terms import RDF, XSD, Blank, Iri, Literal, Term, Triple
 
 _KNOWN: Final = MappingProxyType(
     {

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
+from typing import Final, NamedTuple, NoReturn, TypeAlias
 
 from tocsin.spec.infrastructure.urls import percent
-
-if TYPE_CHECKING:
-    from typing import TypeAlias
 
 RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 XSD: Final = "http://www.w3.org/2001/XMLSchema#"
@@ -168,6 +165,5 @@ def statements_of(body: bytes) -> Statements:
     return Statements(letters=min(_LEAST_LETTERS + _TIMES * len(body), MOST_LETTERS))
 
 
-if TYPE_CHECKING:
-    Node: TypeAlias = Iri | Blank
-    Term: TypeAlias = Iri | Blank | Literal
+Node: TypeAlias = Iri | Blank
+Term: TypeAlias = Iri | Blank | Literal

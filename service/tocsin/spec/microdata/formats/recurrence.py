@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tocsin.spec.infrastructure.datetimes import is_valid_date
-from tocsin.spec.microdata.formats.times import to_utc
-
-if TYPE_CHECKING:
-    from tocsin.spec.microdata.formats.times import When
+from tocsin.spec.microdata.formats.times import When, to_utc
 
 _WEEKDAY = "(?:SU|MO|TU|WE|TH|FR|SA)"
 _LONGEST = 1000

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from tocsin.spec.html.microsyntax import SPACE
 from tocsin.spec.infrastructure.datetimes import is_valid_date, parse_datetime
-
-if TYPE_CHECKING:
-    from tocsin.spec.microdata.formats.content_lines import Sheet
+from tocsin.spec.microdata.formats.content_lines import Sheet
 
 _DAY = r"(?P<year>[0-9]{4})(?P<dash>-?)(?P<month>[0-9]{2})(?P=dash)(?P<day>[0-9]{2})"
 _CLOCK = r"(?P<hour>[0-9]{2}):?(?P<minute>[0-9]{2})(?::?(?P<second>[0-9]{2})(?P<fraction>\.[0-9]++)?)?"

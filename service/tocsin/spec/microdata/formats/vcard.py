@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TypeAlias
 from urllib.parse import unquote
 
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
@@ -24,7 +25,7 @@ from tocsin.spec.microdata.formats.content_lines import (
     tell_unfit,
 )
 from tocsin.spec.microdata.formats.times import normalise
-from tocsin.spec.microdata.values import HCARD, ValueKind
+from tocsin.spec.microdata.values import HCARD, Item, Microdata, Property, ValueKind
 from tocsin.spec.microdata.vocabulary import (
     ADDRESS_LISTS,
     ADDRESS_PARTS,
@@ -34,11 +35,6 @@ from tocsin.spec.microdata.vocabulary import (
     is_on_earth,
     is_valid_tz,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from tocsin.spec.microdata.values import Item, Microdata, Property
 
 _Parameters: TypeAlias = list[tuple[str, str]]
 # The value as the file has it, and its parameters.

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
 
+from tocsin.spec.html.marked import Mark, MarkedPage
 from tocsin.spec.html.microsyntax import split_tokens
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import TypeAlias
-
-    from tocsin.spec.html.marked import Mark, MarkedPage
-
-    Step: TypeAlias = tuple[int, Mark, str | None, bool]
-    """A mark's place, the mark, its itemprop, and whether it is an item."""
+Step: TypeAlias = tuple[int, Mark, str | None, bool]
+"""A mark's place, the mark, its itemprop, and whether it is an item."""
 
 # The owner of an element that is in no item.
 NOWHERE: Final = -1

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
-from tocsin.spec.html.marked import MOST_MARKS, SHALLOW, read_marked
+from tocsin.spec.html.marked import MOST_MARKS, SHALLOW, Mark, MarkedPage, read_marked
 from tocsin.spec.html.microsyntax import split_tokens
 from tocsin.spec.html.search import holds_any
 from tocsin.spec.html.tree import HTML, Element
 from tocsin.spec.infrastructure.urls import Bases
 from tocsin.spec.microdata.reading.crawl import NOWHERE, Crawl
 from tocsin.spec.microdata.values import Item, Microdata, Property, TextProperty, ValueKind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tocsin.spec.html.marked import Mark, MarkedPage
 
 # Of all items of a page together; an itemref may give the same thousand to each of a thousand items.
 MOST_PROPERTIES: Final = 1_000_000

@@ -7,20 +7,16 @@ items, all items in tree order, problems, and whether it is cut. An item is `[ty
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 from isal import isal_zlib
 
 from tocsin.errors import DamagedItems
-from tocsin.spec.microdata.values import Item, Microdata, Property, ValueKind
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tocsin.spec.microdata.values import Value
+from tocsin.spec.microdata.values import Item, Microdata, Property, Value, ValueKind
 
 # Of a page, items within items included.
 MOST_ITEMS: Final = 1_000
