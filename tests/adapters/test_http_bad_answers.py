@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import gzip
 import zlib
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.origin import Origin, Page, RawOrigin, Talk, cut, endless, hang, port_of_nobody, reset
 from tests.wire import PATIENT_S, client_tls, fetcher, request, server_tls, short, zipped
+from tocsin.adapters.http.wording import LONGEST, one_line
 from tocsin.errors import FetchError, FetchFailed, FetchRefused
-from tocsin.model import FailureKind
+from tocsin.model import FailureKind, HopResponse
 
 if TYPE_CHECKING:
-    import asyncio
+    from collections.abc import Callable
+
 
 OK = b"HTTP/1.1 200 OK\r\n"
 LONG = OK + b"Content-Length: 99999999999\r\n\r\n"
@@ -262,3 +268,133 @@ async def test_a_proxy_that_refuses_is_a_failure_to_connect() -> None:
             await client.get(request("https://a.example/", proxy=proxy.url("")))
 
     assert caught.value.kind == FailureKind.CONNECT
+
+
+PIECES = [
+    b"HTTP/1.1 200 OK\r\n",
+    b"HTTP/1.0 203 \r\n",
+    b"HTTP/1.1 100 Continue\r\n\r\n",
+    b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n",
+    b"HTTP/9.9 200 OK\r\n",
+    b"HTTP/1.1 99999 OK\r\n",
+    b"HTTP/1.1 304 Not Modified\r\n",
+    b"Content-Length: 5\r\n",
+    b"Content-Length: 0\r\n",
+    b"Content-Length: 5, 5\r\n",
+    b"Transfer-Encoding: chunked\r\n",
+    b"Transfer-Encoding: gzip, chunked\r\n",
+    b"Content-Encoding: gzip\r\n",
+    b"Content-Encoding: deflate\r\n",
+    b"Content-Encoding: \xff\r\n",
+    b"Connection: close\r\n",
+    b"Connection: upgrade\r\nUpgrade: websocket\r\n",
+    b"Content-Type: \xe9; charset=\x80\r\n",
+    b"Set-Cookie: \xff=\x01\r\n",
+    b": empty\r\n",
+    b" folded\r\n",
+    b"\r\n",
+    b"\n",
+    b"5\r\nhello\r\n",
+    b"0\r\n\r\n",
+    b"5;ext=\x00\r\nhello\r\n",
+    b"hello",
+    gzip.compress(b"hello"),
+    b"\x00",
+]
+ANSWERS = st.lists(st.sampled_from(PIECES) | st.binary(max_size=20), max_size=12).map(b"".join)
+
+
+async def fetch_twice(answer: bytes) -> list[FetchError | HopResponse]:
+    """What two requests in one session get; the second meets what the first one left on the connection."""
+    ends: list[FetchError | HopResponse] = []
+    async with RawOrigin(answer, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi") as origin, fetcher() as client:
+        for _ in range(2):
+            try:
+                ends.append(await client.get(request(origin.url(), total_s=30.0)))
+            except FetchError as exc:
+                ends.append(exc)
+    return ends
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(ANSWERS | ANSWERS.map(lambda rest: b"HTTP/1.1 200 OK\r\n" + rest))
+def test_no_bytes_are_too_strange_for_a_request_to_end(answer: bytes) -> None:
+    first, second = asyncio.run(fetch_twice(answer))
+
+    assert isinstance(first, FetchError | HopResponse)
+    assert isinstance(second, HopResponse)
+    assert second.body == b"hi"
+
+
+@given(st.text(alphabet=st.characters()) | st.binary().map(lambda raw: raw.decode("utf-8", "surrogateescape")))
+def test_what_others_said_is_one_line_that_every_encoding_can_carry(text: str) -> None:
+    said = one_line(text)
+
+    assert said.encode()
+    assert len(said) <= max(LONGEST, len("str"))
+    assert said.isprintable() or all(letter.isspace() or letter.isprintable() or ord(letter) > 0x9F for letter in said)
+    assert not set(said) & {"\n", "\r", "\x1b", "\0", "\x85", "\u2028"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("http://ann:secret@:1", "http://***@:1"),
+        ("cannot use https://ann:a@b@proxy.example/ for it", "cannot use https://***@proxy.example/ for it"),
+        ("//ann@host", "//***@host"),
+        ("http://ann:a#b@proxy:1", "http://***@proxy:1"),
+        ("http://ann:a?b@proxy:1", "http://***@proxy:1"),
+        ("http://ann:a\\b@proxy:1", "http://***@proxy:1"),
+        ("https://a.example/?from=ann@b.example", "https://a.example/?from=ann@b.example"),
+        ("mail to ann@host", "mail to ann@host"),
+        ("first\nsecond", "first"),
+        ("red \x1b[31m text\x07", "red \ufffd[31m text\ufffd"),
+    ],
+)
+def test_credentials_and_controls_do_not_stay(text: str, said: str) -> None:
+    assert one_line(text) == said
+
+
+@pytest.mark.parametrize(
+    ("url", "proxy"),
+    [
+        ("https://a.example/", lambda port: f"http://ann:secret@127.0.0.1:{port}"),
+        ("https://a.example/", lambda _port: "http://ann:secret@127.0.0.1:1"),
+        ("https://a.example/", lambda _port: "http://ann:secret@nowhere.invalid:1"),
+        ("http://a.example/", lambda _port: "http://ann:secret@:1"),
+        ("http://a.example/", lambda _port: "ftp://ann:secret@127.0.0.1/"),
+        ("http://a.example/", lambda port: f"http://ann:sec/ret@127.0.0.1:{port}"),
+        ("http://a.example/", lambda port: f"http://ann:sec#ret@127.0.0.1:{port}"),
+    ],
+)
+async def test_a_proxy_is_never_named_with_its_password(url: str, proxy: Callable[[int], str]) -> None:
+    async with (
+        RawOrigin(b"HTTP/1.1 407 \x1b[31m\xff ann:secret\r\nContent-Length: 0\r\n\r\n") as refusing,
+        fetcher() as client,
+    ):
+        with pytest.raises(FetchError) as caught:
+            await client.get(request(url, proxy=proxy(refusing.port)))
+
+    assert "//ann" not in str(caught.value)
+    assert "\x1b" not in str(caught.value)
+    assert str(caught.value).encode()
+
+
+async def test_a_proxy_is_given_the_password_that_its_url_carries() -> None:
+    async with RawOrigin(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi") as proxy, fetcher() as client:
+        await client.get(request("http://a.example/", proxy=proxy.url("").replace("//", "//ann:secret@")))
+
+    assert b"Proxy-Authorization: Basic YW5uOnNlY3JldA==\r\n" in proxy.heads[0]
+
+
+async def test_credentials_in_a_url_are_neither_sent_nor_shown() -> None:
+    empty = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+    async with RawOrigin(empty, b"nonsense\r\n\r\n", keep=True) as origin, fetcher() as client:
+        url = origin.url("/a@b").replace("//", "//ann:secret@")
+        answer = await client.get(request(url))
+        with pytest.raises(FetchError) as caught:
+            await client.get(request(url))
+
+    assert answer.url == origin.url("/a@b")
+    assert b"Authorization" not in origin.heads[0]
+    assert "ann" not in str(caught.value)

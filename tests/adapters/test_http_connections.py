@@ -1,21 +1,35 @@
-"""Connections: kept, lost, cancelled, and only to addresses that may be dialled."""
+"""Connections: kept, lost, cancelled, bounded in memory and time, and only to addresses that may be dialled."""
 
 from __future__ import annotations
 
 import asyncio
+import gc
+import random
 import socket
+import tracemalloc
+from typing import TYPE_CHECKING, cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.fakes import settle
 from tests.nameserver import NameServer
-from tests.origin import Origin, Page, RawOrigin, cut, endless, hang
-from tests.wire import fetcher, request
-from tocsin.adapters.http.llhttp import pool
+from tests.origin import Origin, Page, RawOrigin, Talk, cut, endless, hang
+from tests.wire import client_tls, fetcher, request, server_tls, zipped
+from tocsin.adapters.http import budget
+from tocsin.adapters.http.budget import room_for_bodies
+from tocsin.adapters.http.deadlines import DeadlineMissed, DeadlineSweep, Phase
+from tocsin.adapters.http.llhttp import connection, pool
+from tocsin.adapters.http.llhttp.answer import AnswerReader
 from tocsin.adapters.http.llhttp.dialling import PLAIN_IDLE_BYTES
-from tocsin.errors import FetchFailed, FetchRefused
+from tocsin.errors import FetchError, FetchFailed, FetchRefused
 from tocsin.model import FailureKind
-from tocsin.settings import NetworkSettings
+from tocsin.settings import Deadlines, FetchSettings, NetworkSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 NOWHERE = NetworkSettings()
@@ -301,3 +315,320 @@ async def test_an_answer_that_is_shorter_than_the_cut_is_whole() -> None:
         answer = await client.get(request(origin.url(), cut_at=5))
 
     assert (answer.body, answer.cut) == (b"hello", False)
+
+
+PIECE = b"1\r\nx\r\n"
+MANY = 60_000
+IN_BITS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + PIECE * MANY + b"0\r\n\r\n"
+
+
+class SlowLoop:
+    """A loop whose time passes when a test says so, and which may be late with what was to be called."""
+
+    def __init__(self) -> None:
+        self.now_s = 1000.0
+        self._next: tuple[float, Callable[[], None]] | None = None
+
+    def time(self) -> float:
+        """The time."""
+        return self.now_s
+
+    def call_at(self, when: float, call: Callable[[], None]) -> object:
+        """Remember a call."""
+        self._next = (when, call)
+        return object()
+
+    def pass_by(self, seconds: float) -> None:
+        """Let time pass, with every call made when it is due."""
+        until = self.now_s + seconds
+        while self._next is not None and self._next[0] <= until:
+            (due, call), self._next = self._next, None
+            self.now_s = max(self.now_s, due)
+            call()
+        self.now_s = until
+
+    def be_busy(self, seconds: float) -> None:
+        """Let time pass in which nothing is called; what was due is called late."""
+        self.now_s += seconds
+        self.pass_by(0.0)
+
+
+class Waiting:
+    """A request that is watched."""
+
+    def __init__(self, sweep: DeadlineSweep, within_s: float) -> None:
+        self._until = sweep.listening_s() + within_s
+        self.is_late = False
+        sweep.add(self)
+
+    def check(self, now: float) -> None:
+        """See whether it is late."""
+        self.is_late = now >= self._until
+
+    def interrupt(self, why: Exception) -> None:
+        """Never called: the budget does."""
+        raise why
+
+
+@pytest.fixture
+def slow_loop(monkeypatch: pytest.MonkeyPatch) -> SlowLoop:
+    """What a sweep takes for the running loop."""
+    slow = SlowLoop()
+    monkeypatch.setattr(asyncio, "get_running_loop", lambda: cast("asyncio.AbstractEventLoop", slow))
+    return slow
+
+
+def test_a_deadline_is_met_by_the_time_in_which_the_loop_could_listen(slow_loop: SlowLoop) -> None:
+    sweep = DeadlineSweep(Deadlines())
+    waiting = Waiting(sweep, 10.0)
+
+    slow_loop.pass_by(4.0)
+    slow_loop.be_busy(60.0)
+    slow_loop.pass_by(5.5)
+    was_late = waiting.is_late
+    slow_loop.pass_by(1.0)
+
+    assert (was_late, waiting.is_late) == (False, True)
+
+
+def test_a_deadline_that_begins_while_the_loop_is_busy_is_not_shorter(slow_loop: SlowLoop) -> None:
+    sweep = DeadlineSweep(Deadlines())
+    Waiting(sweep, 100.0)
+    slow_loop.now_s += 30.0
+    waiting = Waiting(sweep, 10.0)
+
+    slow_loop.be_busy(15.0)
+    slow_loop.pass_by(9.5)
+
+    assert not waiting.is_late
+
+
+async def test_an_answer_that_waits_in_its_socket_is_read_before_its_deadline_ends_it() -> None:
+    async with fetcher() as client:
+
+        async def answer_late(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+            # It is in the socket by now, and nothing has read it.
+            sweep = client._sweep
+            assert sweep is not None
+            for watch in tuple(sweep._watches):
+                watch.check(float("inf"))
+
+        async with RawOrigin(answer_late) as origin:
+            answer = await client.get(request(origin.url()))
+
+    assert answer.body == b"hello"
+
+
+async def test_a_server_that_said_nothing_is_late_at_its_deadline() -> None:
+    async with fetcher() as client:
+
+        async def say_nothing(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+            sweep = client._sweep
+            assert sweep is not None
+            for watch in tuple(sweep._watches):
+                watch.check(float("inf"))
+
+        async with RawOrigin(say_nothing) as origin:
+            with pytest.raises(Exception, match="within 60 s") as caught:
+                await client.get(request(origin.url()))
+
+    missed = caught.value.__cause__
+    assert isinstance(missed, DeadlineMissed)
+    assert missed.phase is Phase.FIRST_BYTE
+
+
+@pytest.mark.parametrize("tls", [False, True])
+async def test_a_long_answer_is_read_in_several_turns_of_the_loop(tls: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001 - a column
+    turn, fed = 0, list[tuple[int, int]]()
+    feed = AnswerReader.feed
+
+    def count_turns() -> None:
+        nonlocal turn
+        turn += 1
+        loop.call_soon(count_turns)
+
+    def note(reader: AnswerReader, data: bytes) -> None:
+        fed.append((turn, len(data)))
+        feed(reader, data)
+
+    loop = asyncio.get_running_loop()
+    monkeypatch.setattr(AnswerReader, "feed", note)
+    monkeypatch.setattr(connection, "TURN_S", 0.0)
+    async with (
+        RawOrigin(IN_BITS, tls=server_tls() if tls else None) as origin,
+        fetcher(tls=client_tls() if tls else None) as client,
+    ):
+        loop.call_soon(count_turns)
+        answer = await client.get(request(origin.url()))
+
+    assert answer.body == b"x" * MANY
+    assert max(size for _, size in fed) <= 32 * 1024
+    long = [number for number, size in fed if size == 32 * 1024]
+    assert len(long) == len(set(long))
+
+
+async def test_a_body_in_chunks_of_one_byte_gives_the_loop_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "TURN_S", 0.0)
+    turns = 0
+
+    async def take_turns() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    async with RawOrigin(IN_BITS) as origin, fetcher() as client, asyncio.TaskGroup() as group:
+        beside = group.create_task(take_turns())
+        answer = await client.get(request(origin.url()))
+        beside.cancel()
+
+    assert answer.body == b"x" * MANY
+    assert turns > len(IN_BITS) // (32 * 1024)
+
+
+MIB = 2**20
+START = b"HTTP/1.1 200 OK\r\n\r\n"
+
+
+def stalls_after(body_bytes: int) -> Talk:
+    """Send so much, and then nothing more, without an end."""
+    return stalls_with(START + bytes(body_bytes))
+
+
+def stalls_with(start: bytes) -> Talk:
+    """Send this, and then nothing more."""
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(start)
+        await writer.drain()
+        await reader.read()
+
+    return talk
+
+
+async def test_where_bodies_take_too_much_together_the_longest_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "USUAL_BODY_BYTES", 1)
+    limits = FetchSettings(max_body=64 * 1024)
+    is_given_up = asyncio.Event()
+
+    async def short(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(START + bytes(200_000))
+        await is_given_up.wait()
+
+    async with (
+        RawOrigin(stalls_after(900_000)) as first,
+        RawOrigin(short) as second,
+        fetcher(limits=limits) as client,
+        asyncio.TaskGroup() as group,
+    ):
+        longest = group.create_task(kind_of(client.get(request(first.url()))))
+        await first.asked.wait()
+        other = group.create_task(kind_of(client.get(request(second.url()))))
+        longest.add_done_callback(lambda _: is_given_up.set())
+
+    assert longest.result() == (FetchFailed, FailureKind.TOO_LARGE)
+    assert other.result() == (object, "received")
+
+
+async def kind_of(asking: object) -> tuple[type, str]:
+    try:
+        await asking  # type: ignore[misc] # whatever is awaited
+    except FetchError as exc:
+        return type(exc), exc.kind
+    return object, "received"
+
+
+async def test_fifty_endless_answers_take_no_more_memory_than_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "LONGEST_BODIES", 4)
+    limits = FetchSettings(max_body=2 * MIB, in_flight=50)
+    bound = room_for_bodies(limits)
+    async with RawOrigin(endless(START, bytes(65536))) as hostile, Origin() as origin, fetcher(limits=limits) as client:
+        origin.pages["/"] = Page("well")
+        tracemalloc.start()
+        try:
+            async with asyncio.TaskGroup() as group:
+                asking = [
+                    group.create_task(kind_of(client.get(request(hostile.url(), max_body=2 * MIB)))) for _ in range(50)
+                ]
+                answers = [group.create_task(client.get(request(origin.url("/")))) for _ in range(5)]
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+
+    assert {kind for _, kind in (task.result() for task in asking)} == {FailureKind.TOO_LARGE}
+    assert [task.result().body for task in answers] == [b"well"] * 5
+    assert peak < bound + 16 * MIB + 50 * MIB  # of each connection, what was read and not yet taken
+
+
+async def test_a_body_that_was_received_leaves_its_room() -> None:
+    async with Origin() as origin, fetcher() as client:
+        origin.pages["/"] = Page(bytes(MIB))
+        for _ in range(3):
+            await client.get(request(origin.url("/")))
+
+        assert client.held_bytes == 0
+
+
+async def test_a_body_given_up_by_its_own_last_piece_interrupts_nothing_that_comes_after(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(budget, "LONGEST_BODIES", 1)
+    monkeypatch.setattr(budget, "USUAL_BODY_BYTES", 1)
+    async with Origin() as origin, fetcher(limits=FetchSettings(max_body=64 * 1024)) as client:
+        origin.pages["/"] = Page(bytes(70_000))
+
+        assert await kind_of(client.get(request(origin.url("/")))) == (FetchFailed, FailureKind.TOO_LARGE)
+        await asyncio.sleep(0)
+        assert client.held_bytes == 0
+
+
+@pytest.mark.parametrize("coding", [b"", b"Content-Encoding: gzip\r\n"])
+async def test_a_body_that_failed_is_let_go_of_without_the_collector(coding: bytes) -> None:
+    body = bytes(MIB) if not coding else zipped(random.Random(1).randbytes(MIB))[:-100]  # noqa: S311 - to be long
+    start = b"HTTP/1.1 200 OK\r\n" + coding + b"Content-Length: 2000000\r\n\r\n" + body
+    for total_s in (0.2, 2.0, 20.0):
+        async with RawOrigin(stalls_with(start)) as origin, fetcher() as client:
+            gc.collect()
+            gc.disable()
+            tracemalloc.start()
+            try:
+                failures = [await kind_of(client.get(request(origin.url(), total_s=total_s))) for _ in range(5)]
+                kept, peak = tracemalloc.get_traced_memory()
+            finally:
+                tracemalloc.stop()
+                gc.enable()
+
+        assert failures == [(FetchFailed, FailureKind.TIMEOUT)] * 5
+        assert kept < MIB / 4
+        if peak > MIB:
+            # A machine that took longer than that to bring a body has more time.
+            break
+
+    assert peak > MIB
+
+
+@pytest.mark.parametrize(
+    ("settings", "room"),
+    [
+        (FetchSettings(), 160 * MIB),
+        (FetchSettings(max_body=MIB), 125 * MIB),
+        (FetchSettings(max_body=MIB, in_flight=1), 16 * MIB),
+    ],
+)
+def test_there_is_room_for_some_of_the_longest_or_for_usual_ones(settings: FetchSettings, room: int) -> None:
+    assert room_for_bodies(settings) == room
+
+
+@given(fetchers=st.integers(1, 16), in_flight=st.integers(1, 2000), max_body=st.integers(1, 64 * MIB))
+def test_bodies_have_one_bound_for_all_fetchers_together(fetchers: int, in_flight: int, max_body: int) -> None:
+    settings = FetchSettings(in_flight=in_flight, max_body=max_body)
+
+    each = room_for_bodies(settings, fetchers=fetchers)
+
+    assert max_body <= each
+    assert each * fetchers <= room_for_bodies(settings)
+
+
+def test_a_body_of_the_greatest_length_has_room_however_many_fetchers_there_are() -> None:
+    assert room_for_bodies(FetchSettings(max_body=MIB, in_flight=1), fetchers=100) == MIB

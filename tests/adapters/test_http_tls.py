@@ -1,9 +1,10 @@
-"""Encrypted connections: whom they trust, what the user may accept, and how their end is known."""
+"""Encrypted connections: trust, accepted certificates, resumed sessions, and how their end is known."""
 
 from __future__ import annotations
 
 import socket
 import ssl
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,9 @@ import pytest
 
 from tests.origin import Origin, Page, RawOrigin, tunnel_to
 from tests.wire import CERTIFICATE, client_tls, fetcher, request, server_tls
-from tocsin.adapters.http.tls import accepted_of, fingerprint_of, why_untrusted
+from tocsin.adapters.http.llhttp import encryption
+from tocsin.adapters.http.llhttp.encryption import SessionKey, TlsLayer, TlsSessions
+from tocsin.adapters.http.tls import TlsContexts, accepted_of, fingerprint_of, why_untrusted
 from tocsin.cli.doctor.machine import examine_authorities
 from tocsin.errors import FetchFailed
 from tocsin.model import FailureKind
@@ -20,6 +23,7 @@ from tocsin.settings import HostRule, HostSettings
 if TYPE_CHECKING:
     import asyncio
     from pathlib import Path
+
 
 SHOWN = fingerprint_of(ssl.PEM_cert_to_DER_cert(CERTIFICATE.read_text().partition("-----BEGIN PRIVATE KEY")[0]))
 OTHER = "sha256:" + 64 * "0"
@@ -182,3 +186,183 @@ def test_where_a_certificate_is_not_valid_now_our_clock_is_shown(code: int, said
     why = why_untrusted(said, code, datetime(2001, 2, 3, 4, 5, tzinfo=UTC), has_authorities=True)
 
     assert why == f"{said} by the clock of this machine, which shows 2001-02-03 04:05 UTC"
+
+
+VERSIONS = [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3]
+
+
+class Listening:
+    """A server that closes each connection after its answer, and notes how it began."""
+
+    def __init__(self, version: ssl.TLSVersion) -> None:
+        context = server_tls()
+        context.maximum_version = version
+        self.resumed: list[bool] = []
+        self.origin = RawOrigin(self._talk, tls=context)
+
+    async def _talk(self, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.resumed.append(writer.get_extra_info("ssl_object").session_reused)
+        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("accepted", [{}, {"127.0.0.1": SHOWN}])
+async def test_who_is_dialled_again_and_again_is_greeted_shortly(
+    version: ssl.TLSVersion, accepted: dict[str, str]
+) -> None:
+    server = Listening(version)
+    async with server.origin as origin, fetcher(tls=client_tls(), accepted=accepted) as client:
+        for _ in range(5):
+            assert (await client.get(request(origin.url()))).body == b"hi"
+
+    assert server.resumed == [False, False, True, True, True]
+
+
+async def test_T60_a_fresh_session_resumes_nothing() -> None:
+    server = Listening(ssl.TLSVersion.TLSv1_3)
+    async with server.origin as origin, fetcher(tls=client_tls()) as client:
+        for _ in range(3):
+            await client.get(request(origin.url()))
+        async with client.fresh() as session:
+            for _ in range(3):
+                await session.get(request(origin.url()))
+
+    assert server.resumed == [False, False, True, False, False, False]
+
+
+async def test_a_server_that_forgot_a_session_is_greeted_at_length() -> None:
+    first, second = Listening(ssl.TLSVersion.TLSv1_3), Listening(ssl.TLSVersion.TLSv1_3)
+    # The port is never free, so that nobody else can have it between the two.
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+        async with fetcher(tls=client_tls()) as client:
+            await first.origin.start(on=bound.dup())
+            url = first.origin.url()
+            for _ in range(3):
+                await client.get(request(url))
+            await first.origin.stop()
+            await second.origin.start(on=bound.dup())
+            for _ in range(2):
+                assert (await client.get(request(url))).body == b"hi"
+            await second.origin.stop()
+
+    assert (first.resumed[-1], second.resumed) == (True, [False, True])
+
+
+def session_of(context: ssl.SSLContext) -> ssl.SSLSession:
+    """A session that was agreed in this context."""
+    session = shaken(context, None).session
+    assert session is not None
+    return session
+
+
+def shaken(context: ssl.SSLContext, session: ssl.SSLSession | None) -> ssl.SSLObject:
+    """A connection of TLS 1.2 with ourselves."""
+    wires = [ssl.MemoryBIO() for _ in range(4)]
+    serving = server_tls()
+    serving.maximum_version = ssl.TLSVersion.TLSv1_2
+    server = serving.wrap_bio(wires[0], wires[1], server_side=True)
+    client = context.wrap_bio(wires[2], wires[3], server_hostname="127.0.0.1", session=session)
+    for side in (client, server, client, server, client):
+        with suppress(ssl.SSLWantReadError):
+            side.do_handshake()
+        wires[0].write(wires[3].read())
+        wires[2].write(wires[1].read())
+    return client
+
+
+class Clock:
+    now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def test_sessions_are_kept_apart_by_context_name_and_port() -> None:
+    one, other = client_tls(), client_tls()
+    sessions = TlsSessions(Clock())
+    sessions.keep(SessionKey(one, "a.example", 443), session_of(one))
+
+    assert sessions.get(SessionKey(one, "a.example", 443)) is not None
+    assert sessions.get(SessionKey(other, "a.example", 443)) is None
+    assert sessions.get(SessionKey(one, "b.example", 443)) is None
+    assert sessions.get(SessionKey(one, "a.example", 8443)) is None
+
+
+def test_a_session_is_forgotten_when_its_certificate_has_not_been_seen_for_a_day() -> None:
+    context, clock = client_tls(), Clock()
+    sessions, key = TlsSessions(clock), SessionKey(context, "a.example", 443)
+    sessions.keep(key, session_of(context))
+
+    clock.now_s = encryption.LONGEST_SESSION_S - 1
+    assert sessions.get(key) is not None
+    clock.now_s += 1
+    assert sessions.get(key) is None
+    assert len(sessions) == 0
+
+
+def test_the_session_that_was_used_longest_ago_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encryption, "MOST_SESSIONS", 2)
+    context = client_tls()
+    session, sessions = session_of(context), TlsSessions(Clock())
+    keys = [SessionKey(context, name, 443) for name in ("a.example", "b.example", "c.example")]
+    for key in keys[:2]:
+        sessions.keep(key, session)
+    sessions.get(keys[0])
+
+    sessions.keep(keys[2], session)
+
+    assert [sessions.get(key) is not None for key in keys] == [True, False, True]
+
+
+def test_only_who_was_dialled_not_long_ago_is_worth_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encryption, "MOST_SEEN", 2)
+    context, clock = client_tls(), Clock()
+    sessions = TlsSessions(clock)
+    first, second, third = (SessionKey(context, name, 443) for name in ("a.example", "b.example", "c.example"))
+
+    assert [sessions.is_worth_it(key) for key in (first, first, second, first)] == [False, True, False, True]
+    clock.now_s = encryption.WORTH_IT_S + 1
+    assert not sessions.is_worth_it(first)
+    assert [sessions.is_worth_it(key) for key in (second, third, first)] == [False, False, False]
+
+
+def test_a_handshake_that_fails_drops_its_session() -> None:
+    context = TlsContexts({}, client_tls()).of("https://127.0.0.1/")
+    sessions, key = TlsSessions(Clock()), SessionKey(context, "127.0.0.1", 443)
+    sessions.keep(key, session_of(context))
+    connection = TlsLayer(key, sessions)
+    connection.handshake()
+    connection.take(b"no TLS at all")
+
+    with pytest.raises(ssl.SSLError):
+        connection.handshake()
+
+    assert sessions.get(key) is None
+
+
+def test_what_is_wrong_behind_encrypted_bytes_takes_nothing_from_them() -> None:
+    context = TlsContexts({}, client_tls()).of("https://127.0.0.1/")
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    server = server_tls().wrap_bio(incoming, outgoing, server_side=True)
+    connection, room = TlsLayer(SessionKey(context, "127.0.0.1", 443), None), memoryview(bytearray(100))
+    while not connection.handshake():
+        incoming.write(connection.pending())
+        with suppress(ssl.SSLWantReadError):
+            server.do_handshake()
+        connection.take(outgoing.read())
+    incoming.write(connection.pending())
+    server.do_handshake()
+    server.write(b"hello")
+
+    connection.take(outgoing.read() + b"HTTP/1.1 200 OK")
+
+    assert bytes(room[: connection.read_into(room)]) == b"hello"
+    with pytest.raises(ssl.SSLError):
+        connection.read_into(room)
+
+
+@pytest.mark.parametrize("accepted", [{}, {"a.example": SHOWN}])
+def test_a_server_cannot_have_hands_shaken_again_and_again(accepted: dict[str, str]) -> None:
+    context = TlsContexts(accepted, client_tls()).of("https://a.example/")
+
+    assert context.options & ssl.OP_NO_RENEGOTIATION

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import resource
+import subprocess
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 FEW = 64
 CONFIGURATION = """\
@@ -104,3 +106,29 @@ async def test_T60_a_check_that_may_open_few_files_receives_every_page_and_blame
     outcomes = Counter(json.loads(line)["outcome"] for line in out.splitlines())
     assert outcomes == {"first": 60}, err.decode()
     assert process.returncode == 0
+
+
+_LOW = 128
+_LIMITS = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))"
+_WORK = """
+from tocsin.app.executing import execute
+
+async def limits():
+    return resource.getrlimit(resource.RLIMIT_NOFILE)
+
+print(execute(limits()))
+"""
+
+
+def _limits_at_work(soft: int, hard: int) -> str:
+    program = _LIMITS.format(soft=soft, hard=hard) + _WORK
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return run.stdout.strip()
+
+
+def test_as_many_files_are_opened_as_the_machine_allows() -> None:
+    assert _limits_at_work(_LOW, 2 * _LOW) == str((2 * _LOW, 2 * _LOW))
+
+
+def test_a_limit_that_stands_is_kept() -> None:
+    assert _limits_at_work(_LOW, _LOW) == str((_LOW, _LOW))

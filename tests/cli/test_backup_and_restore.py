@@ -1,3 +1,5 @@
+"""`tocsin backup` and `tocsin restore`: everything comes back except the access of people."""
+
 from __future__ import annotations
 
 import os
@@ -7,7 +9,7 @@ import sqlite3
 import threading
 from contextlib import closing, contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,6 +20,7 @@ from tocsin.spec.topper.table import RECORD_0
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
 
 A, B = "https://example.org/a", "https://example.org/b"
 ABSENT = " ".join([""] * 49)
@@ -327,3 +330,43 @@ def test_rotation_needs_a_name_that_says_when(installation: Installation, copy: 
     assert (plain.status, odd.status) == (2, 2)
     assert "a name with the time" in plain.err
     assert "unknown part %j; use" in odd.err
+
+
+def stands(installation: Installation) -> dict[str, Any]:
+    return {record["name"]: record["state"] for record in installation.call("token", "list").records}
+
+
+def backed_up(installation: Installation, folder: Path) -> str:
+    file = str(folder / "copy.db")
+    assert installation.call("store", "backup", file).status == 0
+    return file
+
+
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_a_token_that_was_revoked_since_the_backup_stays_revoked(
+    installation: Installation, tmp_path: Path, *, is_damaged: bool
+) -> None:
+    installation.call("token", "add", "left", "--scope", "admin")
+    installation.call("token", "add", "stays", "--scope", "admin")
+    copy = backed_up(installation, tmp_path)
+    installation.call("token", "revoke", "left")
+    if is_damaged:
+        (installation.folder / "tocsin.db").write_bytes(b"no store at all" * 500)
+
+    answer = installation.call("store", "restore", "--replace", "--yes", copy)
+
+    assert answer.status == 0
+    # Who was sent away is known only to the store that is replaced.
+    assert stands(installation) == {"left": "in force" if is_damaged else "revoked", "stays": "in force"}
+
+
+def test_a_backup_of_before_the_first_token_does_not_open_the_service(
+    installation: Installation, tmp_path: Path
+) -> None:
+    installation.call("watch", "add", "--no-check", "https://example.org/")
+    copy = backed_up(installation, tmp_path)
+    installation.call("token", "add", "ops", "--scope", "admin")
+
+    installation.call("store", "restore", "--replace", "--yes", copy)
+
+    assert stands(installation) == {"ops": "in force"}

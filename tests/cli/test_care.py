@@ -1,20 +1,31 @@
+"""Commands that care for the store: export, import, check, migrate, prune, doctor."""
+
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import io
+import json
 import socket
 import sqlite3
+import sys
 from contextlib import closing
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tocsin.adapters.stores import open_store
+from tocsin.cli.__main__ import run
 from tocsin.model import AlertDraft
-from tocsin.spec.topper.table import RECORD_0
+from tocsin.spec.topper.state import EMPTY
+from tocsin.spec.topper.table import RECORD_0, TableRecord, write_record
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.cli.calling import Installation
+
 
 A = "https://example.org/a"
 ABSENT = " ".join([""] * 49)
@@ -382,3 +393,73 @@ def test_the_doctor_finds_a_state_of_a_time_that_is_yet_to_come(installation: In
     records = installation.call("doctor", "--no-settings").records
 
     assert any("The clock was set back: a state has the time 9999" in record["finding"] for record in records)
+
+
+OLD_TABLE = f'{RECORD_0}1 https://example.org/a {ABSENT}2026-11-21T09:00:00Z "mine"\n'
+
+
+def test_pruning_tells_what_it_forgot_by_kind(installation: Installation) -> None:
+    installation.call("table", "import", installation.write("states.txt", OLD_TABLE))
+    with closing(sqlite3.connect(installation.folder / "tocsin.db")) as db, db:
+        db.execute(
+            "insert into states (page_id, first_at, last_at, storings, in_table, fields) "
+            "select page_id, 1, 2, 1, 0, fields from states"
+        )
+
+    first = installation.call("store", "prune", "--older", "1d", "--yes").records[0]
+    again = installation.call("store", "prune", "--older", "1d", "--yes").records[0]
+
+    assert (first["rows"], first["forgotten"]["states"], first["forgotten"]["alerts"]) == (1, 1, 0)
+    assert (again["rows"], again["forgotten"]) == (0, {})
+
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+RECORDS = [TableRecord(number, f"https://example.org/{number % 2}", EMPTY, NOON, None) for number in range(1, 4)]
+
+SMALL_TABLE = "".join((RECORD_0, *map(write_record, RECORDS))).encode()
+
+
+def test_verify_counts_a_table_and_names_its_digest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "t.txt"
+    file.write_bytes(SMALL_TABLE)
+
+    assert run(["table", "verify", str(file)]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "file": str(file),
+        "records": 3,
+        "pages": 2,
+        "digest": f"sha256:{hashlib.sha256(SMALL_TABLE).hexdigest()}",
+    }
+
+
+def test_verify_reads_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SMALL_TABLE)))
+
+    assert run(["table", "verify", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["records"] == 3
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (SMALL_TABLE[:-1], ":4:94: cut off: "),
+        (SMALL_TABLE.replace(b"\n3 ", b"\n2 "), ":4:1: record number: 2 is repeated"),
+        (SMALL_TABLE + b"\xff\n", ":5:1: not UTF-8 at byte "),
+        (b"", ":1:1: no record 0: "),
+    ],
+)
+def test_verify_refuses_a_malformed_table_with_line_column_and_reason(
+    body: bytes, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "t.txt"
+    file.write_bytes(body)
+
+    assert run(["table", "verify", str(file)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"tocsin: {file}{message}")
+
+
+def test_a_table_that_is_not_there_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["table", "verify", str(tmp_path / "none")]) == 2
+    assert "No such file or directory; name a readable file" in capsys.readouterr().err

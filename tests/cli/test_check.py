@@ -1,3 +1,5 @@
+"""`tocsin check`: changes, robots.txt (LM-43), many pages."""
+
 from __future__ import annotations
 
 import asyncio
@@ -7,13 +9,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.test_terminal import typed
+from tests.fakes import START
 from tests.origin import Origin, Page
 from tocsin.adapters.stores import open_store
+from tocsin.cli.progress import steps
+from tocsin.cli.selection import select
+from tocsin.model import NewPage, PageFilter
+from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
     from tests.cli.calling import Answer, Installation
+
 
 KEYS = [
     "url",
@@ -220,3 +230,172 @@ def test_a_list_without_any_page_is_told_and_is_no_success(installation: Install
 
     assert answer.status == 1
     assert "contains no page" in answer.err
+
+
+ROBOTS = "User-agent: *\nDisallow: /\n\n# the bell\nUser-agent: Tocsin\nDisallow: /private/*\n"
+RULE = 'line 6: "Disallow: /private/*" for "User-agent: Tocsin" (line 5)'
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Origin]:
+    async with Origin() as origin:
+        origin.pages["/robots.txt"] = Page(ROBOTS, content_type="text/plain")
+        origin.pages["/private/a"] = Page("<title>x</title>")
+        yield origin
+
+
+async def test_LM43_a_check_tells_a_program_which_line_forbade_the_page(
+    installation: Installation, site: Origin
+) -> None:
+    answer = await asyncio.to_thread(installation.call, "check", site.url("/private/a"))
+
+    (record,) = answer.records
+    assert (record["outcome"], record["rule"]) == ("disallowed", RULE)
+    assert [request.path for request in site.log] == ["/robots.txt"]
+
+
+async def test_LM43_a_check_tells_a_person_which_line_forbade_the_page(
+    installation: Installation, site: Origin
+) -> None:
+    _, seen = await asyncio.to_thread(typed, installation, "check", site.url("/private/a"))
+
+    assert RULE in " ".join(seen.split())
+
+
+async def test_LM43_the_event_says_which_line_forbade_the_page(installation: Installation, site: Origin) -> None:
+    await asyncio.to_thread(installation.call, "check", site.url("/private/a"))
+
+    listed = await asyncio.to_thread(installation.call, "alerts", "list")
+    shown = await asyncio.to_thread(installation.call, "alerts", "show", str(listed.records[0]["id"]))
+
+    assert shown.records[0]["type"] == "tocsin.page.disallowed.v1"
+    assert shown.records[0]["event"]["data"]["robots"] == {"url": site.url("/robots.txt"), "rule": RULE}
+
+
+async def test_LM43_the_history_of_a_page_that_was_never_asked_for_says_which_line_forbade_it(
+    installation: Installation, site: Origin
+) -> None:
+    await asyncio.to_thread(installation.call, "check", site.url("/private/a"))
+
+    _, seen = await asyncio.to_thread(typed, installation, "history", site.url("/private/a"))
+
+    told = " ".join(seen.split())
+    assert f"Disallowed: {site.url('/private/a')}: forbidden by robots.txt: {RULE}" in told
+    assert "it is fetched as soon as its robots.txt allows it" in told
+    assert "check it with" not in told
+
+
+async def test_LM43_the_history_of_a_page_that_was_asked_for_before_says_so_beside_its_states(
+    installation: Installation, site: Origin
+) -> None:
+    site.pages["/news"] = Page("<title>x</title><meta name=created content=2026>")
+    await asyncio.to_thread(installation.call, "check", site.url("/news"))
+    site.pages["/news"] = Page(status=302, headers={"Location": "/private/a"})
+    await asyncio.to_thread(installation.call, "check", site.url("/news"))
+
+    _, seen = await asyncio.to_thread(typed, installation, "history", site.url("/news"))
+
+    told = " ".join(seen.split())
+    assert f"Disallowed: {site.url('/private/a')}: forbidden by robots.txt: {RULE}" in told
+    assert "created: 2026" in told
+
+
+async def test_LM43_the_list_says_which_line_forbids_a_page_and_of_many_how_to_learn_it(
+    installation: Installation, site: Origin
+) -> None:
+    urls = [site.url(f"/private/{number}") for number in range(7)]
+    await asyncio.to_thread(installation.call, "watch", "add", *urls)
+
+    _, seen = await asyncio.to_thread(typed, installation, "watch", "list")
+
+    told = " ".join(seen.split())
+    assert told.count(f": forbidden by robots.txt: {RULE}") == 5
+    assert "2 pages more disallowed; reasons: tocsin history URL" in told
+
+
+MANY = 2500
+
+
+def watch_many(installation: Installation, pages: int, host: str = "one.example") -> None:
+    """Import so many pages of a host."""
+    lines = "".join(f"https://{host}/{number}\n" for number in range(pages))
+    answer = installation.call("watch", "import", installation.write("list.txt", lines))
+    assert answer.records[0]["added"] == pages
+
+
+def test_all_pages_are_removed_however_many_there_are(installation: Installation) -> None:
+    watch_many(installation, MANY)
+
+    answer = installation.call("watch", "clear", "--yes")
+
+    assert answer.records == [{"pages": MANY, "removed": MANY, "dry_run": False}]
+    assert installation.call("watch", "list").records == []
+
+
+def test_an_edit_that_changes_what_it_selects_by_takes_every_page_once(installation: Installation) -> None:
+    watch_many(installation, MANY)
+
+    answer = installation.call("watch", "set", "--group", "main", "--move-to", "news")
+
+    assert answer.records[0]["pages"] == MANY
+    assert {page["group"] for page in installation.call("watch", "list").records} == {"news"}
+
+
+async def test_pages_that_are_added_later_are_not_meant(tmp_path: Path) -> None:
+    async with await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=False) as store:
+        await store.add_pages([new_page(0)], START)
+        selection = await select(store, (), PageFilter())
+        await store.add_pages([new_page(1)], START)
+
+        assert [page async for some in selection.batches(store) for page in some] == [1]
+
+
+async def test_whoever_interrupts_a_long_edit_is_told_how_far_it_came(capsys: pytest.CaptureFixture[str]) -> None:
+    async def work() -> None:
+        with steps("Removing", "removed", total=MANY) as on_step:
+            on_step(1000)
+            task.cancel()
+            await asyncio.sleep(0)
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(work(), name="edit")
+
+    told = "Interrupted: 1,000 pages of 2,500 removed; run the same command again to continue.\n"
+    assert capsys.readouterr().err == told
+
+
+def test_the_doctor_names_a_host_whose_pages_cannot_be_checked_in_time(installation: Installation) -> None:
+    installation.configure('[hosts.rules."one.example"]\ndelay = "2h"\n')
+    watch_many(installation, 13)
+
+    answer = installation.call("doctor", "--no-settings")
+
+    (found,) = [record for record in answer.records if "one.example" in record["finding"]]
+    assert answer.status == 1
+    assert found["wrong"]
+    assert found["finding"] == (
+        "Host one.example: 13 pages; at one every 2h, a round takes 26h at least, 1.1 times their interval of 24h."
+    )
+    assert 'hosts.rules."one.example".delay' in found["mend"]
+
+
+def test_the_list_says_that_a_host_is_crowded(installation: Installation) -> None:
+    installation.configure('[hosts.rules."one.example"]\ndelay = "2h"\n')
+    watch_many(installation, 13)
+
+    answer = installation.call("watch", "list")
+
+    assert len(answer.records) == 13
+    assert answer.err.startswith("CROWDED: one.example: 13 pages; ")
+
+
+def test_a_list_without_crowded_hosts_says_nothing_of_them(installation: Installation) -> None:
+    watch_many(installation, 2)
+
+    assert installation.call("watch", "list").err == ""
+
+
+def new_page(number: int) -> NewPage:
+    """A page to be watched."""
+    found = watch_url(f"https://one.example/{number}")
+    return NewPage(found.url, found.given, found.host, found.shard)

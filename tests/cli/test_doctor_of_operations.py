@@ -1,4 +1,4 @@
-"""What the doctor says of the service's address, of files, room, backups and the clock."""
+"""What the doctor says of the service's address, of files, room, backups, the clock and names."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.cli.calling import Installation
+
 
 A = "https://example.org/a"
 SOUND = '[instance]\ncontact = "mailto:us@example.org"\n[http]\nlisten = ""\n'
@@ -243,3 +244,16 @@ def test_a_running_engine_is_asked_and_not_displaced(sound: Installation, taken:
         lock.release()
 
     assert "A service uses this store, but there is no answer" in found
+
+
+def test_the_doctor_dials_no_address_that_is_refused(installation: Installation) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)  # noqa: FBT003 - the name of the method says it
+        text = f'[channels.ops]\ntype = "webhook"\nurl = "http://127.0.0.1:{server.getsockname()[1]}/"\n'
+        (installation.folder / "tocsin.toml").write_text(text)
+
+        answer = installation.call("doctor", "--no-settings")
+
+        with pytest.raises(BlockingIOError):
+            server.accept()
+    assert "is not contacted: 127.0.0.1 is a loopback address" in answer.out

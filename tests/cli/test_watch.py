@@ -1,3 +1,5 @@
+"""`tocsin watch`: adding, listing, changing and removing pages, with adaptive checking."""
+
 from __future__ import annotations
 
 import asyncio
@@ -9,6 +11,7 @@ from tests.origin import Origin, Page
 
 if TYPE_CHECKING:
     from tests.cli.calling import Installation
+
 
 A, B = "https://example.org/a", "https://example.org/b"
 
@@ -323,3 +326,204 @@ def test_a_declared_list_with_such_a_group_changes_nothing(installation: Install
 
     assert (answer.status, urls_of(installation)) == (2, [A])
     assert "group news: the group News differs only in capitals" in answer.err
+
+
+A, B = "https://example.org/a", "https://example.org/b"
+
+
+def settings_of(installation: Installation, url: str) -> object:
+    return next(record["settings"] for record in installation.call("watch", "list").records if record["url"] == url)
+
+
+def test_a_page_is_made_adaptive_within_its_own_bounds(installation: Installation) -> None:
+    installation.call("watch", "add", "--no-check", A, "--adaptive", "yes", "--every-min", "2h", "--every-max", "14d")
+    installation.call("watch", "add", "--no-check", B)
+
+    assert settings_of(installation, A) == {"adaptive": True, "every_min": "2h", "every_max": "14d"}
+    assert settings_of(installation, B) == {}
+
+
+def test_a_group_is_made_adaptive_and_a_page_of_it_is_not(installation: Installation) -> None:
+    installation.call("watch", "add", "--no-check", A, "--group", "news")
+
+    group = installation.call("watch", "set", "--group", "news", "--adaptive", "yes", "--every-max", "7d")
+    installation.call("watch", "set", A, "--adaptive", "no")
+
+    assert group.records[0]["set"] == {"adaptive": True, "every_max": "7d"}
+    assert settings_of(installation, A) == {"adaptive": False}
+
+
+def test_adaptive_checking_is_taken_back(installation: Installation) -> None:
+    installation.call("watch", "add", "--no-check", A, "--adaptive", "yes")
+
+    installation.call("watch", "set", A, "--unset", "adaptive")
+
+    assert settings_of(installation, A) == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--every-min", "2d", "--every-max", "1d"), "the least interval is longer"),
+        (("--adaptive", "yes", "--cron", "0 6 * * *"), "exclude each other"),
+        (("--adaptive", "often"), "--adaptive: pages.adaptive"),
+    ],
+)
+def test_what_cannot_hold_together_is_refused(installation: Installation, options: tuple[str, ...], words: str) -> None:
+    answer = installation.call("watch", "add", "--no-check", A, *options)
+
+    assert answer.status == 2
+    assert words in answer.err
+
+
+async def test_the_reason_for_the_next_check_is_stored_and_listed(installation: Installation) -> None:
+    async with Origin() as site:
+        url = site.url("/a")
+        await asyncio.to_thread(installation.call, "watch", "add", "--no-check", url, "--adaptive", "yes")
+        found = []
+        for version in ("2024", "2024", "2025"):
+            site.pages["/a"] = Page(f"<!doctype html><meta name=created content={version}><p>Text")
+            await asyncio.to_thread(installation.call, "check", url)
+            answer = await asyncio.to_thread(installation.call, "watch", "list")
+            found.append(str(answer.records[0]["next_why"]))
+
+    assert found[:2] == [
+        "adaptive: nothing known yet; every 24h",
+        "adaptive: changed in 0 of 1 checks; every 24h",
+    ]
+    assert found[2].startswith("adaptive: changed in 1 of 2 checks, about every ")
+
+
+A, B = "https://example.org/a", "https://example.org/b"
+
+
+def test_good_lines_are_taken_and_bad_ones_named_with_their_number(installation: Installation) -> None:
+    file = installation.write("pages.txt", f"\ufeffURL\r\n{A}\r\nftp://x/\r\n{A}\r\nexample.org/b\r\n{B}\r\n")
+
+    answer = installation.call("watch", "import", file)
+
+    assert answer.status == 1
+    told = {"file": file, "taken": True, "pages": 3, "added": 2, "known": 1, "refused": 2, "sitemaps": 0}
+    assert answer.records == [told]
+    assert [line.split(": ")[0] for line in answer.err.splitlines()] == [f"{file}:3", f"{file}:5"]
+    assert urls_of(installation) == [A, B]
+
+
+@pytest.mark.parametrize("stdin", [False, True])
+def test_strict_takes_nothing_if_a_line_is_bad(installation: Installation, stdin: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    text = f"{A}\nftp://x/\n"
+    file = "-" if stdin else installation.write("pages.txt", text)
+
+    answer = installation.call("watch", "import", "--strict", file, stdin=text)
+
+    assert answer.status == 1
+    assert answer.records[0]["taken"] is False
+    assert f"{file}:2: " in answer.err
+
+
+def test_a_dry_run_takes_nothing_and_tells_how_many_pages_it_could(installation: Installation) -> None:
+    answer = installation.call("watch", "import", "--dry-run", "-", stdin=f"{A}\nftp://x/\n{B}\n")
+
+    told = {"file": "-", "taken": False, "pages": 2, "added": 0, "known": 0, "refused": 1, "sitemaps": 0}
+    assert (answer.status, answer.records) == (1, [told])
+
+
+def test_strict_takes_a_list_without_bad_lines(installation: Installation) -> None:
+    answer = installation.call("watch", "import", "--strict", "-", stdin=f"{A}\n{B}\n")
+
+    assert answer.status == 0
+    assert urls_of(installation) == [A, B]
+
+
+def test_an_empty_list_is_told_with_what_a_list_is(installation: Installation) -> None:
+    answer = installation.call("watch", "import", installation.write("pages.txt", "\n# nothing\n"))
+
+    assert answer.status == 1
+    assert "contains no page; a list has one URL per line" in answer.err
+
+
+def test_words_that_are_too_long_refuse_their_line_alone(installation: Installation) -> None:
+    file = installation.write("pages.csv", f"url,text\n{A},{'x' * 254}\n{B},{'x' * 253}\n")
+
+    answer = installation.call("watch", "import", file)
+
+    assert answer.status == 1
+    assert f"{file}:2: the text" in answer.err
+    assert urls_of(installation) == [B]
+
+
+def test_a_setting_that_cannot_be_refuses_its_line_alone(installation: Installation) -> None:
+    file = installation.write("pages.csv", f"url,every\n{A},0s\n{B},6h\n")
+
+    answer = installation.call("watch", "import", file)
+
+    assert answer.status == 1
+    assert f"{file}:2: settings: pages.every: found" in answer.err
+    assert urls_of(installation) == [B]
+
+
+def test_the_sitemaps_of_an_index_are_named_for_the_user_to_fetch(installation: Installation) -> None:
+    text = "<sitemapindex><sitemap><loc>https://example.org/one.xml</loc></sitemap></sitemapindex>"
+
+    answer = installation.call("watch", "import", installation.write("sitemap.xml", text))
+
+    assert answer.status == 1
+    assert "a sitemap, which is not fetched: https://example.org/one.xml" in answer.err
+
+
+def test_a_file_that_is_not_there_is_refused(installation: Installation) -> None:
+    answer = installation.call("watch", "import", "nowhere.txt")
+
+    assert answer.status == 2
+    assert "nowhere.txt: No such file" in answer.err
+
+
+@pytest.mark.parametrize("kind", ["list", "csv", "opml"])
+def test_what_was_exported_is_imported_as_it_was(installation: Installation, kind: str) -> None:
+    installation.call("watch", "add", "--no-check", A, "--group", "news", "--text", '=1+1 "x" & <y>', "--every", "6h")
+    installation.call("watch", "add", "--no-check", B)
+    exported = installation.call("watch", "export", "--format", kind).out
+    installation.call("watch", "clear", "--yes")
+
+    answer = installation.call("watch", "import", "-", stdin=exported)
+
+    assert answer.records[0]["added"] == 2
+    page = installation.call("watch", "list", "--matching", "/a").records[0]
+    expected = {
+        "list": (None, "main", {}),
+        "csv": ('=1+1 "x" & <y>', "news", {"every": "6h"}),
+        "opml": ('=1+1 "x" & <y>', "news", {}),
+    }
+    assert (page["text"], page["group"], page["settings"]) == expected[kind]
+
+
+def test_T64_secrets_leave_only_with_the_users_word(installation: Installation) -> None:
+    installation.call("watch", "add", "--no-check", "https://user:s3cret@example.org/a", "--auth", "u:h1dden")
+
+    plain = installation.call("watch", "export", "--format", "csv").out
+    whole = installation.call("watch", "export", "--format", "csv", "--with-secrets").out
+
+    assert "s3cret" not in plain
+    assert "h1dden" not in plain
+    assert "https://user:s3cret@example.org/a" in whole
+    assert "h1dden" in whole
+
+
+def test_an_export_into_a_file_is_whole_or_not_there(installation: Installation) -> None:
+    installation.call("watch", "add", "--no-check", A)
+
+    answer = installation.call("watch", "export", "--output", str(installation.folder / "out.txt"))
+
+    assert answer.status == 0
+    assert (installation.folder / "out.txt").read_text() == f"{A}\n"
+    assert installation.call("watch", "export", "--output", str(installation.folder / "no" / "out.txt")).status == 2
+
+
+def test_no_url_is_invented_where_a_quotation_mark_is_not_closed(installation: Installation) -> None:
+    file = installation.write("pages.csv", f'url,text\n"{A}\n{B},w\n')
+
+    answer = installation.call("watch", "import", file)
+
+    assert answer.status == 1
+    assert f"{file}:2: " in answer.err
+    assert urls_of(installation) == [B]

@@ -1,14 +1,16 @@
-"""What is due, and when: hosts, their pages, jitter, and what others change meanwhile."""
+"""What is due and when, who may claim it, and what a start does with overdue pages."""
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, new_page, url_of
+from tests.contract.desk import ALL, DAY, HOUR, LEASE, MINUTE, NOW, SECOND, A, B, C, new_page, url_of
 from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sql.checking import launch
+from tocsin.errors import StaleClaim
 from tocsin.model import CheckReport, CheckResult, Instruction
 
 if TYPE_CHECKING:
@@ -362,3 +364,233 @@ async def test_the_due_time_after_a_batch_is_told_for_each_of_its_hosts(desk: De
     )
 
     assert due == {first.host_id: NOW + HOUR, second.host_id: None}
+
+
+async def test_another_holder_claims_only_after_the_lease(desk: Desk) -> None:
+    early = await desk.store.claim(ALL, NOW + 9 * SECOND, LEASE, "other")
+    late = await desk.store.claim(ALL, NOW + 10 * SECOND, LEASE, "other")
+
+    assert early is None
+    assert late is not None
+    assert late.epoch > desk.claim.epoch
+
+
+async def test_one_shard_of_another_holder_is_enough_to_wait(desk: Desk) -> None:
+    assert await desk.store.claim(range(4000, 4001), NOW, LEASE, "other") is None
+
+
+async def test_the_same_holder_claims_anew_at_once_with_a_new_epoch(desk: Desk) -> None:
+    again = await desk.store.claim(ALL, NOW, LEASE, "engine")
+
+    assert again is not None
+    assert (again.id, again.epoch) == (desk.claim.id, desk.claim.epoch + 1)
+
+
+async def test_claims_of_different_shards_stand_side_by_side(desk: Desk) -> None:
+    low = await desk.store.claim(range(2048), NOW, LEASE, "engine")
+    high = await desk.store.claim(range(2048, 4096), NOW, LEASE, "other")
+
+    assert low is not None
+    assert high is not None
+    assert (await desk.store.renew(low, NOW + SECOND, LEASE)).until == NOW + 11 * SECOND
+
+
+async def test_an_old_claim_never_becomes_valid_again(desk: Desk) -> None:
+    seen = {(desk.claim.id, desk.claim.epoch)}
+    for shards in (range(2048), ALL, range(10), ALL):
+        claim = await desk.store.claim(shards, NOW, LEASE, "engine")
+        assert claim is not None
+        assert (claim.id, claim.epoch) not in seen
+        seen.add((claim.id, claim.epoch))
+
+
+async def test_renewing_lengthens_the_lease_in_the_same_epoch(desk: Desk) -> None:
+    renewed = await desk.store.renew(desk.claim, NOW + 8 * SECOND, LEASE)
+
+    assert renewed.epoch == desk.claim.epoch
+    assert await desk.store.claim(ALL, NOW + 17 * SECOND, LEASE, "other") is None
+
+
+async def test_an_old_claim_is_not_renewed(desk: Desk) -> None:
+    await desk.store.claim(ALL, NOW, LEASE, "engine")
+
+    with pytest.raises(StaleClaim, match="engine"):
+        await desk.store.renew(desk.claim, NOW, LEASE)
+
+
+async def test_a_lease_that_ran_out_unnoticed_still_commits(desk: Desk) -> None:
+    await desk.watch(A)
+    desk.now += 60 * SECOND
+
+    await desk.check(A)
+
+    assert (await desk.page(A)).last_report is not None
+
+
+async def test_results_under_an_old_epoch_are_refused_and_nothing_is_written(desk: Desk) -> None:
+    await desk.watch(A)
+    result = desk.result(await desk.task(A))
+    await desk.store.claim(ALL, NOW, LEASE, "engine")
+
+    with pytest.raises(StaleClaim):
+        await desk.store.commit(desk.claim, [result])
+
+    assert (await desk.page(A)).last_checked_at is None
+
+
+async def test_a_rendering_under_an_old_epoch_is_refused_and_nothing_is_written(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.check(A, "2026-01")
+    await desk.check(A, "2026-02")
+    job = await desk.job(A)
+    await desk.store.claim(ALL, NOW, LEASE, "engine")
+
+    with pytest.raises(StaleClaim):
+        await desk.store.commit_rendering(desk.claim, desk.rendered(job))
+
+    assert await desk.alerts() == []
+
+
+async def test_slots_of_an_old_epoch_are_waiting_again(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.check(A, "2026-01")
+    await desk.check(A, "2026-02")
+    await desk.job(A)
+    assert await desk.store.count_waiting() == 0
+
+    await desk.store.claim(ALL, NOW, LEASE, "engine")
+
+    assert await desk.store.count_waiting() == 1
+
+
+AT_LAUNCH = timedelta(hours=1)
+
+
+async def checked(desk: Desk, *urls: str, due: int) -> None:
+    """Let pages be watched, checked two days ago, and due at this time."""
+    await desk.watch(*urls)
+    tasks = [await desk.task(url) for url in urls]
+    desk.now = NOW - 2 * DAY
+    results: list[CheckResult] = [desk.result(task, next_at=due) for task in tasks]
+    await desk.store.commit(desk.claim, results)
+    desk.now = NOW
+
+
+async def spread(desk: Desk, told: list[dict[int, int] | None] | None = None, **changes: Any) -> int:
+    settings: dict[str, Any] = {"at_launch": AT_LAUNCH, "cron": ""}
+    if told is not None:
+        settings["on_spread"] = told.append
+    return await desk.store.spread_overdue(desk.claim, NOW, **(settings | changes))
+
+
+async def test_T63_what_is_overdue_waits_until_it_is_spread(desk: Desk) -> None:
+    await checked(desk, A, B, C, due=NOW - DAY)
+
+    await desk.store.hold_overdue(NOW, at_launch=AT_LAUNCH)
+
+    assert await desk.due() == []
+    assert await desk.agenda() == {}
+    assert await spread(desk) == 3
+    assert len(await desk.due(at=NOW + MINUTE)) == 3
+    assert len(await desk.agenda()) == 2
+
+
+async def test_T63_what_became_due_a_moment_ago_does_not_wait(desk: Desk) -> None:
+    await checked(desk, A, due=NOW - 1000)
+
+    await desk.store.hold_overdue(NOW, at_launch=AT_LAUNCH)
+
+    assert len(await desk.due()) == 1
+    assert await desk.agenda() == {1: NOW - 1000}
+
+
+async def test_T63_requested_pages_do_not_wait(desk: Desk) -> None:
+    await checked(desk, A, B, due=NOW - DAY)
+    await desk.store.hold_overdue(NOW, at_launch=AT_LAUNCH)
+
+    await desk.store.request_check([(await desk.page(B)).id], NOW)
+
+    assert [task.url for task in await desk.due()] == [B]
+    assert await desk.agenda() == {1: 0}
+
+
+async def test_T63_the_host_of_a_page_that_was_checked_is_not_due_for_what_waits(desk: Desk) -> None:
+    await checked(desk, A, B, due=NOW - DAY)
+    task = await desk.task(B)
+    await desk.store.hold_overdue(NOW, at_launch=AT_LAUNCH)
+
+    due = await desk.store.commit(desk.claim, [desk.result(task, next_at=NOW + DAY)])
+
+    assert due == {task.host_id: NOW + DAY}
+
+
+async def test_T63_hosts_are_told_with_the_earliest_time_of_their_pages(desk: Desk) -> None:
+    told: list[dict[int, int] | None] = []
+    await checked(desk, A, B, C, due=NOW - DAY)
+
+    await spread(desk, told)
+
+    assert told == [await desk.agenda(), None]
+
+
+async def test_T63_what_keeps_to_a_cron_expression_waits_no_longer_than_for_the_others(desk: Desk) -> None:
+    told: list[dict[int, int] | None] = []
+    await checked(desk, A, due=NOW - DAY)
+    await desk.store.hold_overdue(NOW, at_launch=AT_LAUNCH)
+
+    assert await spread(desk, told, cron="0 6 * * *") == 0
+
+    assert told == [None]
+    assert await desk.agenda() == {1: NOW - DAY}
+
+
+async def test_T63_where_nothing_waited_nothing_is_to_be_read_again(desk: Desk) -> None:
+    told: list[dict[int, int] | None] = []
+    await checked(desk, A, due=NOW + 1000)
+
+    await spread(desk, told)
+
+    assert told == []
+
+
+async def test_T63_every_page_is_looked_at_however_short_the_looks(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "_LOOK_PAGES", 2)
+    await checked(desk, *(f"https://h{number}.example/" for number in range(5)), due=NOW - DAY)
+
+    assert await spread(desk) == 5
+
+
+async def test_T63_what_was_checked_since_it_was_found_overdue_is_not_checked_twice(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await checked(desk, A, due=NOW - DAY)
+    really = desk.store._spread
+
+    async def after_its_check(*step: Any) -> Any:
+        desk.now = NOW + SECOND
+        await desk.check(A, next_at=NOW + DAY)
+        return await really(*step)
+
+    monkeypatch.setattr(desk.store, "_spread", after_its_check)
+
+    assert await spread(desk) == 0
+    assert (await desk.page(A)).next_at == NOW + DAY
+
+
+async def test_T63_what_was_checked_since_the_launch_was_not_checked_by_a_clock_that_was_ahead(desk: Desk) -> None:
+    await checked(desk, A, due=NOW)
+    desk.now = NOW + 10 * MINUTE
+    await desk.check(A, next_at=NOW + DAY + HOUR)
+
+    assert await spread(desk, at_launch=timedelta(0)) == 0
+
+
+async def test_T54_every_page_that_was_off_is_looked_at_however_short_the_looks(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "_LOOK_PAGES", 1)
+    await desk.watch(A, B, C)
+    for url in (A, C):
+        await desk.check(url, next_at=None, next_why="off")
+
+    assert await desk.store.wake_off(NOW, mode="on") == 2

@@ -1,3 +1,5 @@
+"""What the engine counts, and what it is doing."""
+
 from __future__ import annotations
 
 import asyncio
@@ -9,10 +11,10 @@ from msgspec.structs import replace
 from tests.contract.desk import Desk, alert
 from tests.fakes import START, ManualClock, RecordingTelemetry
 from tests.observing.measured import result_of
-from tocsin.engine.activity import KEPT, SPAN_US, ActivityRecorder, EngineCounts
-from tocsin.errors import StoreError
+from tocsin.engine.activity import KEPT, SPAN_US, ActivityRecorder, CountedChannel, EngineCounts, Histogram
+from tocsin.errors import DeliveryError, StoreError
 from tocsin.events import Happening
-from tocsin.model import ActivityRow
+from tocsin.model import ActivityRow, SerializedEvent
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tocsin.model import Instant, StoreFigures
+
 
 BUCKET = START - START % SPAN_US
 MINUTE = 60_000_000
@@ -161,3 +164,54 @@ async def test_activity_survives_a_restart_and_adds_up(desk: Desk) -> None:
         await activity.finish()
 
     assert [(row.at, row.outcomes) for row in await desk.store.activity(0)] == [(BUCKET, {"minor": 2})]
+
+
+class Receiver:
+    """A channel that answers as it is told to."""
+
+    name = "ops"
+    at_once = 1
+
+    def __init__(self) -> None:
+        self.blames: str | None = None
+        self.is_closed = False
+
+    async def deliver(self, event: SerializedEvent) -> None:
+        if self.blames is not None:
+            raise DeliveryError(self.name, self.blames, f"{event.id}: no")
+
+    async def close(self) -> None:
+        self.is_closed = True
+
+
+@pytest.mark.parametrize(
+    ("blames", "result"), [(None, "accepted"), ("channel", "failed"), ("alert", "refused"), ("gone", "gone")]
+)
+async def test_what_channels_answer_is_counted_and_passed_on(blames: str | None, result: str) -> None:
+    receiver, counts = Receiver(), EngineCounts()
+    channel, receiver.blames = CountedChannel(receiver, counts), blames
+
+    if blames is None:
+        await channel.deliver(SerializedEvent.of({"id": "1"}))
+    else:
+        with pytest.raises(DeliveryError, match="1: no"):
+            await channel.deliver(SerializedEvent.of({"id": "1"}))
+
+    assert dict(counts.deliveries) == {("ops", result): 1}
+
+
+async def test_a_counted_channel_is_closed_as_it_is() -> None:
+    receiver = Receiver()
+
+    await CountedChannel(receiver, EngineCounts()).close()
+
+    assert receiver.is_closed
+
+
+def test_a_value_on_a_bound_falls_below_it() -> None:
+    spread = Histogram((10, 20))
+
+    for took_ms in (10, 10.5, 20, 21):
+        spread.add(took_ms)
+
+    assert (spread.counts, spread.total_ms) == ([1, 2, 1], 61.5)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import struct
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.hostile.behaviour import UNCHANGED, Behaviour
+from tests.hostile.behaviour import PLENTY_S, UNCHANGED, Behaviour
 from tests.hostile.leaks import leaving_nothing_behind
-from tests.hostile.rig import Rig
+from tests.hostile.meeting import GRACE_S
+from tests.hostile.rig import Rig, limits
 from tests.hostile.site import Site
 from tests.hostile.wording import answer, redirect
 from tests.nameserver import NameServer
@@ -17,7 +20,9 @@ from tocsin.settings import NetworkSettings
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
 
 WELL = Behaviour("well", answer(), UNCHANGED)
 NOTHING_ALLOWED = NetworkSettings()
@@ -34,6 +39,8 @@ FORMS = (
     "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255", "[::ffff:10.0.0.1]", "[::ffff:169.254.169.254]",
     "[::ffff:100.64.0.1]", "[64:ff9b::a9fe:a9fe]",
 )  # fmt: skip
+
+
 """Addresses that are not public, in every spelling that the URL standard reads as one."""
 
 NO_URLS = (
@@ -70,6 +77,8 @@ MISLEADING = (
     "hTTp://127.0.0.2:{port}/page#@127.0.0.1/", "http://127.0.0.1@127.0.0.2:{port}/page",
     "http://127.0.0.1:80@127.0.0.2:{port}/page",
 )  # fmt: skip
+
+
 """Spellings of a host that may not be dialled, in which a careless reader sees one that may."""
 
 
@@ -192,3 +201,74 @@ async def test_the_robots_txt_of_a_private_address_is_not_asked_for_either(tmp_p
         assert report.error is not None
         assert report.error[0] == "blocked-address"
         assert inner.connections == 0
+
+
+SHORT = Behaviour("names", b"", UNCHANGED, total_s=PLENTY_S, phase_s=0.3)
+
+
+"""Only the deadline of names is short: that of everything is missed in another way."""
+A, CNAME, IN = 1, 5, 1
+SELF = b"\xc0\x0c"
+
+
+"""The name that was asked for, in the words of RFC 1035, 4.1.4."""
+
+
+def said(asked: bytes, *records: bytes, flags: int = 0x8180, count: int | None = None) -> bytes:
+    """An answer to this question."""
+    end = asked.index(b"\0", 12) + 5
+    header = asked[:2] + struct.pack(">HHHHH", flags, 1, len(records) if count is None else count, 0, 0)
+    return header + asked[12:end] + b"".join(records)
+
+
+def record(kind: int, data: bytes, name: bytes = SELF) -> bytes:
+    """A record of an answer."""
+    return name + struct.pack(">HHIH", kind, IN, 60, len(data)) + data
+
+
+class Babbling(NameServer):
+    """Answers each question with whatever bytes it is told."""
+
+    def __init__(self, answer: Callable[[bytes], bytes]) -> None:
+        super().__init__()
+        self._answer = answer
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        assert self._transport is not None
+        self._transport.sendto(self._answer(data), addr)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(lambda _: b"", id="nothing"),
+        pytest.param(lambda _: b"\0", id="a byte"),
+        pytest.param(lambda _: bytes(range(256)) * 2, id="bytes without meaning"),
+        pytest.param(lambda asked: asked, id="the question"),
+        pytest.param(lambda asked: bytes(2) + said(asked, record(A, bytes(4)))[2:], id="an answer to another question"),
+        pytest.param(lambda asked: said(asked, count=65_535), id="records that do not come"),
+        pytest.param(lambda asked: said(asked, record(A, bytes(3))), id="an address of three bytes"),
+        pytest.param(lambda asked: said(asked, record(A, bytes(4))[:-2]), id="an address that is cut off"),
+        pytest.param(lambda asked: said(asked, record(CNAME, SELF)), id="a name that is its own other name"),
+        pytest.param(lambda asked: said(asked, record(CNAME, b"\xc0\xff")), id="a name that points behind the answer"),
+        pytest.param(lambda asked: said(asked, record(CNAME, b"\x3fx")), id="a name that is cut off"),
+        pytest.param(said, id="no records"),
+        pytest.param(lambda asked: said(asked, flags=0x8183), id="no such name"),
+        pytest.param(lambda asked: said(asked, flags=0x8182), id="a failure"),
+        pytest.param(lambda asked: said(asked, flags=0x8185), id="a refusal"),
+        pytest.param(lambda asked: said(asked, flags=0x818F), id="a code that is none"),
+        pytest.param(lambda asked: said(asked, flags=0x8380), id="too little, more by TCP"),
+    ],
+)
+async def test_a_name_server_that_misbehaves_is_a_failure_of_dns(
+    answer: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    async with leaving_nothing_behind(), Babbling(answer) as names, Rig.at(tmp_path) as rig:
+        rig.name_servers = [names.address]
+        await rig.watch("http://babbling.example/page")
+
+        async with asyncio.timeout(SHORT.total_s + GRACE_S):
+            (report,) = await rig.check(fetch=limits(SHORT))
+
+    assert report.error is not None
+    assert report.error[0] == "dns", report

@@ -1,7 +1,8 @@
-"""Nothing that a server says unasked is taken for an answer: each page is what was said to its own request."""
+"""Misbehaving servers: each page is what was said to its own request, or a failure of the right kind."""
 
 from __future__ import annotations
 
+import tempfile
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,8 +12,12 @@ import pytest
 from tests.builders import html
 from tests.hostile.behaviour import UNCHANGED, Behaviour
 from tests.hostile.leaks import leaving_nothing_behind
+from tests.hostile.meeting import Met, meet, meet_unknown
 from tests.hostile.rig import Rig
 from tests.hostile.site import NO_ROBOTS, Site
+from tests.hostile.size_table import SIZES
+from tests.hostile.tables import BEHAVIOURS
+from tests.hostile.tree_table import TREES
 from tests.hostile.wording import CHUNKED, END, GOOD_PAGE, OK, TYPE, answer, chunks, in_pieces
 from tocsin.settings import HostSettings
 from tocsin.spec.topper.state import FIELDS
@@ -21,13 +26,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.hostile.behaviour import Answer
+    from tests.hostile.behaviour import Answer, Ending
+
 
 OTHER_PAGE = html(created="2030-01-01")
 POISON = answer(html(created="1999-09-09"))
 SIZED = answer(GOOD_PAGE)
 IN_CHUNKS = chunks(GOOD_PAGE)
 PAUSE_S = 10.0
+
+
 """Between requests to a host: far longer than anything takes here, and shorter than an idle connection is kept."""
 KEPT_ALIVE = answer(GOOD_PAGE, b"Connection: keep-alive", start=b"HTTP/1.0 200 OK\r\n")
 
@@ -83,3 +91,62 @@ async def created(rig: Rig, url: str) -> str | None:
     """What the page's state says of its creation; None also where there is no state."""
     page = await rig.page(url)
     return dict(zip(FIELDS, page.fields, strict=True))["created"] if page.fields else None
+
+
+LEAST = 120
+
+
+"""Behaviours, at least."""
+
+
+@pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=lambda behaviour: behaviour.name)
+async def test_a_misbehaving_server_has_its_end(
+    behaviour: Behaviour, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+
+    async with leaving_nothing_behind():
+        met = await meet(behaviour, tmp_path)
+
+    assert_ended(met, behaviour.ends)
+    if not behaviour.ends.is_received:
+        assert met.after == met.before
+    assert list(temporary.iterdir()) == []
+    assert met.grown <= behaviour.max_wire + behaviour.max_body + behaviour.spare
+
+
+@pytest.mark.parametrize("behaviour", [*SIZES, *TREES], ids=lambda behaviour: behaviour.name)
+async def test_a_server_that_misbehaves_at_first_sight_has_its_end(behaviour: Behaviour, tmp_path: Path) -> None:
+    async with leaving_nothing_behind():
+        report, page, grown = await meet_unknown(behaviour, tmp_path)
+
+    if behaviour.ends.kind is not None:
+        assert (report.outcome, report.error and report.error[0]) == ("unreachable", behaviour.ends.kind)
+        assert page.fields is None
+    else:
+        assert (report.outcome, report.error) == ("first", None)
+    assert grown <= behaviour.max_wire + behaviour.max_body + behaviour.spare
+
+
+def test_each_behaviour_has_a_name_of_its_own() -> None:
+    names = [behaviour.name for behaviour in BEHAVIOURS]
+
+    assert len(set(names)) == len(names) > LEAST
+
+
+def assert_ended(met: Met, ends: Ending) -> None:
+    """Compare an end with the one that the behaviour must come to."""
+    report = met.report
+    kind = report.error[0] if report.error else None
+    assert (report.outcome, kind) == (ends.outcome, ends.kind), report
+    if ends.status is not None:
+        assert report.status == ends.status
+    if ends.problem is not None:
+        assert ends.problem in (report.problem or "")
+    if ends.held is not None:
+        assert ends.held[0] <= met.held_s <= ends.held[1]
+    if ends.fields is not None:
+        declared = zip(FIELDS, met.page.fields or (), strict=True)
+        assert {name: value for name, value in declared if value is not None} == ends.fields

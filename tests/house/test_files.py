@@ -1,13 +1,18 @@
+"""What every file of the repository obeys."""
+
 from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 from tests.house.sources import ROOT, files, nodes, place, syntax
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 CODE = ("service", "tests", "benchmarks")
 EXCEPTION = re.compile(r"#\s*(?:ruff: )?(?:noqa|type: ignore)\b(?:: ?[A-Z0-9, ]+|\[[a-z, -]+\])?(?P<reason>.*)")
@@ -171,3 +176,13 @@ def test_no_file_names_a_place_of_one_machine() -> None:
     named = [place(path) for kind in kinds for path in files(kind) if home.search(path.read_text("utf-8"))]
 
     assert not named, "\n".join(named)
+
+
+LINT = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True, no_logo=True))"
+
+
+def test_every_floor_imports_only_floors_below_it() -> None:
+    # In a process of its own: it switches off every logger that is there.
+    linted = subprocess.run([sys.executable, "-c", LINT], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert linted.returncode == 0, linted.stdout + linted.stderr

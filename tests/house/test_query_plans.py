@@ -1,4 +1,4 @@
-"""The queries that run all day use their indexes, whatever SQLite's planner makes of them."""
+"""Every query has a name and a user, and those that run all day use their indexes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
 
+
 CODE = ROOT / "service/tocsin/adapters/stores"
+
+
 # Tables of a handful of rows, and what a query makes for itself.
 SMALL = {"store", "channel_tests", "claims", "groups", "json_each", "a", "i", "u", "CONSTANT", "t"}
 
@@ -384,3 +387,28 @@ def test_every_reference_to_a_large_table_can_be_followed_back(db: sqlite3.Conne
 
     assert columns
     assert all(step.startswith("SEARCH") for step in steps)
+
+
+def test_every_query_is_used() -> None:
+    code = "".join(path.read_text("utf-8") for path in CODE.rglob("*.py"))
+    sql = "".join(path.read_text("utf-8") for path in CODE.rglob("*.sql"))
+    # Names that are put together in the code: by_FILTER, covered_by_SCOPE, forget_WHAT, and the invariants' own.
+    composed = re.compile(r"by_\w+|covered_by_\w+|forget_\w+|in_\w+|of_\w+")
+
+    unused = [
+        f"{area}.{name}"
+        for area in areas()
+        for name in queries(area)
+        if f'"{name}"' not in code
+        and f"'{name}'" not in code
+        and f"{{{name}}}" not in sql
+        and not composed.fullmatch(name)
+    ]
+
+    assert unused == []
+
+
+def test_every_query_is_named_once_in_its_file() -> None:
+    for path in CODE.rglob("*.sql"):
+        names = re.findall(r"^-- name: (\w+)$", path.read_text("utf-8"), re.MULTILINE)
+        assert len(names) == len(set(names)), path.name

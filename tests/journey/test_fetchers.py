@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journey.running import CONFIGURATION, until
+from tests.journey.running import CONFIGURATION, RARELY, until
 from tests.origin import Origin, Page
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tests.journey.running import Home, Service
 
     Start = Callable[[], Awaitable[Service]]
+
 
 SECOND = "127.0.0.5"
 TWO = f"{CONFIGURATION}[fetch]\nfetchers = 2\n"
@@ -105,3 +106,25 @@ if Path("/proc/self/stat").exists():  # elsewhere nobody tells of children
 
         assert len(fetchers) == 2
         await until(are_gone, what="the end of all fetchers")
+
+
+BODY = "<title>A</title>" + "x" * 3000
+
+
+async def test_a_service_says_at_its_end_what_was_not_sent_again(
+    home: Home, site: Origin, start: Callable[[], Awaitable[Service]]
+) -> None:
+    site.pages["/a"] = Page(BODY, etag='"1"')
+    # Now and then a check makes no conditions: this is the second one, which does.
+    home.configure(RARELY)
+    await home.watch(site.url("/a"))
+    service = await start()
+    await home.outcome(site.url("/a"), "first")
+    checked = await home.call("check", site.url("/a"))
+    await service.stop()
+
+    (record,) = checked.records()
+    (figures,) = [line for line in home.said() if line["event"] == "engine.stopped"]
+    assert record["not_modified"] is True
+    assert figures["checks"] >= 2
+    assert figures["saved_bytes"] == figures["not_modified"] * len(BODY) > 0

@@ -1,18 +1,26 @@
+"""Health, and when the web framework is loaded and warmed."""
+
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
+import pytest
 from msgspec.structs import replace
 
-from tests.server.rig import ELSEWHERE
+from tests.server.rig import ELSEWHERE, served
+from tocsin.cli.__main__ import COMMANDS
 from tocsin.errors import StoreError
 from tocsin.server.access.guard import Doorkeeper
+from tocsin.server.web import rendering
 from tocsin.settings import ChannelSettings, unread
 
 if TYPE_CHECKING:
     import httpx
 
     from tests.server.rig import Rig
+    from tocsin.ports import Store
 
 
 async def test_the_process_is_alive_whoever_asks(rig: Rig) -> None:
@@ -116,3 +124,49 @@ async def test_a_store_that_does_not_answer_is_not_ready_and_says_no_path(rig: R
     assert answer.status_code == 503
     assert answer.json()["store"] == "unusable"
     assert "tocsin.db" not in answer.text
+
+
+FRAMEWORK = {"fastapi", "starlette", "uvicorn", "jinja2", "pydantic", "prometheus_client", "multipart"}
+
+
+def loaded_by(statements: str) -> set[str]:
+    code = f"import sys\n{statements}\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "modules",
+    [
+        # A fetcher process, the engine as one-shot checks use it, the service before it serves, and every command.
+        ["tocsin.app.fetcher"],
+        ["tocsin.app.once", "tocsin.app.assembly"],
+        ["tocsin.app.service", "tocsin.app.edge"],
+        ["tocsin.cli.__main__", *(command.module for command in COMMANDS)],
+    ],
+)
+def test_nobody_but_who_serves_loads_the_web_framework(modules: list[str]) -> None:
+    loaded = loaded_by("\n".join(f"import {module}" for module in modules))
+
+    assert loaded & FRAMEWORK == set()
+
+
+def test_a_health_check_loads_neither_the_engine_nor_the_store() -> None:
+    code = (
+        "from tocsin.cli.__main__ import tocsin\n"
+        "try: tocsin(['healthcheck'])\n"
+        "except SystemExit: pass\n"
+        "print({'aiohttp', 'aiosqlite', 'uvloop'} & set(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", f"import sys\n{code}"], capture_output=True, text=True, check=True)
+
+    assert done.stderr.splitlines()[-1] == "set()"
+
+
+async def test_no_first_page_waits_for_its_template(store: Store) -> None:
+    rendering._ENVIRONMENT.cache.clear()  # type: ignore[union-attr]  # it has one
+
+    async with served(store):
+        compiled = {name for _, name in rendering._ENVIRONMENT.cache}  # type: ignore[union-attr]  # as above
+
+    assert compiled >= set(rendering._ENVIRONMENT.list_templates())

@@ -1,32 +1,46 @@
-"""One fetcher process as the main process sees it, over a process that does nothing by itself."""
+"""The link between the main process and a fetcher process, on both sides."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING, cast
+
+import msgspec
+import pytest
 
 from tests.builders import URL, task
 from tests.fakes import START, ManualClock, RecordingTelemetry, settle
 from tocsin.engine.fetchers.link import FetcherLink
+from tocsin.engine.fetchers.main_link import MainLink
+from tocsin.engine.fetchers.remote_calls import RemoteCalls, error_of, failed_of
 from tocsin.engine.fetchers.suspects import CrashSuspects
+from tocsin.errors import Disallowed, FetchFailed, FetchRefused, Postponed, StoreError, TocsinError, Withdrawn
 from tocsin.ports.messages import (
     Ask,
     Begin,
     CheckHandoff,
     Drop,
     Dropped,
+    Failed,
     Heartbeat,
+    KeptRobots,
+    LoadRobots,
     Ready,
+    Reply,
     RequestProgress,
     Start,
+    TryNotes,
     Withdraw,
 )
+from tocsin.settings import LogSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from tocsin.ports.messages import FromFetcher, ToFetcher
+
 
 PAGE = 7
 START_MESSAGE = cast("Start", "the start")
@@ -225,3 +239,97 @@ async def test_at_a_stop_pages_that_were_not_sent_are_dropped_at_once_and_others
     assert (unsent, dropped) == (1, [1])
     assert process.sent[-1] == Drop()
     assert room == 9
+
+
+@pytest.fixture
+def desk() -> MainLink:
+    return MainLink(LogSettings())
+
+
+async def tries(desk: MainLink) -> list[tuple[str, str | None]]:
+    return [one for message in await desk.gathered() if isinstance(message, TryNotes) for one in message.tries]
+
+
+async def test_failures_before_an_answer_are_told_too_since_they_show_whose_fault_they_are(desk: MainLink) -> None:
+    desk.note("gone.example", ok=False, kind="dns")
+    desk.note("good.example", ok=True)
+    desk.note("late.example", ok=False, kind="connect")
+
+    assert await tries(desk) == [("gone.example", "dns"), ("good.example", None), ("late.example", "connect")]
+
+
+async def test_many_answers_are_told_as_one(desk: MainLink) -> None:
+    for number in range(100):
+        desk.note(f"host{number}.example", ok=True)
+
+    assert await tries(desk) == [("host0.example", None)]
+
+
+async def test_a_host_that_failed_is_named_when_it_answers_again(desk: MainLink) -> None:
+    desk.note("gone.example", ok=False, kind="dns")
+    await tries(desk)
+    desk.note("good.example", ok=True)
+    desk.note("gone.example", ok=True)
+
+    assert await tries(desk) == [("good.example", None), ("gone.example", None)]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        FetchFailed(URL, "status", "answered 503", status=503, retry_after=timedelta(seconds=7, microseconds=1)),
+        FetchFailed(URL, "dns", "no such name"),
+        FetchRefused(URL, "redirect", "redirected in a circle", status=302),
+        Disallowed(URL, "Disallow: /", 17),
+        Disallowed(URL, None, None),
+        Postponed(12, 3),
+        Withdrawn(f"{URL}: no longer watched"),
+        StoreError("the disk is full"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_is_the_same_at_the_other_end(error: TocsinError) -> None:
+    crossed = msgspec.msgpack.decode(msgspec.msgpack.encode(failed_of(error)), type=Failed)
+
+    arrived = error_of(crossed)
+
+    assert (type(arrived), str(arrived), vars(arrived)) == (type(error), str(error), vars(error))
+
+
+async def test_each_question_gets_its_own_answer_whatever_their_order() -> None:
+    sent: list[Ask] = []
+    asking = RemoteCalls(sent.append)
+    async with asyncio.TaskGroup() as group:
+        first = group.create_task(asking.ask(LoadRobots("a")))
+        second = group.create_task(asking.ask(LoadRobots("b")))
+        await asyncio.sleep(0)
+        asking.take(Reply(sent[1].number, KeptRobots("B")))
+        asking.take(Reply(sent[0].number, KeptRobots("A")))
+
+    assert (first.result(), second.result()) == (KeptRobots("A"), KeptRobots("B"))
+
+
+async def test_what_failed_at_the_other_end_is_raised_here_unless_it_is_final() -> None:
+    sent: list[Ask] = []
+    asking = RemoteCalls(sent.append)
+    failed = failed_of(FetchFailed(URL, "dns", "no such name"))
+    async with asyncio.TaskGroup() as group:
+        final = group.create_task(asking.ask(LoadRobots("a")))
+        await asyncio.sleep(0)
+        asking.take(Reply(sent[0].number, msgspec.structs.replace(failed, final=True)))
+    assert isinstance(final.result(), Failed)
+
+    asked = asyncio.gather(asking.ask(LoadRobots("b")), answer(asking, sent, failed))
+    with pytest.raises(FetchFailed, match="no such name"):
+        await asked
+
+
+async def answer(asking: RemoteCalls, sent: list[Ask], failed: Failed) -> None:
+    await asyncio.sleep(0)
+    asking.take(Reply(sent[-1].number, failed))
+
+
+async def test_an_answer_that_nobody_waits_for_any_more_is_dropped() -> None:
+    asking = RemoteCalls(lambda _: None)
+
+    asking.take(Reply(5, KeptRobots(None)))

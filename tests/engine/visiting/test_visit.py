@@ -1,3 +1,5 @@
+"""One visit of a page, and the errors that it contains."""
+
 from __future__ import annotations
 
 import asyncio
@@ -20,8 +22,8 @@ from tocsin.engine.judging.conclude import Conclusion, Conclusions
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.policies import Policies
 from tocsin.engine.visiting.receive import Receiver, RequestSets
-from tocsin.engine.visiting.visit import Visitor
-from tocsin.errors import FetchFailed, FetchRefused
+from tocsin.engine.visiting.visit import Visitor, contained
+from tocsin.errors import FetchFailed, FetchRefused, StaleClaim
 from tocsin.model import Attempt, CheckResult, Instruction, Validators
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
 
@@ -397,3 +399,32 @@ async def test_the_loop_has_a_turn_between_two_pages_that_are_read(monkeypatch: 
         counting.cancel()
 
     assert len(set(read_in)) == len(urls)
+
+
+BROKEN = "https://example.org/a"
+
+
+def test_an_unforeseen_error_is_the_failure_of_its_page() -> None:
+    telemetry = RecordingTelemetry()
+
+    with pytest.raises(FetchRefused, match="ZeroDivisionError") as caught, contained(7, BROKEN, telemetry):
+        _ = 1 // 0
+
+    assert (caught.value.url, caught.value.kind) == (BROKEN, "crashed")
+    (told,) = telemetry.happenings
+    assert (told.level, told.values["page_id"]) == ("error", 7)
+    assert "test_containment.py" in told.values["where"][-1]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [FetchFailed(BROKEN, "connect", "refused"), StaleClaim("lost"), asyncio.CancelledError(), KeyboardInterrupt()],
+)
+def test_what_is_raised_on_purpose_passes_through(error: BaseException) -> None:
+    telemetry = RecordingTelemetry()
+
+    with pytest.raises(type(error)) as caught, contained(7, BROKEN, telemetry):
+        raise error
+
+    assert caught.value is error
+    assert telemetry.happenings == []

@@ -21,17 +21,25 @@ from schemathesis import GenerationMode, checks
 from tests.server.api.known import Known
 from tests.server.lived import live
 from tests.server.serving import PATIENCE_S, Served, served_in_thread
+from tocsin.model import Scope
 from tocsin.server.api import router
-from tocsin.server.api.describing import describe
+from tocsin.server.api.describing import PROBLEM, TAGS, describe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from tests.server.api.talk import Api
+
+
 EXAMPLES = 30
+
+
 """Requests of each operation, at the least; a third of all must have been done."""
 
 LUCK = 0.75
+
+
 """The share of the described requests that is about what there is."""
 
 ALWAYS = [
@@ -138,3 +146,77 @@ def test_what_one_operation_tells_the_next_one_keeps_to(served: Served) -> None:
 
     done = sum(count for status, count in answers.items() if 200 <= status < 300)
     assert done >= JOURNEYS, dict(answers)
+
+
+EVERYWHERE = {"400", "401", "403", "422", "429", "503"}
+
+
+def operation(label: str) -> dict[str, Any]:
+    method, path = label.split(" ")
+    found: dict[str, Any] = DESCRIPTION["paths"][path][method.lower()]
+    return found
+
+
+def resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    name = schema.get("$ref", "").rpartition("/")[2]
+    found: dict[str, Any] = DESCRIPTION["components"]["schemas"][name] if name else schema
+    return found
+
+
+@pytest.mark.parametrize("label", OPERATIONS)
+def test_an_operation_says_what_it_does(label: str) -> None:
+    found = operation(label)
+
+    assert found["summary"]
+    assert found["description"].rstrip().endswith((".", "]"))
+    assert set(found["tags"]) <= {name for name, _ in TAGS}
+    assert found["security"] == [{"token": []}, {"basic": []}, {"session": []}]
+
+
+@pytest.mark.parametrize("label", OPERATIONS)
+def test_every_refusal_is_a_problem_document_and_declared(label: str) -> None:
+    responses = operation(label)["responses"]
+
+    assert set(responses) >= EVERYWHERE
+    assert {tuple(responses[status]["content"]) for status in responses if status >= "400"} == {(PROBLEM,)}
+    assert any(status < "300" for status in responses)
+
+
+@pytest.mark.parametrize("label", [each for each in OPERATIONS if "requestBody" in operation(each)])
+def test_what_is_sent_has_an_example(label: str) -> None:
+    content = operation(label)["requestBody"]["content"]
+
+    has_example = [
+        "example" in kind or "examples" in kind or bool(resolved(kind["schema"]).get("examples"))
+        for kind in content.values()
+    ]
+
+    assert any(has_example), label
+
+
+def test_nothing_is_named_twice() -> None:
+    names = [operation(label)["operationId"] for label in OPERATIONS]
+
+    assert len(set(names)) == len(names)
+
+
+def test_every_write_may_carry_an_idempotency_key() -> None:
+    without = [
+        label
+        for label in OPERATIONS
+        if not label.startswith("GET ")
+        and "Idempotency-Key" not in {each["name"] for each in operation(label).get("parameters", [])}
+    ]
+
+    assert without == []
+
+
+async def test_the_description_is_given_to_whoever_may_read(api: Api) -> None:
+    token = await api.rig.token(Scope.READ)
+
+    answer = await api.asked.get("/api/openapi.json", headers={"Authorization": f"Bearer {token}"})
+    stranger = await api.asked.get("/api/openapi.json")
+
+    assert answer.json()["openapi"].startswith("3.1")
+    assert set(answer.json()["paths"]) == set(DESCRIPTION["paths"])
+    assert stranger.status_code == 401

@@ -1,10 +1,15 @@
+"""A difference as an excerpt and as rows."""
+
+from __future__ import annotations
+
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.differences.compare import compare_texts
+from tocsin.spec.differences.compare import By, compare_texts
 from tocsin.spec.differences.excerpt import MOST_SENTENCES, excerpt
+from tocsin.spec.differences.rows import AROUND, LINE_END, DiffGap, DiffRow, folded, to_rows
 
 WORDS = st.sampled_from(["The", "bell", "rings", "12", ". ", "! ", " ", "\n", "鐘。", "x" * 700])
 TEXTS = st.lists(WORDS, max_size=40).map("".join)
@@ -129,3 +134,72 @@ def test_of_very_many_sentences_the_first_are_looked_at() -> None:
 
     assert found["cut"]
     assert found["added"][0] == "Same 0."
+
+
+LINES = st.lists(st.sampled_from(["The bell", " rings", " twice", ".", "\n", "\n\n"]), max_size=20).map("".join)
+
+MARKS = {"same": "  ", "removed": "- ", "added": "+ ", None: "~ "}
+
+
+def shown_rows(before: str, latest: str, by: By = "words") -> list[str]:
+    return [MARKS[row.kind] + row.text for row in to_rows(compare_texts(before, latest, by=by))]
+
+
+def test_lines_are_the_same_gone_new_or_changed_within() -> None:
+    before = "Hours\nWe open at nine sharp.\nOld\nEnd\n"
+    latest = "Hours\nWe open at ten sharp.\nEnd\nBrand new words\n"
+
+    assert shown_rows(before, latest) == [
+        "  Hours",
+        "~ We open at nineten sharp.",
+        "- Old",
+        "  End",
+        "+ Brand new words",
+    ]
+
+
+def test_what_changed_within_a_line_is_in_its_pieces() -> None:
+    (row,) = to_rows(compare_texts("We open at nine.\n", "We open at ten.\n", by="words"))
+
+    assert row == DiffRow(None, (("same", "We open at "), ("removed", "nine"), ("added", "ten"), ("same", ".")))
+
+
+def test_by_lines_no_line_changes_within() -> None:
+    assert shown_rows("a b\nc\n", "a d\nc\n", "lines") == ["- a b", "+ a d", "  c"]
+
+
+def test_an_empty_line_that_went_is_a_line() -> None:
+    assert shown_rows("a\n\nb\n", "a\nb\n", "lines") == ["  a", "- ", "  b"]
+
+
+def test_a_line_that_was_broken_in_two_shows_where() -> None:
+    rows = to_rows(compare_texts("one two three\n", "one two\nthree\n", by="words"))
+
+    assert any(LINE_END in row.text or row.kind is None for row in rows)
+
+
+@given(LINES, LINES)
+def test_rows_hold_both_texts_line_by_line(before: str, latest: str) -> None:
+    rows = to_rows(compare_texts(before + "\n", latest + "\n", by="lines"))
+
+    assert [row.text for row in rows if row.kind != "added"] == before.split("\n")
+    assert [row.text for row in rows if row.kind != "removed"] == latest.split("\n")
+
+
+@given(st.lists(st.sampled_from(["same", "same", "same", "same", "same", "same", "added", "removed"]), max_size=60))
+def test_folding_hides_what_is_the_same_and_far_from_changes_and_nothing_else(kinds: list[str]) -> None:
+    # Nothing tells that a strategy's texts are literals.
+    rows = [DiffRow(kind, ((kind, str(number)),)) for number, kind in enumerate(kinds)]  # type: ignore[arg-type]
+
+    items = list(folded(rows))
+
+    whole = [row for item in items for row in (item.rows if isinstance(item, DiffGap) else [item])]
+    assert whole == rows
+    for item in items:
+        if isinstance(item, DiffGap):
+            assert len(item.rows) > 1
+            assert all(row.kind == "same" for row in item.rows)
+    places = {place for place, row in enumerate(rows) if row.kind != "same"}
+    near = {place + step for place in places for step in range(-AROUND, AROUND + 1)}
+    hidden = {row.text for item in items if isinstance(item, DiffGap) for row in item.rows}
+    assert not hidden & {str(place) for place in near}

@@ -1,3 +1,5 @@
+"""What the checker finds; each rule has a page that breaks it."""
+
 from __future__ import annotations
 
 import hashlib
@@ -6,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.spec.lint.broken import ERRORS, WARNINGS, judge, places
+from tests.spec.lint.broken import ELSEWHERE, ERRORS, WARNINGS, judge, levels, places
 from tocsin.errors import TooComplex
 from tocsin.spec.html.positions import FindingLevel, PageFinding
 from tocsin.spec.lint.check import MOST_FINDINGS, lint
@@ -18,6 +20,7 @@ from tocsin.spec.lint.rules import RULES
 XHTML = "application/xhtml+xml"
 
 parts = st.sampled_from([part for _, breaks, keeps in (*ERRORS, *WARNINGS) for part in (breaks, keeps)])
+
 junk = st.one_of(
     parts, st.text(max_size=8), st.sampled_from(["<", "</a", "<template>", "<svg>", "<!--", "\r\n", "&#0;"])
 )
@@ -438,3 +441,60 @@ def test_CI09_the_same_page_as_html_need_not_be_well_formed() -> None:
 )
 def test_what_never_ends_ends_the_page(rest: str) -> None:
     assert {rule for *_, rule in judged_of_xml(f'<p id="a"/>{rest}')} == {"CI-09"}
+
+
+@pytest.mark.parametrize(("rule", "breaks", "keeps"), ERRORS)
+def test_what_an_author_must_not_do_is_an_error(rule: str, breaks: str, keeps: str) -> None:
+    assert levels(rule, breaks) in (["error"], ["error", "error"])
+    assert levels(rule, keeps) == []
+
+
+@pytest.mark.parametrize(("rule", "breaks", "keeps"), WARNINGS)
+def test_what_is_unwise_is_a_warning(rule: str, breaks: str, keeps: str) -> None:
+    assert levels(rule, breaks) == ["warning"]
+    assert levels(rule, keeps) == []
+
+
+def test_each_rule_is_broken_by_a_test() -> None:
+    assert {rule for rule, *_ in (*ERRORS, *WARNINGS)} | ELSEWHERE == set(RULES)
+
+
+def test_the_level_of_a_rule_is_that_of_its_worst_finding() -> None:
+    errors = {rule for rule, *_ in ERRORS} | {"CI-08", "CI-09"}
+
+    assert {name for name, rule in RULES.items() if rule.level is FindingLevel.ERROR} == errors
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_each_rule_says_what_is_right_and_why(name: str) -> None:
+    rule = RULES[name]
+
+    assert rule.promise.endswith(".")
+    assert rule.help.endswith(".")
+    assert rule.source
+
+
+@pytest.mark.parametrize("keeps", [keeps for *_, keeps in (*ERRORS, *WARNINGS)])
+def test_what_keeps_a_rule_breaks_no_other_but_by_being_old(keeps: str) -> None:
+    assert {finding.rule for finding in judge(keeps) if finding.level is FindingLevel.ERROR} == set()
+
+
+@pytest.mark.parametrize(("rule", "breaks", "_"), [*ERRORS, *WARNINGS])
+def test_each_message_says_the_mend(rule: str, breaks: str, _: str) -> None:
+    for finding in judge(breaks):
+        if finding.rule == rule:
+            assert any(mark in finding.message for mark in (";", ":", ",")), finding.message
+
+
+@pytest.mark.parametrize(
+    ("source", "mend"),
+    [
+        ("<a rel=up href=x>x</a>", ": leave it out"),
+        ("<area rel=first href=x alt=x>", ": leave it out"),
+        ("<link rel='next archives' href=x>", ": write an a element, which needs no type"),
+    ],
+)
+def test_LK44_the_message_says_what_to_write_in_place_of_an_old_type(source: str, mend: str) -> None:
+    (message,) = (finding.message for finding in judge(source) if finding.rule == "LK-44")
+
+    assert message.endswith(mend)

@@ -16,6 +16,7 @@ from tocsin.spec.sitemaps import MOST_LOCATIONS, Location, SitemapKind, SitemapR
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
 PAGES = (
     HEAD + "<url><loc> https://a.example/1?x=1&amp;y=2 </loc><lastmod>2026-11-21</lastmod></url>\n"
@@ -243,3 +244,61 @@ def test_a_line_that_the_end_of_a_broken_compression_cuts_is_no_address(lines: i
     assert reader.problem is not None
     assert "compression breaks off" in reader.problem.reason
     assert len(read(gzip.compress(text, mtime=0))[1]) == lines
+
+
+def places_of(body: str, *, pieces: int = 1_000_000) -> list[Location]:
+    reader = SitemapReader()
+    source = body.encode()
+    found = [place for at in range(0, len(source), pieces) for place in reader.feed(source[at : at + pieces])]
+    return found + reader.close()
+
+
+ONE = Location(1, "https://a.example/1", "2026-11-21")
+
+
+@pytest.mark.parametrize("pieces", [1, 3, 1000])
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "<loc>https://a.example/1</loc><lastmod>2026-11-21</lastmod>",
+        "<lastmod> 2026-11-21 </lastmod><changefreq>daily</changefreq><loc>https://a.example/1</loc>",
+        "<loc>https://a.example/1</loc><lastmod/><lastmod>2026-11-21</lastmod><lastmod>2020-01-01</lastmod>",
+    ],
+)
+def test_a_page_has_the_date_of_its_element_wherever_that_stands(entry: str, pieces: int) -> None:
+    assert places_of(f"<urlset><url>{entry}</url></urlset>", pieces=pieces) == [ONE]
+
+
+def test_a_date_is_of_its_own_page_only() -> None:
+    body = (
+        "<urlset><lastmod>2020-01-01</lastmod><url><loc>https://a.example/0</loc></url>"
+        "<url><loc>https://a.example/1</loc><lastmod>2026-11-21</lastmod></url>"
+        "<url><loc>https://a.example/2</loc><news><lastmod>2020-01-02</lastmod></news></url></urlset>"
+    )
+
+    assert [place.lastmod for place in places_of(body)] == [None, "2026-11-21", None]
+
+
+def test_an_index_has_dates_too() -> None:
+    body = "<sitemapindex><sitemap><loc>https://a.example/1</loc><lastmod>2026-11-21</lastmod></sitemap></sitemapindex>"
+
+    assert places_of(body) == [ONE]
+
+
+def test_a_feed_has_none_here() -> None:
+    body = "<rss><channel><item><link>https://a.example/1</link><lastmod>2026-11-21</lastmod></item></channel></rss>"
+
+    assert places_of(body) == [Location(1, "https://a.example/1")]
+
+
+@pytest.mark.parametrize("rest", ["", "<lastmod>2026", "<lastmod>2026-11-21</lastmod>", "</urlset>", "<&"])
+def test_an_address_before_a_break_is_given(rest: str) -> None:
+    found = places_of(f"<urlset><url><loc>https://a.example/1</loc>{rest}")
+
+    assert [place.url for place in found] == ["https://a.example/1"]
+
+
+def test_several_addresses_of_one_element_are_all_given() -> None:
+    found = places_of("<urlset><url><loc>https://a.example/1</loc><loc>https://a.example/2</loc></url></urlset>")
+
+    assert [place.url[-1] for place in found] == ["1", "2"]
