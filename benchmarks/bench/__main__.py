@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import uvloop
 
-from benchmarks.bench import pages, report, signals, silent, tools
+from benchmarks.bench import nginx, pages, report, signals, silent
 from benchmarks.bench.measure import LARGE, TINY, WHOLE, NotMeasured
 from benchmarks.bench.rows import ROWS
 
@@ -43,8 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     whole = [name for name, row in meant.items() if options.tiny or row.budget(size=options.size) is not None]
     chosen = options.rows or whole
     told = report.Report(as_json=options.json, verbose=options.verbose)
-    for missing in tools.missing():
-        told.note(missing)
+    if nginx.find() is None:
+        told.note(f"nginx is not there: the site is an origin of our own, in Python; {nginx.HOW_TO_GET}")
     for name in chosen:
         began = time.monotonic()
         try:

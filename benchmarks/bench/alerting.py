@@ -1,4 +1,4 @@
-"""Alerts through the outbox to a webhook on loopback, also where one page's are refused for ever."""
+"""Alerts through the outbox to a webhook on loopback."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import aiohttp
 import msgspec
 
-from benchmarks.bench.measure import Aim, Origin, Stopwatch, figure, stopwatch
+from benchmarks.bench.measure import Aim, Stopwatch, figure, stopwatch
+from benchmarks.bench.processes import Origin
 from benchmarks.bench.results import result_of
 from benchmarks.bench.storing import BATCH, add, all_tasks, claimed
 from tocsin.adapters.channels.context import ChannelContext
@@ -21,8 +22,7 @@ from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.engine.alerting.delivery import IN_FLIGHT, Delivery
 from tocsin.engine.judging.assess import decide, thresholds_of
 from tocsin.engine.judging.events import EventWriter, changed_data
-from tocsin.errors import DeliveryError
-from tocsin.model import AlertDraft, PendingVerdict, RenderingRow, SerializedEvent, StoredState
+from tocsin.model import AlertDraft, PendingVerdict, RenderingRow, StoredState
 from tocsin.settings import ChannelSettings, DeliverySettings, NetworkSettings, PageSettings
 from tocsin.spec.topper.state import PageState
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from benchmarks.bench.measure import Figure, Sizes
     from tocsin.events import Happening
     from tocsin.model import PageTask
-    from tocsin.ports import Channel
 
 CHANNEL = "hook"
 _PATIENCE_S = 120.0
@@ -56,10 +55,10 @@ async def measure(sizes: Sizes) -> list[Figure]:
             events = await _deliver(url, sizes.alerts, ours)
             with stopwatch(bare):
                 await _post_all(url, events)
-            taken = (await origin.ask("/-/stats"))["requests"]
+            taken = (await origin.ask("stats"))["requests"]
             if taken != 2 * len(events):
                 raise RuntimeError(f"{taken} alerts reached the receiver, {2 * len(events)} were sent")
-            await origin.ask("/-/set")
+            await origin.ask("set")
     what = f"alerts delivered to a webhook, {sizes.alerts:,} in the outbox"
     rates, bare_rates = ([sizes.alerts / seconds for seconds in watch.wall_s] for watch in (ours, bare))
     costs, bare_costs = ([seconds / sizes.alerts * 1e6 for seconds in watch.cpu_s] for watch in (ours, bare))
@@ -71,45 +70,8 @@ async def measure(sizes: Sizes) -> list[Figure]:
     ]
 
 
-async def measure_poison(sizes: Sizes) -> list[Figure]:
-    """Deliver a full outbox in which a tenth belongs to a page that the receiver refuses, beside one without it."""
-    poisoned, clean = Stopwatch([], []), Stopwatch([], [])
-    refused = max(sizes.alerts // 10, 1)
-    async with Origin() as origin:
-        url = f"http://127.0.0.1:{origin.port}/hook"
-        for number in range(sizes.rounds):
-            # The second of a pair finds caches warm, so each is the first as often as the other.
-            for many in (0, refused) if number % 2 else (refused, 0):
-                watch = poisoned if many else clean
-                await _deliver(url, sizes.alerts + many, watch, refused=many)
-            taken = (await origin.ask("/-/stats"))["requests"]
-            if taken != 2 * sizes.alerts:
-                raise RuntimeError(f"{taken} alerts reached the receiver, {2 * sizes.alerts} were sent")
-            await origin.ask("/-/set")
-    rates, clean_rates = ([sizes.alerts / seconds for seconds in watch.wall_s] for watch in (poisoned, clean))
-    what = f"alerts of other pages told, {refused:,} of one page refused for ever"
-    return [figure(what, rates, "1/s", beside="none refused", reference=clean_rates)]
-
-
-class _Refusing:
-    """A channel that refuses the alerts of one page; implements `ports.Channel`."""
-
-    def __init__(self, channel: Channel, refused: set[str]) -> None:
-        self.name, self.at_once, self._channel, self._refused = channel.name, channel.at_once, channel, refused
-
-    async def deliver(self, event: SerializedEvent) -> None:
-        """Give the channel the event, or refuse it."""
-        if event.id in self._refused:
-            raise DeliveryError(self.name, "channel", "answered 500")
-        await self._channel.deliver(event)
-
-    async def close(self) -> None:
-        """Close the channel."""
-        await self._channel.close()
-
-
-async def _deliver(url: str, count: int, watch: Stopwatch, *, refused: int = 0) -> list[bytes]:
-    """Deliver so many alerts, the first of which may belong to one page that is refused."""
+async def _deliver(url: str, count: int, watch: Stopwatch) -> list[bytes]:
+    """Deliver so many alerts; returns their events."""
     clock = SystemClock()
     network = NetworkSettings(allow=("127.0.0.0/8",))
     with tempfile.TemporaryDirectory() as name:
@@ -124,18 +86,16 @@ async def _deliver(url: str, count: int, watch: Stopwatch, *, refused: int = 0) 
             claim = await claimed(store)
             tasks = await all_tasks(store, claim, count)
             drafts = list(_alerts(tasks))
-            drafts[:refused] = [msgspec.structs.replace(draft, page_id=tasks[0].page_id) for draft in drafts[:refused]]
             for start in range(0, count, BATCH):
                 pairs = list(zip(tasks, drafts, strict=True))[start : start + BATCH]
                 results = [result_of(task, 1, changed=False, alerts=(draft,)) for task, draft in pairs]
                 await store.commit(claim, results)
-            given = _Refusing(channel, {draft.id for draft in drafts[:refused]})
-            delivery = Delivery([given if refused else channel], store, DeliverySettings(), clock, _Silence())
+            delivery = Delivery([channel], store, DeliverySettings(), clock, _Silence())
             with stopwatch(watch):
                 await delivery.drain(_PATIENCE_S)
             left = (await store.channel_state(CHANNEL)).waiting
             await channel.close()
-            if left != refused:
+            if left:
                 raise RuntimeError(f"{left} alerts were left in the outbox")
     return [msgspec.json.encode(draft.event) for draft in drafts]
 

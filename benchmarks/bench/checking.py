@@ -7,7 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.bench.measure import Child, Origin, figure, run_child, settings
+from benchmarks.bench.measure import Child, figure, run_child, settings
+from benchmarks.bench.processes import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ async def measure(sizes: Sizes) -> list[Figure]:
     bare: list[Child] = []
     seen: list[float] = []
     async with Origin() as origin:
-        await origin.ask(f"/-/set?delay_ms={DELAY_MS}")
+        await origin.ask(f"set?delay_ms={DELAY_MS}")
         for _ in range(sizes.rounds):
             with tempfile.TemporaryDirectory() as name:
                 folder = Path(name)
@@ -33,10 +34,10 @@ async def measure(sizes: Sizes) -> list[Figure]:
                 listed.write_text("\n".join(origin.url(n, sizes.hosts) for n in range(sizes.pages)), encoding="utf-8")
                 in_flight = str(sizes.hosts * _CONCURRENCY)
                 bare.append(run_child(folder, str(listed), in_flight, module="benchmarks.bench.bare"))
-                await origin.ask("/-/set")
+                await origin.ask("set")
                 configuration = settings(folder, more=_SETTINGS)
                 ours.append(run_child(folder, "--config", str(configuration), "check", "--from", str(listed), "--json"))
-                seen.append(float((await origin.ask("/-/stats"))["most_in_flight"]))
+                seen.append(float((await origin.ask("stats"))["most_in_flight"]))
                 _demand_whole(ours[-1], sizes.pages)
     return list(_figures(sizes, ours, bare, seen))
 

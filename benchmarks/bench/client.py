@@ -12,21 +12,20 @@ import asyncio
 import gc
 import os
 import resource
-import ssl
 import sys
 import tempfile
 import time
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-import aiohttp
 import msgspec
 import uvloop
 
 from benchmarks.bench.bare import get_all
-from benchmarks.bench.measure import environment, settings
+from benchmarks.bench.measure import settings
+from benchmarks.bench.processes import ModuleProcess
 from benchmarks.bench.site import Kind, Site
 from tocsin.app.assembly import open_store_for
 from tocsin.app.executing import GC_THRESHOLDS
@@ -37,7 +36,6 @@ from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from types import TracebackType
 
     from tocsin.model import CheckReport
     from tocsin.settings import Settings
@@ -91,41 +89,17 @@ class Done(msgspec.Struct, frozen=True):
     changed: set[int] = set()
 
 
-class Client:
+class Client(ModuleProcess):
     """The client, seen by who tells it what to do."""
 
-    def __init__(self, site: Site, pages: int, kinds: Sequence[Kind] = ("plain", "unconditional")) -> None:
-        self._arguments = (msgspec.json.encode(site).decode(), str(pages), *kinds)
-        self._process: asyncio.subprocess.Process | None = None
+    def __init__(self, site: Site, pages: int, kinds: Sequence[Kind] = get_args(Kind)) -> None:
+        super().__init__("client", msgspec.json.encode(site).decode(), str(pages), *kinds)
         self.pages = pages
-
-    async def __aenter__(self) -> Self:
-        pipe = asyncio.subprocess.PIPE
-        module = ("-m", "benchmarks.bench.client", *self._arguments)
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable, *module, stdin=pipe, stdout=pipe, env=environment()
-        )
-        return self
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
-            await self._process.wait()
 
     async def tell(self, do: str, kind: Kind = "plain", signals: Signals = "auto", store: int | None = None) -> Done:
         """Have something done, and hear what came of it."""
-        process = self._process
-        if process is None or process.stdin is None or process.stdout is None:
-            raise RuntimeError("the client was not started")
-        process.stdin.write(msgspec.json.encode(Order(do, kind, signals, store)) + b"\n")
-        line = await process.stdout.readline()
-        if not line:
-            raise RuntimeError(
-                f"the client ended with {await process.wait()} when it was told to {do} the {kind} pages"
-            )
-        return msgspec.json.decode(line, type=Done)
+        self.write_line(msgspec.json.encode(Order(do, kind, signals, store)))
+        return msgspec.json.decode(await self.read_line(), type=Done)
 
 
 class _Client:
@@ -134,13 +108,6 @@ class _Client:
     def __init__(self, site: Site, pages: int, kinds: Sequence[Kind], folder: Path) -> None:
         self._urls: dict[Kind, list[str]] = {kind: [site.url(n, kind) for n in range(pages)] for kind in kinds}
         self._folder = folder
-        self._rules = "".join(
-            f'[hosts.rules."127.0.0.{host}"]\ncertificate = "sha256:{site.fingerprint}"\n'
-            for host in range(1, site.hosts + 1)
-            if site.fingerprint
-        )
-        if site.fingerprint:
-            self._trusting = ssl.create_default_context(cafile=f"{site.folder}/site.pem")
         self._settings: dict[tuple[Kind, Signals, int | None], Settings] = {}
         self._validators: dict[str, str] = {}
 
@@ -150,9 +117,8 @@ class _Client:
         if order.do == "check":
             return await self._check(order, len(urls))
         known = self._validators if order.do == "known" else None
-        connector = aiohttp.TCPConnector(ssl=self._trusting) if order.kind.startswith("tls") else None
         with _measuring(len(urls)) as spent:
-            given = await get_all(urls, in_flight=IN_FLIGHT, validators=known, connector=connector)
+            given = await get_all(urls, in_flight=IN_FLIGHT, validators=known)
         self._validators = given if known is None else known
         cpu_us, wall_us = spent
         return Done(cpu_us, wall_us, statuses={304 if known else 200: len(given)})
@@ -174,7 +140,7 @@ class _Client:
         folder = self._folder / f"{kind}-{signals}-{store}"
         folder.mkdir()
         tell = "major" if store is None else "any"
-        path = settings(folder, more=_SETTINGS.format(in_flight=IN_FLIGHT, signals=signals, tell=tell) + self._rules)
+        path = settings(folder, more=_SETTINGS.format(in_flight=IN_FLIGHT, signals=signals, tell=tell))
         configured = load(config=str(path), environ={}, cwd=folder).settings
         found = [watch_url(url) for url in self._urls[kind]]
         pages = [NewPage(page.url, page.url, page.host, page.shard) for page in found]

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import os
 import statistics
 import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
-from urllib.request import urlopen
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from types import TracebackType
 
 _LOOK_S = 0.01
 
@@ -93,9 +89,7 @@ class Sizes(NamedTuple):
     listed: int
     stored: int
     alerts: int
-    backup_s: float
     rival_pages: int = 600
-    https_pages: int = 500
     fetched: int = 12_000
     watched: tuple[int, ...] = (10_000,)
     checks: int = 5000
@@ -103,7 +97,7 @@ class Sizes(NamedTuple):
     held: tuple[int, int] = (200, 1000)
 
 
-WHOLE = Sizes(rounds=3, hosts=50, pages=2000, way_pages=3000, listed=100_000, stored=20_000, alerts=2000, backup_s=3.0)
+WHOLE = Sizes(rounds=3, hosts=50, pages=2000, way_pages=3000, listed=100_000, stored=20_000, alerts=2000)
 LARGE = WHOLE._replace(listed=1_000_000, watched=(10_000, 100_000, 1_000_000), checks=20_000, held=(500, 2000))
 TINY = Sizes(
     rounds=1,
@@ -113,9 +107,7 @@ TINY = Sizes(
     listed=200,
     stored=60,
     alerts=8,
-    backup_s=0.3,
     rival_pages=4,
-    https_pages=12,
     fetched=40,
     watched=(20, 60),
     checks=10,
@@ -211,49 +203,6 @@ def environment() -> dict[str, str]:
     """The environment of a child: nobody's own settings, and the allocator set as `dev` and the image set it."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
     return {"MALLOC_TRIM_THRESHOLD_": "67108864", **kept}
-
-
-class Origin:
-    """The site of the benchmarks, in a process of its own.
-
-    pinned  to the first core, so that the client may have the second one to itself
-    """
-
-    def __init__(self, *, pinned: bool = False) -> None:
-        self._options = ("--first-core",) if pinned else ()
-        self._process: asyncio.subprocess.Process | None = None
-        self.port = 0
-
-    async def __aenter__(self) -> Self:
-        module = ("-m", "benchmarks.bench.origin", *self._options)
-        pipe = asyncio.subprocess.PIPE
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable, *module, stdin=pipe, stdout=pipe, env=environment()
-        )
-        if self._process.stdout is not None:
-            self.port = int(await self._process.stdout.readline())
-        return self
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
-            await self._process.wait()
-
-    def url(self, number: int, hosts: int) -> str:
-        """A page's URL, where pages are dealt out to so many hosts."""
-        return f"http://127.0.0.{number % hosts + 1}:{self.port}/p/{number}"
-
-    async def ask(self, path: str) -> dict[str, Any]:
-        """Set something, or ask for what was seen."""
-
-        def ask() -> dict[str, Any]:
-            with urlopen(f"http://127.0.0.1:{self.port}{path}") as answer:
-                told: dict[str, Any] = json.load(answer)
-                return told
-
-        return await asyncio.to_thread(ask)
 
 
 def settings(folder: Path, *, more: str = "") -> Path:

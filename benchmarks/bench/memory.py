@@ -8,9 +8,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.bench.certificate import NoOpenssl, make_certificate
-from benchmarks.bench.measure import Aim, NotMeasured, figure
-from benchmarks.bench.size_asking import SizeSite
+from benchmarks.bench.measure import Aim, figure
+from benchmarks.bench.processes import SizeSite
 from benchmarks.bench.size_running import reached
 from benchmarks.bench.size_service import Service
 from benchmarks.bench.size_stores import Shape, make_store, site_port
@@ -27,7 +26,6 @@ _WARM = 0.2
 
 _PATIENCE_S = 120.0
 _LOOK_S = 0.05
-_PINNED = '[hosts.rules."{host}"]\ncertificate = "sha256:{fingerprint}"\n'
 
 
 async def measure_growth(sizes: Sizes) -> list[Figure]:
@@ -65,40 +63,23 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
 
 async def measure_held(sizes: Sizes) -> list[Figure]:
     """Let a site keep few and many requests waiting, each of a host of its own, and compare."""
-    return await _beside(sizes, "plain", Aim("<=", 75))
-
-
-async def measure_held_tls(sizes: Sizes) -> list[Figure]:
-    """The same over https."""
-    try:
-        return await _beside(sizes, "TLS", Aim("<=", 260))
-    except NoOpenssl as exc:
-        raise NotMeasured(str(exc)) from exc
-
-
-async def _beside(sizes: Sizes, name: str, aim: Aim) -> list[Figure]:
     few, many = sizes.held
     samples = []
     for _ in range(sizes.rounds):
-        less, more = await _held(few, tls=name == "TLS"), await _held(many, tls=name == "TLS")
+        less, more = await _held(few), await _held(many)
         samples.append((more - less) * 1024 / (many - few))
     note = f"{many:,} beside {few:,}, each on a host of its own that brought a page before"
-    return [figure(f"memory of a request in flight, {name}", samples, "KB/request", note=note, aim=aim)]
+    return [figure("memory of a request in flight", samples, "KB/request", note=note, aim=Aim("<=", 75))]
 
 
-async def _held(count: int, *, tls: bool) -> float:
+async def _held(count: int) -> float:
     """Megabytes of anonymous memory with so many requests in flight."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        fingerprint = make_certificate(folder) if tls else ""
-        async with SizeSite(tls=folder if tls else None) as site:
-            shape = Shape(count, count, tls=tls)
-            await make_store(shape, site.port, folder)
+        async with SizeSite() as site:
+            await make_store(Shape(count, count), site.port, folder)
             await site.ask("heavy")
-            more = "".join(
-                _PINNED.format(host=shape.host(number), fingerprint=fingerprint) for number in range(count * tls)
-            )
-            async with Service(folder, in_flight=count, more=more) as service:
+            async with Service(folder, in_flight=count) as service:
                 # Each connection has brought a page by then: it has all the buffers that it will ever have.
                 await reached(site, service, 2 * count)
                 await site.ask("hold")

@@ -31,24 +31,24 @@ def find() -> str | None:
     return shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin:/opt/homebrew/bin")
 
 
+def version() -> str | None:
+    """What it says of its version; None where it is not there."""
+    program = find()
+    if program is None:
+        return None
+    run = subprocess.run([program, "-v"], capture_output=True, text=True, check=False)  # noqa: S603 - found above
+    return (run.stdout + run.stderr).strip()
+
+
 def configuration(folder: Path, ports: Ports, *, core: int | None, user: str | None) -> str:
     """Its configuration as text: pages from `folder`/pages, and all that it writes below `folder`.
 
     core  that its worker is pinned to; None leaves that to the system
     user  that the worker runs as; None where it may only be the one who starts it
     """
-    always = "etag off; if_modified_since off;"
-    secure = f"ssl_certificate {folder}/site.pem; ssl_certificate_key {folder}/site.key; ssl_protocols TLSv1.3;"
-    secure += f" access_log {folder}/https.log https;"
     servers = [
         (f"{ports.plain} backlog=4096", "location = /-/stats { stub_status; access_log off; }"),
-        (f"{ports.unconditional} backlog=4096", always),
-        (f"{ports.tls} ssl backlog=4096", f"{secure} {always}"),
-        (f"{ports.tls_closing} ssl backlog=4096", f"{secure} {always} keepalive_timeout 0;"),
-        (
-            f"{ports.tls_forgetting} ssl backlog=4096",
-            f"{secure} {always} keepalive_timeout 0; ssl_session_tickets off;",
-        ),
+        (f"{ports.unconditional} backlog=4096", "etag off; if_modified_since off;"),
     ]
     blocks = "\n".join(f"  server {{ listen {listen}; {more} }}" for listen, more in servers)
     temporary = "\n".join(f"  {kind}_temp_path {folder}/{kind};" for kind in _KINDS)
@@ -61,7 +61,6 @@ worker_processes 1;
 worker_rlimit_nofile 20000;
 events {{ worker_connections 10000; multi_accept on; }}
 http {{
-  log_format https "$uri $connection_requests $ssl_session_reused";
   access_log off;
   default_type text/html;
   root {folder}/pages;
@@ -80,7 +79,7 @@ _KINDS = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 @asynccontextmanager
 async def running(program: str, folder: Path, ports: Ports) -> AsyncIterator[None]:
-    """Run it on a folder that holds the pages and the certificate, until the block ends."""
+    """Run it on a folder that holds the pages, until the block ends."""
     cores = sorted(os.sched_getaffinity(0))
     text = configuration(
         folder,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import UNSET
-
 from tocsin.model import CheckReport, CheckResult, NewState, Validators, VerdictRow
 
 if TYPE_CHECKING:
@@ -18,13 +16,10 @@ _RULES = {"first": "T40", "unchanged": "T42", "minor": "T47"}
 _FIELDS: FieldValues = ("2020-05-01", *(None,) * 4, "2024-02-01T08:30Z", None, "1", None, None, "2021-03-04", None)
 
 
-def result_of(
-    task: PageTask, version: int, *, changed: bool, alerts: tuple[AlertDraft, ...] = (), again: bool = False
-) -> CheckResult:
+def result_of(task: PageTask, version: int, *, changed: bool, alerts: tuple[AlertDraft, ...] = ()) -> CheckResult:
     """What a check of this page comes to so many days after its last one; a page without a state gets its first.
 
     changed  since the task was made; the page's version field then says the number
-    again    the task served before: the result is written whatever the page's state is by now
     """
     at, before = (task.last_checked_at or 0) + version * _DAY_US, task.state
     fields = before.fields if before is not None else _FIELDS
@@ -67,5 +62,5 @@ def result_of(
         verdict=verdict,
         alerts=alerts,
         received=True,
-        based_on=UNSET if again else before.last_at if before is not None else None,
+        based_on=before.last_at if before is not None else None,
     )

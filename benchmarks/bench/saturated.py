@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.error import HTTPError
@@ -25,11 +25,12 @@ import uvloop
 
 from benchmarks.bench.corpus import date_of, documents
 from benchmarks.bench.fetchers import watch_due
-from benchmarks.bench.measure import environment, figure, on_last_core
+from benchmarks.bench.measure import figure, on_last_core
+from benchmarks.bench.processes import ServingProcess
 from benchmarks.bench.size_service import Service
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import Mapping
 
     from benchmarks.bench.measure import Figure, Sizes
 
@@ -71,8 +72,8 @@ async def measure(sizes: Sizes) -> list[Figure]:
     """Let a service with two fetchers work on one core, with all pages due all the time."""
     seconds = _MEASURED_S if sizes.rounds > 1 else _LOOK_S
     pages = min(sizes.fetched, _PAGES)
-    async with _site() as port:
-        seen = await _run(port, pages, seconds)
+    async with ServingProcess("saturated") as site:
+        seen = await _run(site.port, pages, seconds)
     rate = seen.checks / seconds
     note = f"{pages:,} pages, two fetchers, one core"
     figures = [
@@ -148,22 +149,6 @@ def _checks(metrics: Mapping[str, float]) -> float:
 def _alerts(folder: Path) -> int:
     path = folder / "alerts.jsonl"
     return path.read_bytes().count(b"\n") if path.exists() else 0
-
-
-@asynccontextmanager
-async def _site() -> AsyncIterator[int]:
-    """Let the site run, in a process of its own; gives its port."""
-    pipe, module = asyncio.subprocess.PIPE, "benchmarks.bench.saturated"
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", module, stdin=pipe, stdout=pipe, env=environment()
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        yield int(await process.stdout.readline())
-    finally:
-        process.stdin.close()
-        await process.wait()
 
 
 class _Pages:

@@ -17,9 +17,9 @@ from urllib.request import urlopen
 
 import msgspec
 
-from benchmarks.bench import certificate, nginx
+from benchmarks.bench import nginx
 from benchmarks.bench.corpus import DOCUMENTS, documents, has_changed
-from benchmarks.bench.measure import Origin
+from benchmarks.bench.processes import Origin
 from benchmarks.ports import free_ports
 
 if TYPE_CHECKING:
@@ -29,24 +29,18 @@ if TYPE_CHECKING:
 
 HOSTS = 200
 _BIRTH_S = 1_700_000_000
-Kind = Literal["plain", "unconditional", "tls", "tls_closing", "tls_forgetting"]
+Kind = Literal["plain", "unconditional"]
 
 
 class Ports(NamedTuple):
     """Where it listens: one port for each way to answer.
 
-    plain           with validators, connections are kept
-    unconditional   always 200, without validators
-    tls             the same, over https
-    tls_closing     each answer ends its connection; sessions may be resumed
-    tls_forgetting  each answer ends its connection, and no session is resumed
+    plain          with validators
+    unconditional  always 200, without validators
     """
 
     plain: int
     unconditional: int
-    tls: int
-    tls_closing: int
-    tls_forgetting: int
 
 
 class Seen(NamedTuple):
@@ -59,16 +53,14 @@ class Seen(NamedTuple):
 class Site(msgspec.Struct, frozen=True):
     """A site that runs.
 
-    folder       of nginx: its pages are files below; "" for the origin of our own
-    ports        by kind
-    hosts        how many addresses of loopback it is asked at
-    fingerprint  of its certificate: sha256, hexadecimal
+    folder  of nginx: its pages are files below; "" for the origin of our own
+    ports   by kind
+    hosts   how many addresses of loopback it is asked at
     """
 
     folder: str
     ports: Ports
     hosts: int = HOSTS
-    fingerprint: str = ""
 
     @property
     def name(self) -> str:
@@ -78,9 +70,8 @@ class Site(msgspec.Struct, frozen=True):
     def url(self, number: int, kind: Kind = "plain") -> str:
         """The URL of a page: numbers that differ by the number of documents are one document at different hosts."""
         host = (number + number // DOCUMENTS * 13) % self.hosts + 1
-        scheme = "https" if kind.startswith("tls") else "http"
         path = "p" if self.folder or kind == "plain" else "n"
-        return f"{scheme}://127.0.0.{host}:{getattr(self.ports, kind)}/{path}/{number % DOCUMENTS}"
+        return f"http://127.0.0.{host}:{getattr(self.ports, kind)}/{path}/{number % DOCUMENTS}"
 
     def seen(self) -> Seen:
         """Tell what it has had so far, each question of this kind included."""
@@ -110,24 +101,6 @@ class Site(msgspec.Struct, frozen=True):
         return changed
 
 
-def https_answers(site: Site) -> list[Handshake]:
-    """Tell of each page that nginx has sent over https since it was asked the last time, in order."""
-    log = Path(site.folder, "https.log")
-    lines = log.read_text(encoding="ascii").splitlines()
-    os.truncate(log, 0)
-    answers = [line.split() for line in lines]
-    return [
-        Handshake(is_new=count == "1", is_resumed=reused == "r") for path, count, reused in answers if "/p/" in path
-    ]
-
-
-class Handshake(NamedTuple):
-    """Whether an answer was the first of its connection, and whether that one went on with an older session."""
-
-    is_new: bool
-    is_resumed: bool
-
-
 def _documents() -> list[Document]:
     if not _MADE:
         _MADE.extend(documents())
@@ -150,20 +123,20 @@ def _write(path: Path, document: Document, version: int | None, token: int | Non
 
 @asynccontextmanager
 async def serve(*, pinned: bool = True, hosts: int = HOSTS) -> AsyncIterator[Site]:
-    """Run the site, with nginx if it is there, and openssl, which makes its certificate.
+    """Run the site, with nginx if it is there.
 
     pinned  to the first core; nginx always is, where there are two
     """
     async with AsyncExitStack() as stack:
         program = nginx.find()
-        if program is None or certificate.find() is None:
+        if program is None:
             origin = await stack.enter_async_context(Origin(pinned=pinned))
-            ports = Ports(*[origin.port] * 5)
+            ports = Ports(origin.port, origin.port)
             yield Site("", ports, hosts)
             return
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-site-")))
         ports = Ports(*free_ports(len(Ports._fields)))
-        site = Site(str(folder), ports, hosts, certificate.make_certificate(folder, hosts))
+        site = Site(str(folder), ports, hosts)
         (folder / "pages" / "p").mkdir(parents=True)
         await asyncio.to_thread(site.publish, 0, token=0)
         await stack.enter_async_context(nginx.running(program, folder, ports))

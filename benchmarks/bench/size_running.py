@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.bench.measure import Aim, figure
-from benchmarks.bench.size_asking import SizeSite
+from benchmarks.bench.processes import SizeSite
 from benchmarks.bench.size_service import Service
 from benchmarks.bench.size_stores import LARGE, Shape, make_store, postpone, site_port
 

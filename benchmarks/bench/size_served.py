@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import aiohttp
 
 from benchmarks.bench.measure import Aim, figure
-from benchmarks.bench.size_asking import SizeSite
+from benchmarks.bench.processes import SizeSite
 from benchmarks.bench.size_service import Service
 from benchmarks.bench.size_stores import LARGE, Shape, make_store, site_port
 

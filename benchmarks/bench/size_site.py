@@ -1,8 +1,8 @@
 """The site of the rows of size, a process of its own: one small page at every address of loopback, answered at once.
 
-    python -m benchmarks.bench.size_site [--port N] [--tls FOLDER]
+    python -m benchmarks.bench.size_site PORT
 
-It prints its port and that of its control, where it speaks plainly; it ends when its standard input does.
+It prints its port and that of its control; it ends when its standard input does.
 `/-/stats` tells how many pages were asked for and when the first one was, `/-/clear` forgets it; `/-/hold` lets every
 further page wait for its answer until `/-/release`. A page is not modified for whoever has it; after `/-/heavy` it is
 always sent, and as long as real ones are.
@@ -10,11 +10,9 @@ always sent, and as long as real ones are.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import errno
 import json
-import ssl
 import sys
 import time
 from typing import Any
@@ -124,40 +122,27 @@ class Connection(asyncio.Protocol):
             self._transport.write(data)
 
 
-async def _serve(port: int, certified: str | None) -> None:
+async def _serve(port: int) -> None:
     loop = asyncio.get_running_loop()
     site = Site()
-    tls = None
-    if certified is not None:
-        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        tls.load_cert_chain(f"{certified}/site.pem", f"{certified}/site.key")
 
-    async def listen(address: str, number: int, context: ssl.SSLContext | None) -> asyncio.Server:
-        return await loop.create_server(lambda: Connection(site), address, number, backlog=16384, ssl=context)
+    async def listen(address: str, number: int) -> asyncio.Server:
+        return await loop.create_server(lambda: Connection(site), address, number, backlog=16384)
 
     everywhere = "0.0.0.0"  # noqa: S104 - all of 127.0.0.0/8
     try:
-        serving = await listen(everywhere, port, tls)
+        serving = await listen(everywhere, port)
     except OSError as exc:
         if exc.errno != errno.EADDRINUSE:
             raise
         # Another row was as quick, and has it now.
-        serving = await listen(everywhere, 0, tls)
+        serving = await listen(everywhere, 0)
     # Where it is told what to do.
-    servers = [serving, await listen("127.0.0.1", 0, None)]
+    servers = [serving, await listen("127.0.0.1", 0)]
     print(*(server.sockets[0].getsockname()[1] for server in servers), flush=True)
     async with servers[0], servers[1]:
         await loop.run_in_executor(None, sys.stdin.read)
 
 
-def main() -> None:
-    """Serve until standard input ends."""
-    parser = argparse.ArgumentParser(prog="size_site")
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--tls", metavar="FOLDER", help="with site.pem and site.key")
-    options = parser.parse_args()
-    uvloop.run(_serve(options.port, options.tls))
-
-
 if __name__ == "__main__":
-    main()
+    uvloop.run(_serve(int(sys.argv[1])))

@@ -52,14 +52,12 @@ class Shape(NamedTuple):
     hosts   that they are dealt out to, one after the other
     hot     so many of the pages are the first host's alone
     is_due  every page is due, and was checked a short time ago; else they are due over the next day
-    tls     their URLs are https
     """
 
     pages: int
     hosts: int
     hot: int = 0
     is_due: bool = True
-    tls: bool = False
 
     @classmethod
     def usual(cls, pages: int) -> Self:
@@ -78,7 +76,7 @@ class Shape(NamedTuple):
 
     def url(self, number: int, port: int) -> str:
         """The URL of page `number`, 85 bytes long."""
-        start = f"{'https' if self.tls else 'http'}://{self.host(number)}:{port}/{number}/"
+        start = f"http://{self.host(number)}:{port}/{number}/"
         return (
             start
             + "page-of-the-benchmark-with-a-name-of-some-length-as-people-choose-them.html"[: URL_BYTES - len(start)]
@@ -236,9 +234,8 @@ async def _allow_all(store: Store, shape: Shape, port: int, now: int) -> None:
     """Let the hosts' robots.txt be known: asking for them is no part of what is measured."""
     if shape.hosts > _MOST_ROBOTS:
         return
-    scheme = "https" if shape.tls else "http"
     first = shape.hot if shape.hot < shape.pages else 0
     for host in {shape.host(number) for number in (0, *range(first, min(first + shape.hosts, shape.pages)))}:
-        origin = f"{scheme}://{host}:{port}"
+        origin = f"http://{host}:{port}"
         answer = {"asked_at": now, "said": "nothing", "hop_url": f"{origin}/robots.txt"}
         await store.save_robots(origin, json.dumps(answer))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from benchmarks.bench import wrk
 from benchmarks.bench.client import Client
 from benchmarks.bench.corpus import DOCUMENTS
 from benchmarks.bench.measure import Aim, figure
@@ -41,13 +40,15 @@ async def measure(sizes: Sizes) -> list[Figure]:
     """Take the pages through in each way, in turns with bare requests for the same ones."""
     samples: dict[str, list[float]] = defaultdict(list)
     connections: dict[str, int] = {}
-    async with serve() as site:
-        served = await wrk.measure(site)
-        async with Client(site, sizes.way_pages) as client, Client(site, max(sizes.way_pages // _FEWER, 1)) as small:
-            rounds = Rounds(site, client, small, samples, connections)
-            await rounds.first()
-            for number in range(sizes.rounds):
-                await rounds.round(SIGNALS if number == 0 else USUAL)
+    async with (
+        serve() as site,
+        Client(site, sizes.way_pages) as client,
+        Client(site, max(sizes.way_pages // _FEWER, 1)) as small,
+    ):
+        rounds = Rounds(site, client, small, samples, connections)
+        await rounds.first()
+        for number in range(sizes.rounds):
+            await rounds.round(SIGNALS if number == 0 else USUAL)
     bare = f"bare {connections[BARE]:,}"
     lines = []
     others = [_named(name, signals) for signals in SIGNALS[1:] for name in AIMS if _named(name, signals) in samples]
@@ -55,7 +56,7 @@ async def measure(sizes: Sizes) -> list[Figure]:
         what = name if name == KNOWN else f"whole way, {name}"
         line = figure(what, samples[name], "us CPU/page", beside=BARE, reference=samples[BARE], speed=True, aim=aim)
         lines.append(line._replace(note=f"connections: {connections[name]:,}, {bare}; site: {site.name}"))
-    return [*lines, *served]
+    return lines
 
 
 class Rounds:

@@ -1,25 +1,21 @@
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-from base64 import b64decode
 from pathlib import Path
 
 import pytest
 
-from benchmarks.bench import certificate, nginx
+from benchmarks.bench import nginx
 from benchmarks.bench.__main__ import main as bench
 from benchmarks.bench.corpus import DOCUMENTS, date_of, documents, has_changed
 from benchmarks.bench.measure import TINY
 from benchmarks.bench.nginx import configuration
 from benchmarks.bench.site import Ports, Site, serve
-from tests.house.sources import ROOT
 from tocsin.spec.html.page import read_page
 from tocsin.spec.topper.state import read_state
 
-LOOPBACK = ROOT / "tests/adapters/loopback.pem"
-PORTS = Ports(8001, 8002, 8003, 8004, 8005)
+PORTS = Ports(8001, 8002)
 FOLDER = Path("/somewhere/site")
 
 
@@ -68,16 +64,6 @@ def test_only_the_plain_server_gives_validators() -> None:
     without = {port for port, text in servers().items() if "etag off; if_modified_since off;" in text}
 
     assert without == set(PORTS) - {PORTS.plain}
-
-
-def test_each_answer_ends_its_connection_where_connections_are_to_be_new() -> None:
-    closing = {port for port, text in servers().items() if "keepalive_timeout 0;" in text}
-
-    assert closing == {PORTS.tls_closing, PORTS.tls_forgetting}
-
-
-def test_no_session_is_resumed_where_none_is_to_be() -> None:
-    assert {port for port, text in servers().items() if "ssl_session_tickets off;" in text} == {PORTS.tls_forgetting}
 
 
 def test_a_version_changes_the_pages_that_it_says_and_no_others(site: Site) -> None:
@@ -132,41 +118,6 @@ def test_one_page_in_ten_declares_its_encoding_late() -> None:
     assert len(late) == DOCUMENTS // 10
 
 
-def test_the_certificate_of_the_site_is_known_by_its_fingerprint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # In the place of openssl: it makes the same certificate each time.
-    text = re.findall("-----BEGIN CERTIFICATE.*END CERTIFICATE-----\\n", LOOPBACK.read_text("ascii"), re.DOTALL)[0]
-    known = tmp_path / "known.pem"
-    known.write_text(text)
-    program = tmp_path / "openssl"
-    program.write_text(f"""#!/bin/sh
-while [ "$1" != -out ]; do shift; done
-exec cp '{known}' "$2"
-""")
-    program.chmod(0o755)
-    monkeypatch.setattr(certificate, "find", lambda: str(program))
-
-    fingerprint = certificate.make_certificate(tmp_path)
-
-    assert fingerprint == hashlib.sha256(b64decode("".join(text.splitlines()[1:-1]))).hexdigest()
-
-
-def test_without_openssl_the_site_is_our_own_and_what_is_missing_is_told(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(nginx, "find", lambda: "/nowhere/nginx")
-    monkeypatch.setattr(certificate, "find", lambda: None)
-
-    assert bench(["--tiny", "way", "https", "flight-tls"]) == 0
-
-    said = capsys.readouterr().out
-    assert "whole way, all 304" in said
-    assert "openssl is not there: nothing is measured over https, nor with nginx; Debian, Ubuntu: apt install" in said
-    assert "https was not measured: openssl makes the site's certificate" in said
-    assert "flight-tls was not measured: openssl is not there" in said
-
-
 async def test_without_nginx_the_site_is_our_own_and_changes_the_same_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nginx, "find", lambda: None)
 
@@ -182,12 +133,11 @@ def test_without_nginx_the_whole_way_is_measured_and_what_is_missing_is_told(
 ) -> None:
     monkeypatch.setattr(nginx, "find", lambda: None)
 
-    assert bench(["--tiny", "way", "https"]) == 0
+    assert bench(["--tiny", "way"]) == 0
 
     said = capsys.readouterr().out
     assert "whole way, all 304" in said
     assert "nginx is not there: the site is an origin of our own, in Python; Debian, Ubuntu: apt install" in said
-    assert "https was not measured: only nginx serves it" in said
 
 
 def test_the_json_tells_of_machine_and_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,5 +150,5 @@ def test_the_json_tells_of_machine_and_tools(tmp_path: Path, monkeypatch: pytest
 
     told = json.loads(path.read_text("utf-8"))
     assert set(told) == {"machine", "tools", "seconds", "notes", "figures"}
-    assert set(told["tools"]) == {"nginx", "wrk", "openssl"}
+    assert set(told["tools"]) == {"nginx"}
     assert {figure["row"] for figure in told["figures"]} == {"alerts"}

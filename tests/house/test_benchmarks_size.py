@@ -14,8 +14,8 @@ from urllib.request import Request, urlopen
 import pytest
 
 from benchmarks.bench.memory import slope
+from benchmarks.bench.processes import SizeSite
 from benchmarks.bench.results import result_of
-from benchmarks.bench.size_asking import SizeSite
 from benchmarks.bench.size_rows import demand_equal, differences, write_bare
 from benchmarks.bench.size_running import run_once
 from benchmarks.bench.size_site import BODY, ETAG, TYPE
