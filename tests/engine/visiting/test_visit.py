@@ -413,7 +413,7 @@ def test_an_unforeseen_error_is_the_failure_of_its_page() -> None:
     assert (caught.value.url, caught.value.kind) == (BROKEN, "crashed")
     (told,) = telemetry.happenings
     assert (told.level, told.values["page_id"]) == ("error", 7)
-    assert "test_containment.py" in told.values["where"][-1]
+    assert "test_visit.py" in told.values["where"][-1]
 
 
 @pytest.mark.parametrize(
