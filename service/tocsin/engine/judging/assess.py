@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from xxhash import xxh3_128
 
-from tocsin.engine.judging.reading import UNREAD, read_other_kind, read_page_wholly
+from tocsin.engine.judging.reading import UNREAD, parse_if_silent, read_other_kind, read_page_wholly
 from tocsin.engine.judging.signals import must_be_read
 from tocsin.errors import FetchRefused, TooComplex
 from tocsin.model import AGENT, FailureKind, Listing
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tocsin.engine.judging.reading import AnswerReading, ReadingContext
     from tocsin.model import Instant, StoredState
     from tocsin.settings import PageSettings
+    from tocsin.spec.html.document import Meta
 
     Headers: TypeAlias = tuple[tuple[str, str], ...]
 
@@ -133,25 +134,38 @@ def assess(
         return _assess_other(seen, problems, said, new_digest)
     if is_known and previous is not None:
         return Assessment(PageState(previous.fields), is_html=True, problem=None, digest=new_digest)
-    try:
-        reading = read_page(body, content_type, found=found, about=ASKED_FOR)
-    except TooComplex as exc:
-        raise FetchRefused(url, FailureKind.TOO_COMPLEX, str(exc)) from exc
-    directives = read_directives([(meta.name, meta.content) for meta in reading.metas], said.robots, AGENT)
-    state, seen = read_state(reading.metas), UNREAD
+    whole = parse_if_silent(body, content_type, found, wanted)
+    metas = whole.exact_metas if whole is not None else None
+    if metas is None:
+        metas, problems = _read_metas(url, body, content_type, found)
+    directives = read_directives([(meta.name, meta.content) for meta in metas], said.robots, AGENT)
+    state, seen = read_state(metas), UNREAD
     if wanted is not None:
         before = previous.fields if previous is not None else None
-        seen = read_page_wholly(body, content_type, found, headers, url, wanted=wanted, before=before, latest=state)
+        seen = read_page_wholly(
+            body, content_type, found, headers, url, wanted=wanted, before=before, latest=state, whole=whole
+        )
     return Assessment(
         state,
         is_html=True,
-        problem=_in_words(reading.problems, seen, said),
+        problem=_in_words(problems, seen, said),
         digest=new_digest,
         directives=directives,
         readings=seen.readings,
         change=seen.change,
         suspicion=seen.suspicion,
     )
+
+
+def _read_metas(
+    url: str, body: bytes, content_type: str | None, found: tuple[Kind, tuple[str, ...]]
+) -> tuple[tuple[Meta, ...], tuple[str, ...]]:
+    """Return the meta elements that matter, and the problems of the page. Raises FetchRefused."""
+    try:
+        reading = read_page(body, content_type, found=found, about=ASKED_FOR)
+    except TooComplex as exc:
+        raise FetchRefused(url, FailureKind.TOO_COMPLEX, str(exc)) from exc
+    return reading.metas, reading.problems
 
 
 def _assess_other(seen: AnswerReading, problems: tuple[str, ...], said: _AnswerHeaders, digest: str) -> Assessment:

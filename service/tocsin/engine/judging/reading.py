@@ -14,6 +14,8 @@ from tocsin.engine.judging.signals import NOTHING, SAME, is_never_read, is_read_
 from tocsin.errors import BadUrl, TooComplex
 from tocsin.model import ACCEPTED, Listing
 from tocsin.spec.feeds import read_feed
+from tocsin.spec.html.page import Kind
+from tocsin.spec.html.search import holds_any
 from tocsin.spec.html.urls import host_and_origin, watch_url
 from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.signals.content import compare_contents, content_of_entries, read_content
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from tocsin.model import FieldValues, Instant, SignalContext
     from tocsin.settings import PageSettings
     from tocsin.spec.feeds import ParsedFeed
-    from tocsin.spec.html.page import Kind
     from tocsin.spec.html.whole import Whole
     from tocsin.spec.sitemaps import Location
     from tocsin.spec.topper.state import PageState
@@ -47,6 +48,7 @@ _LONGEST_CANONICAL: Final = 2000
 _LONGEST_DATE: Final = 100
 # Characters of all URLs of a sitemap: a fifth of a MiB, compressed, can expand to fifty MiB.
 _MOST_LETTERS: Final = 16_000_000
+_TOPPER: Final = (b"topper",)
 _UNREADABLE: Final = "unreadable"
 _MOSTLY: Final = 0.5
 # The content disappeared.
@@ -173,6 +175,18 @@ class AnswerReading(NamedTuple):
 UNREAD: Final = AnswerReading()
 
 
+def parse_if_silent(
+    body: bytes, content_type: str | None, found: tuple[Kind, tuple[str, ...]], wanted: ReadingContext | None
+) -> Whole | None:
+    """Parse a page whole that is bound to be read so, since it cannot have topper elements; None for another one."""
+    if wanted is None or not wants_signals(wanted.policy) or found[0] is not Kind.HTML or holds_any(body, _TOPPER):
+        return None
+    try:
+        return parse_whole(body, content_type, found=found)
+    except TooComplex:
+        return None
+
+
 def read_page_wholly(
     body: bytes,
     content_type: str | None,
@@ -183,19 +197,21 @@ def read_page_wholly(
     wanted: ReadingContext,
     before: FieldValues | None,
     latest: PageState,
+    whole: Whole | None = None,
 ) -> AnswerReading:
     """Read a page's signals and content, if they are wanted or needed to recognise a suspect.
 
     found   result of `find_kind`
     before  the stored fields, None if nothing is stored
     latest  the state just read
+    whole   the page, if it was parsed already
     """
     is_other = before is not None and before != latest.values
     is_read = is_read_for_signals(wanted.policy, latest.values)
     if not is_read and not (is_other and _lost_some(before, latest)) and wanted.status != ACCEPTED:
         return UNREAD
     try:
-        whole = parse_whole(body, content_type, found=found)
+        whole = whole or parse_whole(body, content_type, found=found)
     except TooComplex as exc:
         # Readings under a name of their own say that the page was tried, so that it is not parsed at every check.
         readings = Readings(_UNREADABLE, {}) if is_read and is_never_read(wanted.beside) else None

@@ -65,14 +65,23 @@ class Whole:
     document  the parser's own, for readers of HTML
     """
 
-    def __init__(self, kind: Kind, encoding: str, document: turbohtml.Document) -> None:
-        """Wrap a parsed page; `parse_whole` makes it."""
+    def __init__(self, kind: Kind, encoding: str, document: turbohtml.Document, *, is_plain: bool) -> None:
+        """Wrap a parsed page; `parse_whole` makes it.
+
+        is_plain  it is HTML, and all of its text was decoded
+        """
         self.kind, self.encoding, self.document = kind, encoding, document
+        self._is_plain = is_plain
 
     @cached_property
     def metas(self) -> tuple[Meta, ...]:
         """Its meta elements, in tree order."""
         return tuple([to_meta(node.attr) for node in self.elements("meta")])
+
+    @property
+    def exact_metas(self) -> tuple[Meta, ...] | None:
+        """Its meta elements, as `read_page` reads them without finding a problem; None where that is not certain."""
+        return self.metas if self._is_plain and self.document.find("selectedcontent") is None else None
 
     @cached_property
     def title(self) -> str:
@@ -146,11 +155,12 @@ def parse_whole(
     if tags > _MOST_TAGS:
         raise TooComplex(f"more than {_MOST_TAGS} tags; split the page")
     refuse_too_complex(markup, tags)
+    is_plain = kind is Kind.HTML and "\ufffd" not in text and "\0" not in text
     if kind is Kind.XHTML:
         text = to_html(text)
     document = turbohtml.parse(text, positions=False)
     empty_templates(document)
-    return Whole(kind, encoding, document)
+    return Whole(kind, encoding, document, is_plain=is_plain)
 
 
 def to_html(text: str) -> str:
