@@ -11,7 +11,7 @@ from tocsin.spec.signals import SOURCES
 from tocsin.spec.signals.content import compare_contents
 from tocsin.spec.signals.reading import ContentSelectors, read_signals
 from tocsin.spec.signals.weigh import weigh
-from tocsin.spec.suspicion.kinds import find_suspicion
+from tocsin.spec.stand_ins import ComparedContents, find_stand_in
 from tocsin.spec.topper.compare import Comparison, Outcome, compare
 from tocsin.spec.topper.state import PageState, read_state
 
@@ -32,7 +32,6 @@ SMALLER: Final = frozenset({"word", "number"})
 MOST_WRONG: Final = 0.01
 
 _NOTHING_SAID: Final = PageState((None,) * 12)
-_MOSTLY: Final = 0.5
 _NO_PAGE: Final = "the newer version is no page"
 
 
@@ -175,10 +174,10 @@ def _suspicion(old: PageVersion, new: PageVersion, change: ContentChange | None)
     """Name the page that came in the place of the older one, which is looked for where most of its text is gone."""
     if new.whole is None or new.readings is None or change is None:
         return None
-    is_emptied = new.readings.content is not None and not new.readings.content.text and new.readings != old.readings
-    if not is_emptied and not (change.is_change and change.share > _MOSTLY):
-        return None
-    found = find_suspicion(new.whole, body=new.body, status=200, url="", final_url="", headers=())
+    contents = None
+    if old.readings is not None and old.readings.content is not None:
+        contents = ComparedContents(old.readings.content.fingerprint, new.readings.content, change)
+    found = find_stand_in(new.whole, body=new.body, url="", final_url="", contents=contents)
     return f"{found.kind}: {found.evidence}" if found is not None else None
 
 

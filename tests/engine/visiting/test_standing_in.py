@@ -73,6 +73,17 @@ def test_it_is_told_once_with_the_evidence() -> None:
     assert second.alerts == ()
 
 
+def test_a_few_words_where_a_long_page_was_change_nothing_and_are_told_with_how_much_is_left() -> None:
+    watched = Watched()
+    watched.check(page(FIRST, SECOND, THIRD, NEWS, *[f"{number} {FIRST}" for number in range(10, 20)]))
+
+    result = watched.check(b"<!doctype html><title>x</title><p>Cookies bitte erst annehmen.</p>")
+
+    assert_changes_nothing(result)
+    (alert,) = result.alerts
+    assert alert.event["data"]["evidence"].startswith("empty: 29 of 1432 letters are left")
+
+
 def test_it_is_told_again_where_the_page_was_there_in_between() -> None:
     watched = Watched()
     for body in (page(), CHALLENGE, page()):

@@ -23,7 +23,7 @@ from tocsin.spec.signals.fingerprint import ContentChange
 from tocsin.spec.signals.instants import to_value
 from tocsin.spec.signals.reading import ContentSelectors, Readings, read_as, read_other, read_signals
 from tocsin.spec.sitemaps import SitemapKind, SitemapReader
-from tocsin.spec.suspicion.kinds import find_suspicion
+from tocsin.spec.stand_ins import ComparedContents, find_stand_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +50,6 @@ _LONGEST_DATE: Final = 100
 _MOST_LETTERS: Final = 16_000_000
 _TOPPER: Final = (b"topper",)
 _UNREADABLE: Final = "unreadable"
-_MOSTLY: Final = 0.5
 # The content disappeared.
 GONE: Final = ContentChange(is_change=True, share=1.0, blocks=1, removed=1)
 
@@ -223,10 +222,8 @@ def read_page_wholly(
         asked, text = asked_of(wanted.policy, own_ignore=wanted.own_ignore), _text_known(wanted)
         readings = _as_asked(wanted, read_signals(whole, headers, _listed(wanted), asked, final_url, text=text))
         change = SAME if text and readings.text == text else _compare(wanted, readings)
-    # A text that is mostly the one before is the page, however it looks: some watched pages are login forms.
-    is_unlike = is_other if change is None else _is_mostly_new(change) or _is_emptied(wanted, readings)
-    is_doubtful = before is None or is_unlike or wanted.status == ACCEPTED
-    suspicion = _suspicion(whole, body, wanted, headers, final_url) if is_doubtful else None
+    is_doubtful = before is None or wanted.status == ACCEPTED or (is_other if change is None else change is not SAME)
+    suspicion = _suspicion(whole, body, wanted, headers, final_url, readings, change) if is_doubtful else None
     problem = "; ".join(readings.problems) if readings is not None else ""
     return AnswerReading(readings, change, suspicion, problem=problem or None)
 
@@ -296,23 +293,31 @@ def _compare(wanted: ReadingContext, readings: Readings) -> ContentChange | None
     return compare_contents(before.content, readings.content, muted_keys(beside, wanted.at))
 
 
-def _suspicion(whole: Whole, body: bytes, wanted: ReadingContext, headers: Headers, final_url: str) -> str | None:
+def _suspicion(
+    whole: Whole,
+    body: bytes,
+    wanted: ReadingContext,
+    headers: Headers,
+    final_url: str,
+    readings: Readings | None,
+    change: ContentChange | None,
+) -> str | None:
     if wanted.policy.suspects == "accept":
         return None
-    found = find_suspicion(whole, body=body, status=wanted.status, url=wanted.url, final_url=final_url, headers=headers)
-    return f"{found.kind}: {found.evidence}" if found is not None else None
-
-
-def _is_mostly_new(change: ContentChange | None) -> bool:
-    return change is not None and change.is_change and change.share > _MOSTLY
-
-
-def _is_emptied(wanted: ReadingContext, readings: Readings | None) -> bool:
-    """Tell whether a page lost all of its text, which a comparison of blocks does not show."""
-    if readings is None or readings.content is None or readings.content.text:
-        return False
     known = wanted.beside.known if wanted.beside is not None else None
-    return known is not None and known.content is not None and known.content != readings.content.fingerprint
+    contents = None
+    if readings is not None and change is not None and known is not None and known.content is not None:
+        contents = ComparedContents(known.content, readings.content, change)
+    found = find_stand_in(
+        whole,
+        body=body,
+        url=wanted.url,
+        final_url=final_url,
+        status=wanted.status,
+        headers=headers,
+        contents=contents,
+    )
+    return f"{found.kind}: {found.evidence}" if found is not None else None
 
 
 def _lost_some(before: FieldValues | None, latest: PageState) -> bool:

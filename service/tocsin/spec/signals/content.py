@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from xxhash import xxh3_64_intdigest as _digest
 
@@ -195,11 +195,20 @@ def read_page_content(whole: Whole, look_at: str, ignore: str) -> Content:
     if look_at:
         return to_content(read_blocks_of(whole.select(look_at), without), CHOSEN)
     level = 0
-    blocks = read_blocks(whole, without)
+    blocks = _read_at(whole, level, without)
     while level < _ALL and not _is_enough(blocks):
         level += 1
-        blocks = read_blocks(whole, without, landmarks=level < _ALL, names=False)
+        blocks = _read_at(whole, level, without)
     return to_content(blocks, level, whole.title)
+
+
+def read_content_at(whole: Whole, level: int) -> Content:
+    """Read the content of a page as on a level, even if next to nothing counts there."""
+    return to_content(_read_at(whole, level, ()), level, whole.title)
+
+
+def _read_at(whole: Whole, level: int, without: Collection[Any]) -> Blocks:
+    return read_blocks(whole, without, landmarks=level < _ALL, names=level == 0)
 
 
 def content_of_lines(lines: Sequence[str]) -> Content:
