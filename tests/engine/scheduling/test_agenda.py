@@ -56,6 +56,24 @@ def test_what_comes_before_a_time_that_was_looked_at_is_taken_first() -> None:
     assert list(agenda.take(10 * SLOT_US, most=5)) == [2, 3, 1]
 
 
+def test_a_host_that_is_put_into_the_next_slot_costs_no_look_at_the_others() -> None:
+    looks = 0
+
+    class Counted(Agenda):
+        def _due_of(self, host_id: int) -> int:
+            nonlocal looks
+            looks += 1
+            return super()._due_of(host_id)
+
+    agenda = Counted()
+    for host_id in range(1, 1001):
+        agenda.put(host_id, 9 * SLOT_US + host_id * 7919 % 1000)
+        agenda.next_due()
+
+    assert agenda.next_due() == 9 * SLOT_US
+    assert looks < 5 * 1000
+
+
 def test_a_host_takes_few_bytes_however_far_its_time() -> None:
     hosts = 100_000
     tracemalloc.start()

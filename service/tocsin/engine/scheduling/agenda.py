@@ -123,6 +123,11 @@ class Agenda:
             heapq.heappush(self._slots, slot)
         hosts.append(host_id)
         self._entries += 1
+        known_slot, known_entries, known_host, known_due = self._looked_up
+        if known_slot == slot and known_entries == len(hosts) - 1 > 0:
+            # Otherwise each host that is put into the next slot would cost a look at all that are in it.
+            first, first_host = min((due, host_id), (known_due, known_host))
+            self._looked_up = (slot, len(hosts), first_host, first)
 
     def _first_near(self) -> Instant | None:
         while self._near:
