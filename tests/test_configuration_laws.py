@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.configuration import flatten, parse
-from tocsin.configuration.parsing import Layer, from_environ, from_tree
+from tocsin.configuration.loading import Layer, from_environ, from_tree
 from tocsin.errors import SettingsError
 from tocsin.settings import Settings
 

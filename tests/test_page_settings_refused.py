@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.configuration import mask, resolve_page, resolve_page_origins, resolve_readable
+from tocsin.configuration.convert import PAGE_KEYS
 from tocsin.configuration.pages import describe_refused, mend_of
-from tocsin.configuration.tree import PAGE_KEYS
 from tocsin.errors import SettingsError
 from tocsin.settings import PageSettings, unread
 

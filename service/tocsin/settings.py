@@ -244,3 +244,9 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     channels: dict[str, ChannelSettings] = field(default_factory=dict)
     http: HttpSettings = HttpSettings()
     log: LogSettings = LogSettings()
+
+
+def unread_channels(settings: Settings) -> dict[str, str]:
+    """Give the channels whose secret cannot be read, each with the reason and the mend; their alerts wait."""
+    found = {name: why_unread(channel.url, channel.secret) for name, channel in settings.channels.items()}
+    return {name: why for name, why in found.items() if why is not None}

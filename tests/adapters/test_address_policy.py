@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from tests.nameserver import NameServer
 from tests.origin import Origin, Page, RawOrigin
 from tests.wire import fetcher, request
-from tocsin.adapters.http.addresses import AddressPolicy
-from tocsin.adapters.http.llhttp import dialling
-from tocsin.adapters.http.resolver import MOST_ADDRESSES, NameCache
+from tocsin.adapters.http.addresses import MOST_ADDRESSES, AddressPolicy, NameCache
+from tocsin.adapters.http.llhttp import pool
 from tocsin.errors import BadUrl, FetchFailed, FetchRefused, SettingsError
 from tocsin.model import FailureKind
 from tocsin.settings import NetworkSettings
@@ -222,8 +221,8 @@ async def test_an_address_with_a_zone_cannot_even_be_written() -> None:
 async def test_the_very_address_that_is_dialled_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that is resolved twice may give another address the second time."""
     allowed = NetworkSettings(allow=("127.0.0.2/32",))
-    target = dialling._target
-    monkeypatch.setattr(dialling, "_target", lambda _, port: target("127.0.0.1", port))
+    target = pool._target
+    monkeypatch.setattr(pool, "_target", lambda _, port: target("127.0.0.1", port))
     async with (
         NameServer() as names,
         Origin() as origin,

@@ -15,9 +15,9 @@ from tests.origin import Origin, Page
 from tests.wire import request
 from tocsin.adapters.demo.almanac import AUTHORS, Silence, page_at
 from tocsin.adapters.demo.site import SEEN_FOR, DemoSite, ReservedPort
+from tocsin.adapters.http.addresses import AddressRefused, NameNotResolved
 from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.http.guarded import GuardedSessions
-from tocsin.adapters.http.resolver import AddressRefused, NameNotResolved
 from tocsin.engine.judging.assess import assess
 from tocsin.errors import FetchFailed, FetchRefused
 from tocsin.model import DEMO_HOST, FailureKind

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.origin import Origin, Page, RawOrigin, arrived, tunnel_to
 from tests.wire import client_tls, fetcher, request, server_tls, short, zipped
-from tocsin.adapters.http.decoding import Body, NotDecodable, TooLong
+from tocsin.adapters.http.bodies import Body, NotDecodable, TooLong
 from tocsin.errors import FetchError
 
 if TYPE_CHECKING:

@@ -17,12 +17,12 @@ from tests.fakes import settle
 from tests.nameserver import NameServer
 from tests.origin import Origin, Page, RawOrigin, Talk, cut, endless, hang
 from tests.wire import client_tls, fetcher, request, server_tls, zipped
-from tocsin.adapters.http import budget
-from tocsin.adapters.http.budget import room_for_bodies
+from tocsin.adapters.http import bodies
+from tocsin.adapters.http.bodies import room_for_bodies
 from tocsin.adapters.http.deadlines import DeadlineMissed, DeadlineSweep, Phase
 from tocsin.adapters.http.llhttp import connection, pool
-from tocsin.adapters.http.llhttp.answer import AnswerReader
-from tocsin.adapters.http.llhttp.dialling import PLAIN_IDLE_BYTES
+from tocsin.adapters.http.llhttp.messages import AnswerReader
+from tocsin.adapters.http.llhttp.pool import PLAIN_IDLE_BYTES
 from tocsin.errors import FetchError, FetchFailed, FetchRefused
 from tocsin.model import FailureKind
 from tocsin.settings import Deadlines, FetchSettings, NetworkSettings
@@ -508,7 +508,7 @@ def stalls_with(start: bytes) -> Talk:
 
 
 async def test_where_bodies_take_too_much_together_the_longest_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "USUAL_BODY_BYTES", 1)
+    monkeypatch.setattr(bodies, "USUAL_BODY_BYTES", 1)
     limits = FetchSettings(max_body=64 * 1024)
     is_given_up = asyncio.Event()
 
@@ -540,7 +540,7 @@ async def kind_of(asking: object) -> tuple[type, str]:
 
 
 async def test_fifty_endless_answers_take_no_more_memory_than_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "LONGEST_BODIES", 4)
+    monkeypatch.setattr(bodies, "LONGEST_BODIES", 4)
     limits = FetchSettings(max_body=2 * MIB, in_flight=50)
     bound = room_for_bodies(limits)
     async with RawOrigin(endless(START, bytes(65536))) as hostile, Origin() as origin, fetcher(limits=limits) as client:
@@ -573,8 +573,8 @@ async def test_a_body_that_was_received_leaves_its_room() -> None:
 async def test_a_body_given_up_by_its_own_last_piece_interrupts_nothing_that_comes_after(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(budget, "LONGEST_BODIES", 1)
-    monkeypatch.setattr(budget, "USUAL_BODY_BYTES", 1)
+    monkeypatch.setattr(bodies, "LONGEST_BODIES", 1)
+    monkeypatch.setattr(bodies, "USUAL_BODY_BYTES", 1)
     async with Origin() as origin, fetcher(limits=FetchSettings(max_body=64 * 1024)) as client:
         origin.pages["/"] = Page(bytes(70_000))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tocsin.adapters.http.llhttp import head
-from tocsin.adapters.http.llhttp.head import Origins
+from tocsin.adapters.http.llhttp import messages
+from tocsin.adapters.http.llhttp.messages import Origins
 from tocsin.adapters.http.tls import TlsContexts
 from tocsin.model import HopRequest
 
@@ -91,7 +91,7 @@ def test_connections_of_other_schemes_hosts_and_ports_are_other_ones() -> None:
 
 
 def test_origins_are_not_kept_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(head, "MOST_ORIGINS", 3)
+    monkeypatch.setattr(messages, "MOST_ORIGINS", 3)
     origins = Origins("x", TlsContexts({}))
     for number in range(20):
         origins.split(f"http://a{number}.example/")

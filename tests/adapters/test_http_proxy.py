@@ -8,7 +8,7 @@ import pytest
 
 from tests.origin import Origin, Page, RawOrigin, Talk, cut, hang, tunnel_to
 from tests.wire import client_tls, fetcher, request, server_tls
-from tocsin.adapters.http.llhttp.head import Origins
+from tocsin.adapters.http.llhttp.messages import Origins
 from tocsin.adapters.http.tls import TlsContexts
 from tocsin.errors import FetchFailed
 from tocsin.model import FailureKind

@@ -12,9 +12,16 @@ import pytest
 
 from tests.origin import Origin, Page, RawOrigin, tunnel_to
 from tests.wire import CERTIFICATE, client_tls, fetcher, request, server_tls
-from tocsin.adapters.http.llhttp import encryption
-from tocsin.adapters.http.llhttp.encryption import SessionKey, TlsLayer, TlsSessions
-from tocsin.adapters.http.tls import TlsContexts, accepted_of, fingerprint_of, why_untrusted
+from tocsin.adapters.http import tls
+from tocsin.adapters.http.tls import (
+    SessionKey,
+    TlsContexts,
+    TlsLayer,
+    TlsSessions,
+    accepted_of,
+    fingerprint_of,
+    why_untrusted,
+)
 from tocsin.cli.doctor.machine import examine_authorities
 from tocsin.errors import FetchFailed
 from tocsin.model import FailureKind
@@ -293,7 +300,7 @@ def test_a_session_is_forgotten_when_its_certificate_has_not_been_seen_for_a_day
     sessions, key = TlsSessions(clock), SessionKey(context, "a.example", 443)
     sessions.keep(key, session_of(context))
 
-    clock.now_s = encryption.LONGEST_SESSION_S - 1
+    clock.now_s = tls.LONGEST_SESSION_S - 1
     assert sessions.get(key) is not None
     clock.now_s += 1
     assert sessions.get(key) is None
@@ -301,7 +308,7 @@ def test_a_session_is_forgotten_when_its_certificate_has_not_been_seen_for_a_day
 
 
 def test_the_session_that_was_used_longest_ago_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encryption, "MOST_SESSIONS", 2)
+    monkeypatch.setattr(tls, "MOST_SESSIONS", 2)
     context = client_tls()
     session, sessions = session_of(context), TlsSessions(Clock())
     keys = [SessionKey(context, name, 443) for name in ("a.example", "b.example", "c.example")]
@@ -315,13 +322,13 @@ def test_the_session_that_was_used_longest_ago_makes_room(monkeypatch: pytest.Mo
 
 
 def test_only_who_was_dialled_not_long_ago_is_worth_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encryption, "MOST_SEEN", 2)
+    monkeypatch.setattr(tls, "MOST_SEEN", 2)
     context, clock = client_tls(), Clock()
     sessions = TlsSessions(clock)
     first, second, third = (SessionKey(context, name, 443) for name in ("a.example", "b.example", "c.example"))
 
     assert [sessions.is_worth_it(key) for key in (first, first, second, first)] == [False, True, False, True]
-    clock.now_s = encryption.WORTH_IT_S + 1
+    clock.now_s = tls.WORTH_IT_S + 1
     assert not sessions.is_worth_it(first)
     assert [sessions.is_worth_it(key) for key in (second, third, first)] == [False, False, False]
 

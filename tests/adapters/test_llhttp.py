@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 from tests.fakes import settle
 from tests.origin import Origin, Page, RawOrigin, arrived, hang
 from tests.wire import client_tls, fetcher, request, server_tls
-from tocsin.adapters.http.decoding import TooLong
+from tocsin.adapters.http.bodies import TooLong
 from tocsin.adapters.http.llhttp import connection as lean_connection
 from tocsin.adapters.http.llhttp import pool
-from tocsin.adapters.http.llhttp.answer import MOST_HEADERS, AnswerReader, BrokenAnswer
-from tocsin.adapters.http.llhttp.dialling import PLAIN_IDLE_BYTES
-from tocsin.adapters.http.llhttp.pool import ConnectionPool
+from tocsin.adapters.http.llhttp.messages import MOST_HEADERS, AnswerReader, BrokenAnswer
+from tocsin.adapters.http.llhttp.pool import PLAIN_IDLE_BYTES, ConnectionPool
 from tocsin.errors import FetchFailed
 from tocsin.model import FailureKind, HopRequest
 

@@ -17,8 +17,8 @@ from tests.shortages import no_file_left
 from tests.wire import fetcher, request
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.registry import open_channel
+from tocsin.adapters.http.addresses import NameCache, NameNotResolved
 from tocsin.adapters.http.fetcher import translate
-from tocsin.adapters.http.resolver import NameCache, NameNotResolved
 from tocsin.errors import DeliveryError, Shortage
 from tocsin.model import SerializedEvent
 from tocsin.settings import ChannelSettings

@@ -11,7 +11,7 @@ from tests.builders import html
 from tests.engine.visiting.checking import Meddled
 from tests.fakes import SeededChance
 from tests.origin import Origin, Page
-from tocsin.adapters.stores.sql.checking.launch import ALL_TIMES
+from tocsin.adapters.stores.sql.checking.work import ALL_TIMES
 from tocsin.adapters.system import SystemClock
 from tocsin.app.assembly import open_store_for
 from tocsin.app.once import check

@@ -281,7 +281,7 @@ def test_the_doctor_reads_a_large_store_whole_only_where_it_is_asked_to(
         db.execute("update pages set state_id = null")
         db.commit()
     small = installation.call("doctor", "--no-settings")
-    monkeypatch.setattr("tocsin.cli.doctor.examination.READ_BYTES", 1000)
+    monkeypatch.setattr("tocsin.cli.doctor.command.READ_BYTES", 1000)
 
     large = installation.call("doctor", "--no-settings")
     thorough = installation.call("doctor", "--no-settings", "--thorough")

@@ -13,7 +13,7 @@ from tests.cli.test_terminal import typed
 from tests.fakes import START
 from tests.origin import Origin, Page
 from tocsin.adapters.stores import open_store
-from tocsin.cli.progress import steps
+from tocsin.cli.output import steps
 from tocsin.cli.selection import select
 from tocsin.model import NewPage, PageFilter
 from tocsin.spec.html.urls import watch_url
@@ -377,22 +377,6 @@ def test_the_doctor_names_a_host_whose_pages_cannot_be_checked_in_time(installat
         "Host one.example: 13 pages; at one every 2h, a round takes 26h at least, 1.1 times their interval of 24h."
     )
     assert 'hosts.rules."one.example".delay' in found["mend"]
-
-
-def test_the_list_says_that_a_host_is_crowded(installation: Installation) -> None:
-    installation.configure('[hosts.rules."one.example"]\ndelay = "2h"\n')
-    watch_many(installation, 13)
-
-    answer = installation.call("watch", "list")
-
-    assert len(answer.records) == 13
-    assert answer.err.startswith("CROWDED: one.example: 13 pages; ")
-
-
-def test_a_list_without_crowded_hosts_says_nothing_of_them(installation: Installation) -> None:
-    watch_many(installation, 2)
-
-    assert installation.call("watch", "list").err == ""
 
 
 def new_page(number: int) -> NewPage:

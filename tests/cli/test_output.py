@@ -17,7 +17,7 @@ from tests.cli.terminal import on_terminal
 from tocsin import __version__
 from tocsin.cli import output
 from tocsin.cli.__main__ import COMMANDS, SECTIONS, run, tocsin
-from tocsin.cli.progress import progress
+from tocsin.cli.output import progress
 from tocsin.errors import BadUrl, FetchFailed, StoreError, TableError, TooComplex
 
 if TYPE_CHECKING:

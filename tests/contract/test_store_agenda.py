@@ -9,7 +9,7 @@ import pytest
 
 from tests.contract.desk import ALL, DAY, HOUR, LEASE, MINUTE, NOW, SECOND, A, B, C, new_page, url_of
 from tocsin.adapters.stores import open_store
-from tocsin.adapters.stores.sql.checking import launch
+from tocsin.adapters.stores.sql.checking import work
 from tocsin.errors import StaleClaim
 from tocsin.model import CheckReport, CheckResult, Instruction
 
@@ -554,7 +554,7 @@ async def test_T63_where_nothing_waited_nothing_is_to_be_read_again(desk: Desk) 
 
 
 async def test_T63_every_page_is_looked_at_however_short_the_looks(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch, "_LOOK_PAGES", 2)
+    monkeypatch.setattr(work, "_LOOK_PAGES", 2)
     await checked(desk, *(f"https://h{number}.example/" for number in range(5)), due=NOW - DAY)
 
     assert await spread(desk) == 5
@@ -588,7 +588,7 @@ async def test_T63_what_was_checked_since_the_launch_was_not_checked_by_a_clock_
 async def test_T54_every_page_that_was_off_is_looked_at_however_short_the_looks(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launch, "_LOOK_PAGES", 1)
+    monkeypatch.setattr(work, "_LOOK_PAGES", 1)
     await desk.watch(A, B, C)
     for url in (A, C):
         await desk.check(url, next_at=None, next_why="off")

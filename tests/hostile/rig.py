@@ -13,7 +13,7 @@ from tests.fakes import RecordingTelemetry
 from tests.hostile.behaviour import PLENTY_S
 from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.stores import open_store
-from tocsin.adapters.stores.sql.claims import end_leases
+from tocsin.adapters.stores.sql.role import end_leases
 from tocsin.adapters.system import SystemClock
 from tocsin.app.assembly import Assembly
 from tocsin.app.channels import OpenChannels

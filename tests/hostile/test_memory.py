@@ -22,7 +22,7 @@ from tests.hostile.site import Site
 from tests.hostile.tree_table import CREATED
 from tests.hostile.wording import CHUNKED, END, OK, TYPE, answer, coded, many, spun, then_hold, unframed, zipped
 from tests.origin import TURNS
-from tocsin.adapters.http.budget import room_for_bodies
+from tocsin.adapters.http.bodies import room_for_bodies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

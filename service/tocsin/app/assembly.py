@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import to_builtins
 
-from tocsin.adapters.http.budget import room_for_bodies
+from tocsin.adapters.http.bodies import room_for_bodies
 from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.processes.starting import LocalStarter
 from tocsin.adapters.stores import Migrating, open_store
@@ -25,22 +25,22 @@ from tocsin.engine.fetchers.checkers import LocalCheckers
 from tocsin.engine.fetchers.pool import FetcherPool
 from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.lease import Lease
-from tocsin.engine.hosts.loop_time import LoopTime
 from tocsin.engine.hosts.outage import OutageWatch
-from tocsin.engine.hosts.shortage import ShortageWatch
+from tocsin.engine.hosts.process_limits import LoopTime, ShortageWatch
 from tocsin.engine.judging.conclude import Conclusions
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.policies import Policies
 from tocsin.engine.pruning import Pruning
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.engine.rendering.render_queue import RenderQueue
-from tocsin.engine.runner import EngineParts, Runner
+from tocsin.engine.runner import EngineParts, Runner, Upkeep
 from tocsin.engine.scheduling.host_capacity import HostCapacity
 from tocsin.engine.scheduling.scheduler import Scheduler
 from tocsin.engine.scheduling.writer import ListedDates, ResultWriter
 from tocsin.errors import StoreError
 from tocsin.events import Happening
-from tocsin.model import FetcherLife, unread_channels, what_is_kept
+from tocsin.model import FetcherLife, what_is_kept
+from tocsin.settings import unread_channels
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -127,7 +127,7 @@ class Assembly:
         self.shortage = ShortageWatch(self._clock, FanOut((telemetry, self.counts)))
         self.telemetry = self._telemetry = telemetry = FanOut((telemetry, self.counts, self.shortage))
         self._request_id, self._on_committed, self._count = request_id, on_committed, fetchers
-        self._starter, self._demo_port = starter or LocalStarter(), demo_port
+        self._starter, self._demo_port = starter, demo_port
         self.gates = Gates(settings.hosts, self._clock)
         self.outage = OutageWatch(self._clock)
         self.policies = Policies(settings.pages)
@@ -162,13 +162,18 @@ class Assembly:
             listed_dates=ListedDates(store, clock, telemetry),
             renders=self.renders,
             delivery=self._delivery,
-            pruning=Pruning(store, settings.store.history, settings.snapshots, clock, telemetry),
-            host_capacity=self.rounds,
-            activity=self.activity,
-            clock_watch=self.clock_watch,
             loop_time=self.loop_time,
         )
-        return Runner(store, parts, clock, telemetry)
+        return Runner(store, parts, clock, telemetry, upkeep=self._upkeep)
+
+    def _upkeep(self) -> Upkeep:
+        settings = self._settings
+        return Upkeep(
+            pruning=Pruning(self._store, settings.store.history, settings.snapshots, self._clock, self._telemetry),
+            host_capacity=self.host_capacity,
+            activity=self.activity,
+            clock_watch=self.clock_watch,
+        )
 
     @cached_property
     def activity(self) -> ActivityRecorder:
@@ -176,7 +181,7 @@ class Assembly:
         return ActivityRecorder(self._store, self.counts, self._clock, self._telemetry)
 
     @cached_property
-    def rounds(self) -> HostCapacity:
+    def host_capacity(self) -> HostCapacity:
         """What says which hosts are crowded."""
         settings, clock, zone = self._settings, self._clock, self._settings.instance.time_zone
         return HostCapacity(self._store, settings.pages, settings.hosts, clock, self._telemetry, time_zone=zone)
@@ -204,7 +209,7 @@ class Assembly:
             return None
         settings = self._settings
         return FetcherPool(
-            self._starter,
+            self._starter or LocalStarter(),
             self._count,
             settings=settings,
             store=self._store,

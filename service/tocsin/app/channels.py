@@ -11,7 +11,8 @@ from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.app.fetching import user_agent
 from tocsin.engine.judging.events import EventWriter
 from tocsin.errors import DeliveryError, SettingsError
-from tocsin.model import ChannelState, SerializedEvent, unread_channels
+from tocsin.model import ChannelState, SerializedEvent
+from tocsin.settings import unread_channels
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -16,7 +16,7 @@ from tocsin.app.once import FetchedPage
 from tocsin.configuration.pages import refuse_unread
 from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.outage import OutageWatch
-from tocsin.engine.hosts.request_slots import RequestSlots
+from tocsin.engine.hosts.process_limits import RequestSlots
 from tocsin.engine.hosts.robots import RobotsCache
 from tocsin.engine.visiting.receive import PageRequest, Receiver
 from tocsin.errors import FetchFailed, Postponed

@@ -10,8 +10,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 
 from tocsin import __version__
-from tocsin.engine.hosts.loop_time import LoopTime
-from tocsin.engine.hosts.request_slots import RequestSlots
+from tocsin.engine.hosts.process_limits import LoopTime, RequestSlots
 from tocsin.engine.hosts.robots import RobotsCache
 from tocsin.engine.judging.conclude import Conclusions
 from tocsin.engine.rendering.renderer import HttpRenderer

@@ -125,7 +125,7 @@ async def _reload(
         if engine.fetchers is not None:
             engine.fetchers.configure(new.hosts)
         engine.renders.configure(new.render)
-        engine.rounds.configure(new.pages, new.hosts)
+        engine.host_capacity.configure(new.pages, new.hosts)
         engine.clock_watch.configure(new.hosts)
         engine.scheduler.reconfigure()
         service.reload(new, read.origins)

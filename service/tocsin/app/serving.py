@@ -11,7 +11,8 @@ import msgspec
 from tocsin import __version__
 from tocsin.adapters.metrics import Metrics
 from tocsin.configuration import is_reloaded
-from tocsin.model import AlertQuery, CrowdedHost, LiveState, unread_channels
+from tocsin.model import AlertQuery, CrowdedHost, LiveState
+from tocsin.settings import unread_channels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,7 +63,7 @@ class RunningService:
     def live(self) -> LiveState:
         """See `ports.Service`."""
         engine, render = self._engine, self._settings.render
-        told = engine.rounds.told
+        told = engine.host_capacity.told
         fetchers = engine.lives()
         unwritten_s, unwritten_why = engine.unwritten
         return LiveState(

@@ -10,7 +10,7 @@ import click
 from tocsin.cli import output
 from tocsin.cli.arguments import Number, careful, confirm
 from tocsin.cli.formatting import count, show_time
-from tocsin.cli.progress import steps
+from tocsin.cli.output import steps
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.errors import UsageError
 from tocsin.model.records.alerting import alert_of, storm_of, storm_page_of

@@ -8,8 +8,8 @@ import click
 
 from tocsin.cli import output
 from tocsin.cli.arguments import careful, confirm, removal
+from tocsin.cli.output import steps
 from tocsin.cli.plan import Plan, file_options, make_plan, read_file, tell
-from tocsin.cli.progress import steps
 from tocsin.cli.selection import BATCH
 from tocsin.cli.session import now, with_store
 from tocsin.lists.declared import ListChange, edit_of

@@ -11,7 +11,7 @@ import click
 from tocsin.cli import output
 from tocsin.cli.files import unreadable
 from tocsin.cli.formatting import count, show_bytes, show_time
-from tocsin.cli.progress import progress
+from tocsin.cli.output import progress
 from tocsin.cli.selection import BATCH
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.errors import BadUrl, UsageError

@@ -14,11 +14,11 @@ from msgspec import Struct, field
 from tocsin.cli import output
 from tocsin.cli.files import open_lines, opened_target
 from tocsin.cli.formatting import count
-from tocsin.cli.progress import progress
+from tocsin.cli.output import progress
 from tocsin.cli.selection import BATCH, batches
 from tocsin.cli.session import configuration, is_store_there, with_store
 from tocsin.configuration import mask
-from tocsin.configuration.secrets import read_secret
+from tocsin.configuration.loading import read_secret
 from tocsin.errors import UsageError
 from tocsin.lists.declared import (
     Declared,

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from tocsin.cli.progress import follow
+from tocsin.cli import output
 from tocsin.configuration import Loaded, load
 from tocsin.errors import StoreError, StoreOutdated
 
@@ -70,8 +70,6 @@ def with_store(
         raise StoreError(f"{path}: the file is empty; name your store with --store, or restore a backup")
 
     def tell(migrating: Migrating) -> None:
-        from tocsin.cli import output  # noqa: PLC0415 - as above
-
         output.note(
             f"{path}: the store is migrated from version {migrating.before} to {migrating.after}; "
             f"a copy of the old one is kept as {migrating.copy}"
@@ -103,9 +101,6 @@ def with_store(
 def _bring_up_to_date(url: str) -> None:
     """Migrate a store of an older version, with a copy of it as it was, and say so on stderr; raises StoreError."""
     import asyncio  # noqa: PLC0415 - as above
-
-    from tocsin.cli import output  # noqa: PLC0415 - as above
-    from tocsin.cli.session import KEPT, migrate_store  # noqa: PLC0415 - as above
 
     _, kept = asyncio.run(migrate_store(url))
     output.note(f"{url}: the store was of an older version, and was migrated")
@@ -143,5 +138,5 @@ async def migrate_store(url: str, *, keep: bool = True) -> tuple[int, list[str]]
     from tocsin.adapters.stores import kept_copies, migrate  # noqa: PLC0415 - the help needs no store
 
     before = set(kept_copies(url))
-    done = await follow("Migrating", migrate(url, keep=keep))
+    done = await output.follow("Migrating", migrate(url, keep=keep))
     return done, [str(file) for file in kept_copies(url) if file not in before]

@@ -16,7 +16,7 @@ from msgspec import structs
 from tocsin.cli import output
 from tocsin.cli.arguments import careful, confirm, parse_past
 from tocsin.cli.formatting import count, json_time, show_time
-from tocsin.cli.progress import follow, progress
+from tocsin.cli.output import follow, progress
 from tocsin.cli.session import KEPT, configuration, migrate_store, now, with_store
 from tocsin.configuration import show_size, show_span
 from tocsin.errors import StoreError, UsageError

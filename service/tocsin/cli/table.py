@@ -12,7 +12,7 @@ from tocsin.cli import output
 from tocsin.cli.arguments import careful, confirm
 from tocsin.cli.files import open_lines, opened_source, opened_target
 from tocsin.cli.formatting import count
-from tocsin.cli.progress import progress
+from tocsin.cli.output import progress
 from tocsin.cli.session import configuration, is_store_there, now, with_store
 from tocsin.model import EPOCH, TableRow
 from tocsin.spec.topper.state import PageState

@@ -3,7 +3,17 @@
 `load` searches and reads files; everything else here is pure.
 """
 
-from tocsin.configuration.loading import Loaded, load
+from tocsin.configuration.convert import (
+    changed_keys,
+    flatten,
+    is_reloaded,
+    needs_restart,
+    parse_size,
+    parse_span,
+    show_size,
+    show_span,
+)
+from tocsin.configuration.loading import Loaded, load, mask, parse
 from tocsin.configuration.pages import (
     all_unset,
     check_page_keys,
@@ -12,10 +22,6 @@ from tocsin.configuration.pages import (
     resolve_page_origins,
     resolve_readable,
 )
-from tocsin.configuration.parsing import parse
-from tocsin.configuration.secrets import mask
-from tocsin.configuration.spans import parse_size, parse_span, show_size, show_span
-from tocsin.configuration.tree import changed_keys, flatten, is_reloaded, needs_restart
 
 __all__ = [
     "Loaded",

@@ -1,12 +1,15 @@
-"""Converting one value to the type of its setting, or saying what is allowed."""
+"""Settings by their dotted keys: the type of each, and how its values are written and read."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
+import msgspec
+from msgspec import Struct
 from msgspec.inspect import (
     BoolType,
     DictType,
@@ -14,22 +17,221 @@ from msgspec.inspect import (
     LiteralType,
     NoneType,
     StrType,
+    StructType,
     TimeDeltaType,
     Type,
     UnionType,
     VarTupleType,
+    type_info,
 )
 
 from tocsin.configuration import limits
-from tocsin.configuration.spans import parse_size, parse_span, show_size, show_span
-from tocsin.configuration.tree import Path, pattern, type_at
+from tocsin.settings import PageSettings, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
+
+
+Path: TypeAlias = tuple[str, ...]
+
+_BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
+ROOT: Final = cast("StructType", type_info(Settings))
+PAGE_KEYS: Final = tuple(PageSettings.__struct_fields__)
+
+
+class UnknownKey(Exception):
+    """No setting has this key.
+
+    path     up to the part that is unknown
+    nearest  the known key with the most similar spelling, or None
+    known    all keys at this place
+    """
+
+    def __init__(self, path: Path, known: Iterable[str]) -> None:
+        super().__init__(dotted(path))
+        self.path = path
+        self.known = tuple(known)
+        close = get_close_matches(path[-1].lower(), self.known, n=1)
+        self.nearest = dotted((*path[:-1], close[0])) if close else None
+
+
+def dotted(path: Path) -> str:
+    """Write a path as TOML writes a key: parts that are not bare in quotes."""
+    return ".".join(part if _BARE.fullmatch(part) else f'"{part}"' for part in path)
+
+
+def pattern(path: Path) -> str:
+    """Name the setting of a path: names that the user chose (channels, rules of hosts) become `*`."""
+    parts: list[str] = []
+    here: Type = ROOT
+    for part in path:
+        parts.append("*" if is_named_table(here) else part)
+        here = _below(here, part)
+    return ".".join(parts)
+
+
+def type_at(path: Path) -> Type:
+    """Return the type of the setting (or section) with this path.
+
+    Raises UnknownKey.
+    """
+    here: Type = ROOT
+    for depth, part in enumerate(path):
+        if isinstance(here, StructType) and part not in _names(here):
+            raise UnknownKey(path[: depth + 1], _names(here))
+        if not isinstance(here, StructType) and not is_named_table(here):
+            raise UnknownKey(path[: depth + 1], ())
+        here = _below(here, part)
+    return here
+
+
+def is_section(kind: Type) -> bool:
+    """Tell whether it has settings below it."""
+    return isinstance(kind, StructType) or is_named_table(kind)
+
+
+def is_named_table(kind: Type) -> bool:
+    """Tell whether it is a table of sections whose names the user chooses."""
+    return isinstance(kind, DictType) and isinstance(kind.value_type, StructType)
+
+
+def required_keys(kind: StructType) -> tuple[str, ...]:
+    """List the keys of a section that have no default."""
+    return tuple(field.name for field in kind.fields if field.required)
+
+
+def flatten(section: Struct, path: Path = ()) -> dict[str, Any]:
+    """List every setting of an instance by its dotted key; unset ones of the rules of hosts are left out."""
+    return {dotted(where): value for where, value in walk(section, path)}
+
+
+def walk(section: Struct, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield every setting of an instance with its path."""
+    for name, value in msgspec.structs.asdict(section).items():
+        below = (*path, name)
+        if isinstance(value, Struct):
+            yield from walk(value, below)
+        elif isinstance(value, dict) and is_named_table(type_at(below)):
+            for key, inner in value.items():
+                yield from walk(inner, (*below, key))
+        elif value is not None:
+            yield below, value
+
+
+def _below(kind: Type, part: str) -> Type:
+    if isinstance(kind, StructType):
+        return next(field.type for field in kind.fields if field.name == part)
+    return kind.value_type if isinstance(kind, DictType) else kind
+
+
+def _names(kind: StructType) -> tuple[str, ...]:
+    return tuple(field.name for field in kind.fields)
+
+
+# Changes of the configuration of a running service.
+
+
+# A running service takes these up at once; the others are built into connections, files or processes.
+_RELOADED: Final = ("pages.", "hosts.", "render.limit", "render.resume_at", "channels.", "http.tokens")
+_BUILT_IN: Final = ".certificate"
+
+
+def changed_keys(old: Settings, new: Settings) -> list[str]:
+    """List the dotted keys whose values differ, including those that only one side has."""
+    before, after = flatten(old), flatten(new)
+    return sorted(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
+
+
+def is_reloaded(key: str) -> bool:
+    """Tell whether a running service takes up a new value of this dotted key at once."""
+    return key.startswith(_RELOADED) and not key.endswith(_BUILT_IN)
+
+
+def needs_restart(old: Settings, new: Settings) -> list[str]:
+    """List the changed keys that a running service cannot take up."""
+    changed = changed_keys(old, new)
+    return [key for key in changed if not is_reloaded(key)]
+
+
+# Durations and sizes as people write them.
+
+_UNITS: Final = {
+    "w": timedelta(weeks=1),
+    "d": timedelta(days=1),
+    "h": timedelta(hours=1),
+    "m": timedelta(minutes=1),
+    "s": timedelta(seconds=1),
+    "ms": timedelta(milliseconds=1),
+}
+_PART: Final = re.compile(r"([0-9]{1,12})(ms|[wdhms])")
+_SPAN: Final = re.compile(r"(?:[0-9]{1,12}(?:ms|[wdhms]))+")
+# Units for writing; weeks are only read.
+_SHOWN: Final = ("d", "h", "m", "s", "ms")
+# Written in the next smaller unit: 24h, 60s.
+_SELDOM: Final = (timedelta(days=1), timedelta(minutes=1))
+
+_SIZES: Final = {
+    "": 1,
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+}
+_SIZE: Final = re.compile(r"([0-9]{1,18})[ ]?(B|[KMG]i?B|)")
+
+
+def parse_span(text: str) -> timedelta:
+    """Read a duration: `100ms 10s 5m 24h 80d 2w`, or several of them (`1h30m`); `0` needs no unit.
+
+    Raises ValueError for anything else.
+    """
+    if text == "0":
+        return timedelta()
+    if not _SPAN.fullmatch(text):
+        raise ValueError(text)
+    try:
+        return sum((int(number) * _UNITS[unit] for number, unit in _PART.findall(text)), timedelta())
+    except OverflowError as exc:
+        raise ValueError(text) from exc
+
+
+def show_span(span: timedelta) -> str:
+    """Write a duration for `parse_span`, without parts of a millisecond."""
+    for unit in _SHOWN:
+        if span and not span % _UNITS[unit] and not (span in _SELDOM and span == _UNITS[unit]):
+            # One unit is easier to read than several: 36h, not 1d12h.
+            return f"{span // _UNITS[unit]}{unit}"
+    return f"{span // _UNITS['ms']}ms" if span else "0s"
+
+
+def parse_size(text: str) -> int:
+    """Read a size in bytes: `512KiB 10MiB 1GB 4096`.
+
+    Raises ValueError for anything else.
+    """
+    match = _SIZE.fullmatch(text)
+    if not match:
+        raise ValueError(text)
+    return int(match[1]) * _SIZES[match[2]]
+
+
+def show_size(count: int) -> str:
+    """Write a number of bytes so that `parse_size` reads it again."""
+    for unit in ("GiB", "MiB", "KiB"):
+        if count and not count % _SIZES[unit]:
+            return f"{count // _SIZES[unit]}{unit}"
+    return f"{count}B"
+
 
 _YES: Final = ("true", "yes", "on", "1")
 _NO: Final = ("false", "no", "off", "0")
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+# Converting one value to the type of its setting, or saying what is allowed.
 
 
 class NotAllowed(Exception):

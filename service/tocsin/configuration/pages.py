@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from msgspec import Struct
 
-from tocsin.configuration.convert import NotAllowed, to_json, to_setting
-from tocsin.configuration.parsing import complaint, unknown_key
-from tocsin.configuration.spans import parse_span
-from tocsin.configuration.tree import PAGE_KEYS, UnknownKey, dotted, type_at
+from tocsin.configuration.convert import (
+    PAGE_KEYS,
+    NotAllowed,
+    UnknownKey,
+    dotted,
+    parse_span,
+    to_json,
+    to_setting,
+    type_at,
+)
+from tocsin.configuration.loading import complaint, unknown_key
 from tocsin.errors import SettingsError
 from tocsin.settings import DAMAGED, UNREADABLE, why_unread
 

@@ -7,10 +7,19 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.inspect import StructType
 
-from tocsin.configuration.convert import NotAllowed, to_json, to_setting
-from tocsin.configuration.secrets import SECRETS
+from tocsin.configuration.convert import (
+    NotAllowed,
+    Path,
+    dotted,
+    is_named_table,
+    is_reloaded,
+    pattern,
+    to_json,
+    to_setting,
+    type_at,
+)
+from tocsin.configuration.loading import SECRETS
 from tocsin.configuration.template import KEYS, SECTIONS
-from tocsin.configuration.tree import Path, dotted, is_named_table, is_reloaded, pattern, type_at
 from tocsin.settings import Settings
 
 _HEAD: Final = """\

@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from tocsin.configuration.convert import to_json
-from tocsin.configuration.tree import Path, dotted, is_named_table, type_at
+from tocsin.configuration.convert import Path, dotted, is_named_table, to_json, type_at
 from tocsin.settings import Settings
 
 _HEAD: Final = """\

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from tocsin.engine.alerting.delivery import Delivery
     from tocsin.engine.clock_watch import ClockWatch
     from tocsin.engine.hosts.lease import Lease
-    from tocsin.engine.hosts.loop_time import LoopTime
+    from tocsin.engine.hosts.process_limits import LoopTime
     from tocsin.engine.pruning import Pruning
     from tocsin.engine.rendering.render_queue import RenderQueue
     from tocsin.engine.scheduling.host_capacity import HostCapacity
@@ -57,18 +58,29 @@ class EngineParts(Struct, frozen=True):
     listed_dates: ListedDates
     renders: RenderQueue
     delivery: Delivery
+    loop_time: LoopTime
+
+
+class Upkeep(Struct, frozen=True):
+    """The parts that only a service runs."""
+
     pruning: Pruning
     host_capacity: HostCapacity
     activity: ActivityRecorder
     clock_watch: ClockWatch
-    loop_time: LoopTime
 
 
 class Runner:
-    """Runs an engine, as a service or for one request."""
+    """Runs an engine, as a service or for one request.
 
-    def __init__(self, store: Store, parts: EngineParts, clock: Clock, telemetry: Telemetry) -> None:
+    upkeep  is called by a service only: a single check makes none of these parts
+    """
+
+    def __init__(
+        self, store: Store, parts: EngineParts, clock: Clock, telemetry: Telemetry, *, upkeep: Callable[[], Upkeep]
+    ) -> None:
         self._store, self._parts, self._clock, self._telemetry = store, parts, clock, telemetry
+        self._upkeep = upkeep
 
     async def serve(self, stopping: asyncio.Event, *, at_launch: timedelta, cron: str) -> None:
         """Run until `stopping` is set, then end in order: checks, results, renderings, deliveries.
@@ -76,7 +88,7 @@ class Runner:
         at_launch  pages checked longer ago than this become due, spread over time (T63)
         cron       of the configuration; pages with a cron expression keep to it
         """
-        parts = self._parts
+        parts, upkeep = self._parts, self._upkeep()
         await parts.lease.take()
         now = self._clock.now()
         # Before the scheduler starts: overdue pages are held back until a background task has spread them.
@@ -90,10 +102,10 @@ class Runner:
                 group.create_task(parts.questions.run(), name="questions"),
                 group.create_task(parts.storms.run(), name="storms"),
                 group.create_task(parts.listed_dates.run(), name="listed-dates"),
-                group.create_task(parts.pruning.run(), name="pruning"),
-                group.create_task(parts.host_capacity.run(), name="host-capacity"),
-                group.create_task(parts.activity.run(), name="activity"),
-                group.create_task(parts.clock_watch.run(), name="clock-watch"),
+                group.create_task(upkeep.pruning.run(), name="pruning"),
+                group.create_task(upkeep.host_capacity.run(), name="host-capacity"),
+                group.create_task(upkeep.activity.run(), name="activity"),
+                group.create_task(upkeep.clock_watch.run(), name="clock-watch"),
                 group.create_task(parts.loop_time.keep_measuring(self._clock), name="loop-time"),
                 group.create_task(self._spread_overdue(now, at_launch, cron), name="launch"),
             ]
@@ -115,7 +127,7 @@ class Runner:
             await self._end(delivering, deadline_s)
             for task in background:
                 task.cancel()
-        await parts.activity.finish()
+        await upkeep.activity.finish()
         writer = parts.writer
         figures: JsonObject = {
             "checks": writer.written,

@@ -17,7 +17,6 @@ from tocsin.model.alerts import (
     StormRow,
     StormVerdict,
     as_configured,
-    unread_channels,
 )
 from tocsin.model.browsing import (
     ActivityRow,
@@ -191,7 +190,6 @@ __all__ = [
     "phase_of",
     "sendable",
     "to_rfc3339",
-    "unread_channels",
     "validators_of",
     "what_is_kept",
 ]

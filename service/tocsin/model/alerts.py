@@ -13,7 +13,7 @@ from tocsin.model.knowledge import KnownCopy
 from tocsin.settings import why_unread
 
 if TYPE_CHECKING:
-    from tocsin.settings import ChannelSettings, Settings
+    from tocsin.settings import ChannelSettings
 
 
 class QuestionRow(Struct, frozen=True):
@@ -143,12 +143,6 @@ class ChannelTest(Struct, frozen=True):
     ended_at: Instant | None
     blames: str | None
     error: str | None
-
-
-def unread_channels(settings: Settings) -> dict[str, str]:
-    """Give the channels whose secret cannot be read, each with the reason and the mend; their alerts wait."""
-    found = {name: why_unread(channel.url, channel.secret) for name, channel in settings.channels.items()}
-    return {name: why for name, why in found.items() if why is not None}
 
 
 def as_configured(state: ChannelState, channel: ChannelSettings) -> ChannelState:

@@ -66,7 +66,7 @@ class FetcherLife(Struct, frozen=True):
 
 
 class CrowdedHost(Struct, frozen=True):
-    """A host with more pages than can be asked for in time; see `engine.rounds`.
+    """A host with more pages than can be asked for in time; see `engine.scheduling.host_capacity`.
 
     round_s   how long it takes at least to ask for all of them, and
     wanted_s  how long it may take

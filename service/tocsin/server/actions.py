@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct
 
 from tocsin.configuration import all_unset, check_page_keys, parse_page_settings
-from tocsin.configuration.secrets import mask_settings
+from tocsin.configuration.loading import mask_settings
 from tocsin.errors import UsageError
 from tocsin.lists.pages import check_group, check_words
 from tocsin.model import JsonObject, NewPage, PageQuery

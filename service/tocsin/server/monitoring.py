@@ -8,9 +8,10 @@ from fastapi import APIRouter
 from starlette.responses import JSONResponse, Response
 
 from tocsin.errors import StoreError
-from tocsin.model import LiveState, unread_channels
+from tocsin.model import LiveState
 from tocsin.server.access.rights import Reading
 from tocsin.server.parts import Given
+from tocsin.settings import unread_channels
 
 _WITHIN_S = 2.0  # Less than the deadline of usual probes.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tests.contract.desk import A, Desk
 from tocsin.adapters.stores import open_store
-from tocsin.adapters.stores.sqlite.backup import Backup
+from tocsin.adapters.stores.sqlite.store import Backup
 from tocsin.model import PageFilter
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ async def test_a_backup_is_not_begun_anew_by_those_who_write_meanwhile(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await desk.watch(*(f"https://h{number}.example/" for number in range(500)))
-    monkeypatch.setattr("tocsin.adapters.stores.sqlite.backup._STEP_PAGES", 1)
+    monkeypatch.setattr("tocsin.adapters.stores.sqlite.store._STEP_PAGES", 1)
     steps = count()
 
     class Disturbed(Backup):

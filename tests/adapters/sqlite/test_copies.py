@@ -8,7 +8,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.adapters.stores.sql.knowledge.copies import copies_of, remember_copies
+from tocsin.adapters.stores.sql.knowledge.kept import copies_of, remember_copies
 from tocsin.adapters.stores.sqlite.connection import connect
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations
 from tocsin.model import CopyLink

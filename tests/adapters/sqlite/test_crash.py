@@ -21,7 +21,7 @@ CHILD = """
 import asyncio, sys, threading
 from pathlib import Path
 from tests.contract import desk as desks
-from tocsin.adapters.stores.sqlite import database
+from tocsin.adapters.stores.sqlite import connection
 
 folder, when = Path(sys.argv[1]), sys.argv[2]
 
@@ -29,7 +29,7 @@ def halt():
     print("ready", flush=True)
     threading.Event().wait()
 
-whole = database.transaction
+whole = connection.transaction
 armed = False
 
 def halting(db, *, durable=False):
@@ -51,7 +51,7 @@ def halting(db, *, durable=False):
 
     return Halting()
 
-database.transaction = halting
+connection.transaction = halting
 
 async def main():
     global armed

@@ -8,7 +8,7 @@ import sqlite3
 
 import pytest
 
-from tocsin.adapters.stores.sqlite.faults import reached, translated
+from tocsin.adapters.stores.sqlite.place import reached, translated
 from tocsin.errors import StoreError
 
 

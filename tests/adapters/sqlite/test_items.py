@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.contract.desk import NOW, A
-from tocsin.adapters.stores.sql.knowledge.items import changes_by_state, keep_changes, keep_items
+from tocsin.adapters.stores.sql.knowledge.kept import changes_by_state, keep_changes, keep_items
 from tocsin.adapters.stores.sql.values import url_key
 from tocsin.adapters.stores.sqlite.connection import connect, transaction
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations

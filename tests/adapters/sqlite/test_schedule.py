@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.adapters.stores.sql.schedule import HOUR_US, spread_at, window_us
+from tocsin.adapters.stores.sql.values import HOUR_US, spread_at, window_us
 
 
 def test_the_window_grows_with_the_list_up_to_an_hour() -> None:

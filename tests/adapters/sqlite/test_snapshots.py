@@ -9,7 +9,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.adapters.stores.sql.knowledge.snapshots import find_prunable, fit, keep_snapshots
+from tocsin.adapters.stores.sql.knowledge.kept import find_prunable, fit, keep_snapshots
 from tocsin.adapters.stores.sqlite.connection import connect
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations
 from tocsin.model import NO_COPY, Snapshot

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.fakes import EagerClock, ManualClock, ScriptedFetcher, settle
 from tocsin.engine.hosts.gates import LONGEST_CRAWL_DELAY_S, Gates, HostGate, Politeness, is_match, politeness_of
 from tocsin.engine.hosts.outage import OutageWatch
-from tocsin.engine.hosts.request_slots import RequestSlots
+from tocsin.engine.hosts.process_limits import RequestSlots
 from tocsin.engine.hosts.robots import RobotsCache
 from tocsin.engine.visiting.receive import PageRequest, Receiver
 from tocsin.settings import FetchSettings, HostRule, HostSettings, PageSettings

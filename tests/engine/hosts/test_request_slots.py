@@ -7,8 +7,16 @@ import asyncio
 import pytest
 
 from tests.fakes import ManualClock, settle
-from tocsin.engine.hosts.loop_time import MEASURED_S, SHORT_S, TURN_S, LoopTime
-from tocsin.engine.hosts.request_slots import FEWEST_PAGES, LATE_S, PageAllowance, RequestSlots
+from tocsin.engine.hosts.process_limits import (
+    FEWEST_PAGES,
+    LATE_S,
+    MEASURED_S,
+    SHORT_S,
+    TURN_S,
+    LoopTime,
+    PageAllowance,
+    RequestSlots,
+)
 
 
 async def test_so_many_places_are_taken_at_once_and_no_more() -> None:

@@ -17,7 +17,7 @@ from tests.wire import fetcher
 from tocsin.engine.hosts import robots
 from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.outage import OutageWatch
-from tocsin.engine.hosts.request_slots import RequestSlots
+from tocsin.engine.hosts.process_limits import RequestSlots
 from tocsin.engine.hosts.robots import UNAVAILABLE, RobotsCache
 from tocsin.engine.visiting.receive import PageRequest, Receiver
 from tocsin.errors import FetchFailed, FetchRefused, StoreError

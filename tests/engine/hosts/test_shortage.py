@@ -11,7 +11,7 @@ import pytest
 from tests.builders import URL, html
 from tests.engine.visiting.checking import engine_on, many
 from tests.fakes import ManualClock, RecordingTelemetry
-from tocsin.engine.hosts.shortage import MET, ShortageWatch
+from tocsin.engine.hosts.process_limits import MET, ShortageWatch
 from tocsin.engine.visiting.visit import contained
 from tocsin.errors import FetchFailed, Shortage, shortage_of
 from tocsin.events import Happening

@@ -15,13 +15,12 @@ from tests.fakes import START, EagerClock, RecordingTelemetry, ScriptedFetcher, 
 from tests.spec.microdata.making import item, page
 from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.outage import OutageWatch
-from tocsin.engine.hosts.request_slots import RequestSlots
+from tocsin.engine.hosts.process_limits import RequestSlots
 from tocsin.engine.judging.conclude import Conclusions
 from tocsin.engine.judging.contents import find_items
 from tocsin.engine.judging.events import MAX_EVENT_BYTES, EventWriter
 from tocsin.engine.policies import Policies
-from tocsin.engine.rendering.awareness import Awareness
-from tocsin.engine.rendering.comparing import Comparisons
+from tocsin.engine.rendering.awareness import Awareness, Comparisons
 from tocsin.engine.rendering.renderer import HttpRenderer
 from tocsin.engine.visiting.receive import Receiver
 from tocsin.model import KEEPS_ALL, NO_ITEMS, KeptContents, PageItems, to_rfc3339

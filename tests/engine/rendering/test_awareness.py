@@ -31,9 +31,8 @@ from tests.engine.rendering.kept import Kept, packed
 from tests.fakes import START, RecordingTelemetry, SeededChance
 from tests.spec.microdata.making import item, page
 from tocsin.engine.judging.events import EventWriter
-from tocsin.engine.rendering import comparing
-from tocsin.engine.rendering.awareness import Awareness
-from tocsin.engine.rendering.comparing import Comparisons
+from tocsin.engine.rendering import awareness as comparing
+from tocsin.engine.rendering.awareness import Awareness, Comparisons
 from tocsin.errors import FetchFailed, FetchRefused
 from tocsin.model import Attempt, FieldValues, PageItems, RenderCommit, RenderJob
 from tocsin.spec.microdata.reading.packing import pack

@@ -16,7 +16,7 @@ from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.lease import Lease
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.policies import Policies
-from tocsin.engine.scheduling.probing import OutageProbes
+from tocsin.engine.scheduling.scheduler import OutageProbes
 from tocsin.errors import FetchFailed
 from tocsin.model import PageFilter
 from tocsin.settings import HostSettings, PageSettings

@@ -12,15 +12,14 @@ import msgspec
 from tests.builders import URL, html
 from tests.fakes import RecordingTelemetry, ScriptedFetcher, SeededChance
 from tocsin.adapters.stores import open_store
-from tocsin.adapters.stores.sql.schedule import HOUR_US
+from tocsin.adapters.stores.sql.values import HOUR_US
 from tocsin.adapters.system import SystemClock
 from tocsin.engine.alerting.announcements import OutageAnnouncer
 from tocsin.engine.fetchers.checkers import LocalCheckers
 from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.lease import Lease
-from tocsin.engine.hosts.loop_time import LoopTime
 from tocsin.engine.hosts.outage import OutageWatch
-from tocsin.engine.hosts.request_slots import RequestSlots
+from tocsin.engine.hosts.process_limits import LoopTime, RequestSlots
 from tocsin.engine.judging.conclude import Conclusions
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.policies import Policies

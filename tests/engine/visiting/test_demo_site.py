@@ -9,7 +9,7 @@ import pytest
 from tests.fakes import EagerClock, ScriptedFetcher, answer
 from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.outage import OutageWatch
-from tocsin.engine.hosts.request_slots import RequestSlots
+from tocsin.engine.hosts.process_limits import RequestSlots
 from tocsin.engine.visiting.receive import PageRequest, Receiver
 from tocsin.errors import FetchRefused
 from tocsin.model import DEMO_HOST, FailureKind

@@ -11,10 +11,10 @@ import pytest
 
 from tests.builders import task
 from tests.fakes import ManualClock, ScriptedFetcher, answer
+from tocsin.engine.fetchers.checkers import HostQueues
 from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.outage import OutageWatch
-from tocsin.engine.hosts.request_slots import RequestSlots
-from tocsin.engine.visiting.host_queues import HostQueues
+from tocsin.engine.hosts.process_limits import RequestSlots
 from tocsin.engine.visiting.receive import PageRequest, Receiver
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.fakes import START, EagerClock, FixedChance, ManualClock, ScriptedFetcher, SeededChance, answer
 from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.outage import OutageWatch
-from tocsin.engine.hosts.request_slots import RequestSlots
+from tocsin.engine.hosts.process_limits import RequestSlots
 from tocsin.engine.hosts.robots import RobotsCache
 from tocsin.engine.visiting.receive import PageRequest, Receiver
 from tocsin.engine.visiting.retry import TryPolicy, is_retried, parse_retry_after, pause_s, tries

@@ -15,9 +15,8 @@ from tests.builders import DAY, HOUR, SECOND, URL, digest_of, html, stored, task
 from tests.engine.visiting.test_standing_in import CHALLENGE
 from tests.fakes import START, EagerClock, RecordingTelemetry, ScriptedFetcher, SeededChance, answer
 from tocsin.engine.hosts.gates import Gates
-from tocsin.engine.hosts.loop_time import LoopTime
 from tocsin.engine.hosts.outage import OutageWatch
-from tocsin.engine.hosts.request_slots import RequestSlots
+from tocsin.engine.hosts.process_limits import LoopTime, RequestSlots
 from tocsin.engine.judging.conclude import Conclusion, Conclusions
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.policies import Policies

@@ -12,18 +12,13 @@ from typing import Final, Self
 
 from msgspec.structs import replace
 
-from tocsin.adapters.http.addresses import AddressPolicy
-from tocsin.adapters.http.budget import BodiesTooLarge, BodyBudget, room_for_bodies
+from tocsin.adapters.http.addresses import AddressPolicy, AddressRefused, NameCache
+from tocsin.adapters.http.bodies import BodiesTooLarge, BodyBudget, NotDecodable, TooLong, room_for_bodies
 from tocsin.adapters.http.deadlines import DeadlineMissed, DeadlineSweep, Phase
-from tocsin.adapters.http.decoding import NotDecodable, TooLong
-from tocsin.adapters.http.llhttp.answer import BrokenAnswer, Disconnected
 from tocsin.adapters.http.llhttp.connection import HttpConnection, NotConnected, ReadBuffers, StaleConnection
-from tocsin.adapters.http.llhttp.dialling import Dialler
-from tocsin.adapters.http.llhttp.encryption import TlsSessions
-from tocsin.adapters.http.llhttp.head import Origins, SiteOrigin
-from tocsin.adapters.http.llhttp.pool import ConnectionPool, PoolsByPolicy
-from tocsin.adapters.http.resolver import AddressRefused, NameCache
-from tocsin.adapters.http.tls import TlsContexts
+from tocsin.adapters.http.llhttp.messages import BrokenAnswer, Disconnected, Origins, SiteOrigin
+from tocsin.adapters.http.llhttp.pool import ConnectionPool, Dialler, PoolsByPolicy
+from tocsin.adapters.http.tls import TlsContexts, TlsSessions
 from tocsin.adapters.http.wording import one_line
 from tocsin.errors import FetchError, FetchFailed, FetchRefused, Shortage, shortage_of
 from tocsin.model import DEMO_HOST, FailureKind, HopRequest, HopResponse

@@ -12,8 +12,7 @@ from aiohappyeyeballs import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from tocsin.adapters.http.addresses import AddressPolicy
-from tocsin.adapters.http.resolver import AddressRefused, NameCache, NameNotResolved
+from tocsin.adapters.http.addresses import AddressPolicy, AddressRefused, NameCache, NameNotResolved
 from tocsin.adapters.http.tls import TlsContexts
 from tocsin.settings import NetworkSettings
 

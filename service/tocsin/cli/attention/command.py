@@ -11,7 +11,7 @@ from tocsin.cli import output
 from tocsin.cli.arguments import Number, careful, confirm, parse_time, removal
 from tocsin.cli.attention.copies import pick_copy, print_newest_copies, print_question_copies
 from tocsin.cli.formatting import count, show_time
-from tocsin.cli.progress import steps
+from tocsin.cli.output import steps
 from tocsin.cli.session import now, with_store
 from tocsin.errors import UsageError
 from tocsin.model import Instruction

@@ -11,7 +11,7 @@ import click
 
 from tocsin.cli import output
 from tocsin.cli.files import read_source
-from tocsin.configuration.spans import parse_span
+from tocsin.configuration.convert import parse_span
 from tocsin.errors import UsageError
 from tocsin.settings import PageSettings
 from tocsin.spec.html.page import read_page

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from tocsin.cli import output
-from tocsin.cli.progress import progress
+from tocsin.cli.output import progress
 from tocsin.errors import TooComplex, UsageError
 from tocsin.spec.html.whole import check_selector
 from tocsin.spec.measuring import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tocsin.adapters.system import SystemChance
 from tocsin.cli import output
-from tocsin.cli.progress import progress
+from tocsin.cli.output import progress
 from tocsin.engine.judging.replay import ReplayedPage
 from tocsin.errors import FetchRefused, UsageError
 from tocsin.model import CheckOutcome

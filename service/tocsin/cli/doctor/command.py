@@ -2,23 +2,287 @@
 
 from __future__ import annotations
 
+import asyncio
+from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 import msgspec
+from msgspec import Struct
 
+from tocsin.adapters.stores import demand_no_remains, open_store
+from tocsin.app.assembly import FEW_FILES_MEND, files_are_few
+from tocsin.app.executing import fetchers_of, open_files_as_allowed
 from tocsin.cli import output
-from tocsin.cli.doctor.examination import Examination, examine
-from tocsin.cli.formatting import count
-from tocsin.cli.session import configuration, now
-from tocsin.configuration import Loaded, mask, resolve_page_origins, resolve_readable
-from tocsin.configuration.convert import to_json
-from tocsin.configuration.tree import dotted, walk
+from tocsin.cli.channel import find_refusals
+from tocsin.cli.doctor import Diagnosis
+from tocsin.cli.doctor.machine import examine_authorities, examine_backup, examine_clock, examine_files, examine_room
+from tocsin.cli.doctor.network import examine_channel, examine_http
+from tocsin.cli.formatting import count, show_time
+from tocsin.cli.selection import batches
+from tocsin.cli.session import configuration, is_store_there, now, store_path
+from tocsin.configuration import Loaded, mask, resolve_page_origins, resolve_readable, show_span
+from tocsin.configuration.convert import dotted, to_json, walk
+from tocsin.configuration.pages import mend_of, without_unread
+from tocsin.engine.scheduling.host_capacity import look
+from tocsin.errors import StoreError
+from tocsin.model import PageFilter
 from tocsin.model.records.service import Setting
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
     from tocsin.cli.doctor import Diagnosis
+    from tocsin.configuration import Loaded
+    from tocsin.configuration.pages import Resolved
+    from tocsin.engine.scheduling.host_capacity import Crowding, HostRound
+    from tocsin.model import Instant, JsonObject
+    from tocsin.ports import Store
+    from tocsin.settings import ChannelSettings, PageSettings, Settings
+
+
+async def find_crowding(store: Store, settings: Settings) -> Crowding:
+    """Find the hosts with more pages than can be fetched within their intervals."""
+    return await look(store, settings.pages, settings.hosts, now(), time_zone=settings.instance.time_zone)
+
+
+def to_findings(crowding: Crowding) -> list[Diagnosis]:
+    """Describe the worst of them with figures, and count the others."""
+    findings = [Diagnosis(f"Host {_told(each)}", _mend(each)) for each in crowding.worst]
+    more = crowding.hosts - len(crowding.worst)
+    if more > 0:
+        what = f"{count(more, 'host')} more are crowded; {count(crowding.pages, 'page')} in all are checked late."
+        findings.append(Diagnosis(what, "Increase the interval of their pages: tocsin watch set --help"))
+    return findings
+
+
+def _told(one: HostRound) -> str:
+    asked = f"at one every {_span(one.delay_s)}, a round takes {_span(one.round_s)} at least"
+    wanted = f"{one.load:.1f} times their interval of {_span(one.wanted_s)}"
+    return f"{one.host}: {count(one.pages, 'page')}; {asked}, {wanted}."
+
+
+def _mend(one: HostRound) -> str:
+    longer = (
+        f"Increase their interval to {_span(one.round_s)} or more (tocsin watch set --every), or watch fewer pages."
+    )
+    return f'{longer} If the host is yours, lower its delay: hosts.rules."{one.host}".delay'
+
+
+def _span(seconds: float) -> str:
+    """A duration rounded up to what a person would say."""
+    for unit in (86_400, 3600, 60, 1):
+        if seconds >= 2 * unit:
+            whole = -(-seconds // unit)
+            return show_span(timedelta(seconds=whole * unit))
+    return show_span(timedelta(milliseconds=round(seconds * 1000)))
+
+
+# Upper limit of pages with invalid settings that are named.
+NAMED: Final = 10
+
+
+async def find_refused(store: Store, base: PageSettings) -> list[Diagnosis]:
+    """Find what cannot be used of what is set for all pages, for groups, and for single pages."""
+    for_all, groups = await store.overrides()
+    findings = _refused_finding("All pages are", resolve_readable(base, for_all, {}, None))
+    for name, own in groups.values():
+        findings += _refused_finding(
+            f"The pages of group {name} are", resolve_readable(base, {}, own, None), group=name
+        )
+    more = 0
+    async for pages in batches(store, PageFilter(with_own=True)):
+        for page in pages:
+            told = _refused_finding(f"{page.url} is", resolve_readable(base, {}, {}, page.settings), url=page.url)
+            if len(findings) < NAMED:
+                findings += told
+            else:
+                more += len(told)
+    if more:
+        what = f"{count(more, 'page')} more are not checked, because of invalid settings in the store."
+        findings.append(Diagnosis(what, "Fix the ones above, and run again: tocsin doctor"))
+    return findings
+
+
+def _refused_finding(whose: str, resolved: Resolved, *, url: str = "", group: str = "") -> list[Diagnosis]:
+    refused = resolved.refused
+    if not refused:
+        return []
+    mend = mend_of(refused, url=url, group=group)
+    what = f"{whose} not checked: {'; '.join(each.why for each in refused)}."
+    return [Diagnosis(what, f"{mend[:1].upper()}{mend[1:]}")]
+
+
+_MINUTE: Final = 60_000_000
+# Up to this size a store is read whole, which takes a second or two.
+READ_BYTES: Final = 64 * 1024 * 1024
+
+
+class Examination(Struct):
+    """What was found, and what is set at run time: for all pages, and for each group by its name."""
+
+    findings: list[Diagnosis]
+    for_all: JsonObject
+    groups: dict[str, JsonObject]
+
+
+def examine(loaded: Loaded, now: Instant, *, thorough: bool = False) -> Examination:
+    """Look at everything, and change nothing.
+
+    thorough  read a store whole for damage, however large it is; else only one that takes a second or two
+    """
+    return asyncio.run(_examine(loaded, now, thorough=thorough))
+
+
+async def _examine(loaded: Loaded, now: Instant, *, thorough: bool) -> Examination:
+    found = Examination([*_of_configuration(loaded), *examine_clock(now), *examine_authorities()], {}, {})
+    has_tokens, is_running = await _of_store(loaded, now, found, thorough=thorough)
+    found.findings += examine_files(loaded, store_path(loaded.settings))
+    found.findings += examine_http(loaded.settings.http, has_tokens=has_tokens, is_running=is_running)
+    for name, channel in loaded.settings.channels.items():
+        found.findings += await examine_channel(name, channel, loaded.settings.network)
+    if not loaded.settings.channels:
+        listed = Diagnosis(
+            "No channel is configured: alerts are only listed.", "See: tocsin alerts list", is_wrong=False
+        )
+        found.findings.append(listed)
+    return found
+
+
+def _of_configuration(loaded: Loaded) -> Iterator[Diagnosis]:
+    if not loaded.settings.instance.contact:
+        yield Diagnosis(
+            "No contact is configured, so owners of sites cannot reach you.",
+            'Set instance.contact to "mailto:you@example.org" or the URL of a page about you.',
+        )
+    for doubt in loaded.doubts:
+        yield Diagnosis(f"{doubt}.", "Rename the variable, or unset it.")
+    for each in without_unread(loaded.settings.pages)[1]:
+        what, _, mend = each.why.partition("; ")
+        yield Diagnosis(f"Pages that inherit pages.{each.key} are not checked: {what}", _to_sentence(mend))
+    fetchers = fetchers_of(loaded.settings)
+    by_whom = "fetched in separate processes" if fetchers else "fetched in the main process"
+    yield Diagnosis(f"Fetchers: {fetchers}; pages are {by_whom}.", is_wrong=False)
+    open_files_as_allowed()
+    few = files_are_few(loaded.settings.fetch, fetchers)
+    if few is not None:
+        yield Diagnosis(f"{few[:1].upper()}{few[1:]}.", f"For the service, {FEW_FILES_MEND}.", is_wrong=False)
+
+
+async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thorough: bool) -> tuple[bool | None, bool]:
+    """Examine the store; returns whether it has tokens (None: unknown), and whether an engine works on it."""
+    url = loaded.settings.store.url
+    path = store_path(loaded.settings)
+    if not is_store_there(loaded.settings):
+        try:
+            demand_no_remains(f"sqlite:{path}")
+        except StoreError as exc:
+            # What makes a store refuses it, too: adding a page, or removing an empty file, would mend nothing.
+            what, _, mend = str(exc).partition("; ")
+            found.findings.append(Diagnosis(f"{what}.", f"{mend[:1].upper()}{mend[1:]}."))
+            return False, False
+        if path.is_file():
+            found.findings.append(
+                Diagnosis(f"The store at {path} is an empty file.", "Restore a backup, or remove it.")
+            )
+            return False, False
+        mend = "Create it by adding a page: tocsin watch add URL"
+        found.findings.append(Diagnosis(f"There is no store yet at {path}.", mend, is_wrong=False))
+        return False, False
+    try:
+        store = await open_store(url, engine=False, create=False)
+        try:
+            found.for_all, groups = await store.overrides()
+            found.groups = dict(groups.values())
+            found.findings += await _of_integrity(store, _bytes_of(path), thorough=thorough)
+            found.findings += await _of_rows(store, now)
+            found.findings += await find_refused(store, without_unread(loaded.settings.pages)[0])
+            found.findings += to_findings(await find_crowding(store, loaded.settings))
+            found.findings += await _of_pauses(store, str(found.for_all.get("mode", loaded.settings.pages.mode)))
+            found.findings += await _of_channel_states(store, loaded.settings.channels)
+            found.findings += [*examine_room(path, url), *examine_backup(url, now)]
+            return await store.has_tokens(), await store.is_held()
+        finally:
+            await store.close()
+    except StoreError as exc:
+        what, _, mend = str(exc).partition("; ")
+        found.findings.append(Diagnosis(f"The store cannot be used: {what}.", _to_sentence(mend)))
+        return None, False
+
+
+def _to_sentence(mend: str) -> str:
+    return f"{mend[:1].upper()}{mend[1:]}." if mend else "Restore a backup: tocsin store restore FILE"
+
+
+def _bytes_of(path: Path) -> int:
+    return path.stat().st_size
+
+
+async def _of_integrity(store: Store, size: int, *, thorough: bool) -> list[Diagnosis]:
+    if size > READ_BYTES and not thorough:
+        what = f"The store has {size / 1e6:,.0f} MB and was not checked for damage."
+        return [
+            Diagnosis(
+                what, "To check it (takes minutes): tocsin store check, or tocsin doctor --thorough", is_wrong=False
+            )
+        ]
+    return [Diagnosis(f"The store is damaged: {finding}", "Restore a backup.") for finding in await store.check()]
+
+
+async def _of_rows(store: Store, now: Instant) -> list[Diagnosis]:
+    findings = []
+    questions = [question for question in await store.questions() if question.answered_at is None]
+    if questions:
+        pages = sum(question.pages for question in questions)
+        verb = "waits" if len(questions) == 1 else "wait"
+        what = f"{count(len(questions), 'question')} about {count(pages, 'page')} {verb} for your answer."
+        findings.append(Diagnosis(what, "See: tocsin attention list"))
+    return findings + await _of_clock(store, now)
+
+
+async def _of_clock(store: Store, now: Instant) -> list[Diagnosis]:
+    """Find what was written at a time that is yet to come: alerts, checks, states."""
+    alerts = await store.alerts(limit=1)
+    latest = max(((alert.created_at, "an alert") for alert in alerts), default=(0, ""))
+    checked_at, stored_at = await store.last_times()
+    at, what = max(latest, (checked_at or 0, "a check"), (stored_at or 0, "a state"))
+    if at <= now + _MINUTE:
+        return []
+    mend = "Set the clock; no new state of a page is stored before the time of its last one."
+    return [Diagnosis(f"The clock was set back: {what} has the time {show_time(at)}, which is in the future.", mend)]
+
+
+async def _of_pauses(store: Store, mode: str) -> list[Diagnosis]:
+    """A pause of everything is loud wherever one looks."""
+    if mode == "off":
+        return [Diagnosis("ALL PAGES ARE OFF: nothing is checked.", "Resume with: tocsin watch set --all --mode on")]
+    pages = await store.count_pages(PageFilter())
+    if pages and await store.count_pages(PageFilter(paused=True)) == pages:
+        return [Diagnosis("ALL PAGES ARE PAUSED: nothing is checked.", "Resume with: tocsin watch set --all --resume")]
+    return []
+
+
+async def _of_channel_states(store: Store, channels: Mapping[str, ChannelSettings]) -> list[Diagnosis]:
+    findings = []
+    states = {name: await store.channel_state(name) for name in channels}
+    refusals = await find_refusals(store, states)
+    for name, state in states.items():
+        again = f"When it accepts alerts again: tocsin channel test {name}"
+        if state.disabled:
+            findings.append(Diagnosis(f"Channel {name} is disabled: {state.error}", again))
+        elif state.failures:
+            what = f"Channel {name} failed {count(state.failures, 'time')}, {count(state.waiting, 'alert')} waiting"
+            next_try = f"The next try is at {show_time(state.next_at)}; after fixing it: tocsin channel test {name}"
+            findings.append(Diagnosis(f"{what}: {state.error}", next_try))
+        elif name in refusals:
+            mend = f"Fix the receiver or [channels.{name}], then: tocsin channel test {name}"
+            findings.append(Diagnosis(f"Channel {name}: {refusals[name].told}", mend))
+        if state.dead:
+            mend = f"See: tocsin alerts list --dead; then: tocsin alerts replay --dead --channel {name}"
+            findings.append(Diagnosis(f"Channel {name} has {count(state.dead, 'dead letter')}.", mend))
+    return findings
 
 
 @click.command("doctor", epilog="Example: tocsin doctor")

@@ -15,9 +15,8 @@ from tocsin.adapters.http.tls import AUTHORITIES_MEND, NO_AUTHORITIES, has_autho
 from tocsin.adapters.stores import kept_copies, last_backup
 from tocsin.cli.doctor import Diagnosis
 from tocsin.cli.formatting import count, show_time
-from tocsin.configuration.parsing import from_environ, from_tree
-from tocsin.configuration.secrets import SECRETS
-from tocsin.configuration.tree import pattern
+from tocsin.configuration.convert import pattern
+from tocsin.configuration.loading import SECRETS, from_environ, from_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

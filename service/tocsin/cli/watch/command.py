@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from tocsin.cli import output
-from tocsin.cli.doctor.crowding import find_crowding, to_note
 from tocsin.cli.formatting import count, show_time
 from tocsin.cli.selection import BATCH, why_disallowed
 from tocsin.cli.session import configuration, with_store
@@ -57,14 +56,8 @@ def list_(
     which = PageFilter(group=group, host=host, matching=matching, outcome=outcome, topper=topper, paused=paused)
     if limit is None and not output.is_json():
         limit = _ON_TERMINAL
-    settings = configuration(ctx).settings
-
-    async def work(store: Store) -> str:
-        await _print_list(store, which, base=settings.pages.mode, limit=limit, subject=subject)
-        return to_note(await find_crowding(store, settings))
-
-    if crowded := with_store(ctx, work):
-        output.note(crowded)
+    base = configuration(ctx).settings.pages.mode
+    with_store(ctx, lambda store: _print_list(store, which, base=base, limit=limit, subject=subject))
 
 
 async def _print_list(store: Store, which: PageFilter, *, base: str, limit: int | None, subject: bool) -> None:

@@ -12,11 +12,11 @@ from tocsin.cli import output
 from tocsin.cli.arguments import careful, confirm, removal
 from tocsin.cli.check import check_pages, print_declared, print_report
 from tocsin.cli.formatting import count
-from tocsin.cli.progress import steps
+from tocsin.cli.output import steps
 from tocsin.cli.selection import pages_named, select
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.configuration import all_unset, check_page_keys, mask, parse_page_settings
-from tocsin.configuration.tree import PAGE_KEYS
+from tocsin.configuration.convert import PAGE_KEYS
 from tocsin.errors import UsageError
 from tocsin.lists.pages import check_group, check_words, new_page
 from tocsin.model import CheckOutcome, CheckReport, PageFilter

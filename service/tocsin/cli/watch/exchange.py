@@ -12,7 +12,7 @@ import msgspec
 from tocsin.cli import output
 from tocsin.cli.files import opened_source, opened_target
 from tocsin.cli.formatting import count
-from tocsin.cli.progress import progress, steps
+from tocsin.cli.output import progress, steps
 from tocsin.cli.selection import BATCH, batches
 from tocsin.cli.session import configuration, is_store_there, now, with_store
 from tocsin.cli.watch.sitemaps import SitemapImport, fetch_lists, is_robots_txt, is_url

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from tocsin.cli import output
 from tocsin.cli.formatting import count
-from tocsin.cli.progress import progress
+from tocsin.cli.output import progress
 from tocsin.configuration import show_span
 from tocsin.errors import TocsinError, UsageError
 from tocsin.lists.importing import Reader, Tally

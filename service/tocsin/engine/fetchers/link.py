@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from tocsin.engine.hosts.request_slots import PageAllowance
+from tocsin.engine.hosts.process_limits import PageAllowance
 from tocsin.errors import ProcessError
 from tocsin.events import Happening
 from tocsin.model import FetcherLife, PageTask, RenderJob

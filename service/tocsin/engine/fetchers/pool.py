@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from tocsin.engine.fetchers.link import FetcherLink
 from tocsin.engine.fetchers.remote_calls import CROSSING, error_of, failed_of
 from tocsin.engine.fetchers.suspects import STRIKES, CrashSuspects
-from tocsin.engine.hosts.request_slots import PAGES_A_REQUEST
+from tocsin.engine.hosts.process_limits import PAGES_A_REQUEST
 from tocsin.engine.visiting.visit import chosen, put_off, tell
 from tocsin.errors import FetchRefused, StoreError
 from tocsin.model import FailureKind, PageTask, what_is_kept

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from tocsin.engine.fetchers.checkers import HostQueues
 from tocsin.engine.fetchers.remote_calls import CROSSING, failed_of
 from tocsin.engine.judging.assess import assess
 from tocsin.engine.judging.contents import find_copies
 from tocsin.engine.judging.reading import ReadingContext, read_text
 from tocsin.engine.rendering.awareness import takes_text
-from tocsin.engine.visiting.host_queues import HostQueues
 from tocsin.engine.visiting.receive import HandoffRequired
 from tocsin.engine.visiting.visit import contained
 from tocsin.errors import FetchRefused
@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 
     from tocsin.engine.fetchers.main_link import MainLink
     from tocsin.engine.hosts.gates import Gates
-    from tocsin.engine.hosts.loop_time import LoopTime
-    from tocsin.engine.hosts.request_slots import RequestSlots
+    from tocsin.engine.hosts.process_limits import LoopTime, RequestSlots
     from tocsin.engine.policies import Policies
     from tocsin.engine.rendering.renderer import HttpRenderer
     from tocsin.engine.visiting.receive import Receiver

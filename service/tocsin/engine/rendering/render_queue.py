@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, TypeVar
 
 from tocsin.engine.hosts.outage import OURS
-from tocsin.engine.hosts.shortage import MET
-from tocsin.engine.rendering.comparing import Comparisons
+from tocsin.engine.hosts.process_limits import MET
+from tocsin.engine.rendering.awareness import Comparisons
 from tocsin.engine.visiting.retry import pause_s
 from tocsin.engine.visiting.visit import contained
 from tocsin.errors import Disallowed, FetchError, Postponed, SettingsError, Shortage, StaleClaim, StoreError, Withdrawn

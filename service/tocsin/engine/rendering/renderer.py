@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from tocsin.engine.hosts.loop_time import LoopTime
+from tocsin.engine.hosts.process_limits import LoopTime
 from tocsin.engine.judging.contents import find_items, values_of
 from tocsin.engine.visiting.receive import PageRequest
 from tocsin.errors import FetchRefused, Postponed, StoreError, TooComplex

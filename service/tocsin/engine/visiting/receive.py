@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping
 
     from tocsin.engine.hosts.gates import Gates, HostGate
-    from tocsin.engine.hosts.request_slots import RequestSlots
+    from tocsin.engine.hosts.process_limits import RequestSlots
     from tocsin.engine.hosts.robots import RobotsCache
     from tocsin.model import Validators
     from tocsin.ports import Chance, Clock, Fetcher, Session

@@ -13,8 +13,8 @@ from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tocsin.configuration import show_span
-from tocsin.engine.hosts.loop_time import LoopTime
 from tocsin.engine.hosts.outage import OURS
+from tocsin.engine.hosts.process_limits import LoopTime
 from tocsin.engine.judging.assess import is_read_as_before
 from tocsin.engine.judging.conclude import clock_back
 from tocsin.engine.judging.signals import must_be_read

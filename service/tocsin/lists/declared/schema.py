@@ -15,8 +15,8 @@ from msgspec.inspect import (
     VarTupleType,
 )
 
+from tocsin.configuration.convert import type_at
 from tocsin.configuration.template import KEYS as COMMENTS
-from tocsin.configuration.tree import type_at
 from tocsin.lists.declared.reading import KEYS, SECRET_FILES
 from tocsin.model import JsonObject
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
-from tocsin.configuration.secrets import mask
+from tocsin.configuration.loading import mask
 from tocsin.model.common import to_rfc3339
 from tocsin.model.records.fields import Id, Json, Number, Record, Time, Ulid, id_or_none, time_or_none
 from tocsin.model.records.pages import Copy, copies_of

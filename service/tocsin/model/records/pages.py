@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta, field, to_builtins
 
-from tocsin.configuration.secrets import mask_settings
+from tocsin.configuration.loading import mask_settings
 from tocsin.model.browsing import BoundedCount
 from tocsin.model.common import to_rfc3339
 from tocsin.model.records.fields import Id, Json, Number, Part, Record, Time, id_or_none, time_or_none

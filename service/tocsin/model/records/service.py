@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec import field as named
 
-from tocsin.configuration.secrets import mask_settings
+from tocsin.configuration.loading import mask_settings
 from tocsin.model.browsing import BoundedCount
 from tocsin.model.common import to_rfc3339
 from tocsin.model.records.fields import Id, Json, Number, Record, Time, Ulid, time_or_none

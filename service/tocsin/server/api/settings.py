@@ -8,9 +8,8 @@ from fastapi import Path, Response
 from pydantic import ConfigDict, Field
 
 from tocsin.configuration import mask
-from tocsin.configuration.convert import to_json
-from tocsin.configuration.secrets import mask_settings
-from tocsin.configuration.tree import dotted, walk
+from tocsin.configuration.convert import dotted, to_json, walk
+from tocsin.configuration.loading import mask_settings
 from tocsin.model.records.fields import Part
 from tocsin.model.records.service import PageGroup, Setting, SettingsForAll, group_of
 from tocsin.server.access.rights import Reading, Writing

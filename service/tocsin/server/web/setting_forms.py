@@ -10,9 +10,18 @@ from msgspec import Struct
 from msgspec.inspect import BoolType, LiteralType
 
 from tocsin.configuration import mask, parse_page_settings
-from tocsin.configuration.convert import NotAllowed, to_json, to_setting
+from tocsin.configuration.convert import (
+    PAGE_KEYS,
+    NotAllowed,
+    Path,
+    dotted,
+    pattern,
+    to_json,
+    to_setting,
+    type_at,
+    walk,
+)
 from tocsin.configuration.template import KEYS, SECTIONS
-from tocsin.configuration.tree import PAGE_KEYS, Path, dotted, pattern, type_at, walk
 from tocsin.errors import SettingsError
 from tocsin.model import JsonObject
 from tocsin.settings import Settings

@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse, Response
 from msgspec import Struct
 
 from tocsin.configuration import resolve_page_origins, resolve_readable
-from tocsin.configuration.secrets import mask_settings
+from tocsin.configuration.loading import mask_settings
 from tocsin.model import GroupRow, JsonObject
 from tocsin.server.access.rights import Administering, Reading, Writing
 from tocsin.server.actions import Act, Stale, edit_defaults, remove_group, revision_of

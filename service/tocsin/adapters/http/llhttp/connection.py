@@ -9,12 +9,10 @@ import ssl
 import time
 from typing import Final, Protocol
 
-from tocsin.adapters.http.budget import BodiesTooLarge, BodyBudget
+from tocsin.adapters.http.bodies import BodiesTooLarge, BodyBudget, NotDecodable, TooLong
 from tocsin.adapters.http.deadlines import TURN_S, DeadlineMissed, DeadlineSweep, Phase
-from tocsin.adapters.http.decoding import NotDecodable, TooLong
-from tocsin.adapters.http.llhttp.answer import AnswerReader, BrokenAnswer, Disconnected
-from tocsin.adapters.http.llhttp.encryption import TlsLayer
-from tocsin.adapters.http.tls import UntrustedCertificate, WatchedTls
+from tocsin.adapters.http.llhttp.messages import AnswerReader, BrokenAnswer, Disconnected
+from tocsin.adapters.http.tls import TlsLayer, UntrustedCertificate, WatchedTls
 from tocsin.adapters.http.wording import one_line
 from tocsin.model import FailureKind, HopRequest, HopResponse
 

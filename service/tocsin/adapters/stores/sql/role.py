@@ -1,4 +1,4 @@
-"""What all roles share: their database, steps of long edits, and the revision that tells the engine of edits."""
+"""What all roles share: their database, steps of long edits, the revision that tells the engine of edits, claims."""
 
 from __future__ import annotations
 
@@ -7,21 +7,26 @@ import time
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import to_json
+from tocsin.errors import StaleClaim
+from tocsin.model import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import timedelta
 
     from tocsin.adapters.stores.sql.session import Database, SqlSession
+    from tocsin.model import Instant
     from tocsin.ports.pages import OnStep
     from tocsin.settings import SignalSettings
 
+
 T = TypeVar("T")
 
+CLAIMS = queries("claims")
 REVISIONS = queries("revisions")
 
 # Beyond every id and position.
@@ -155,3 +160,47 @@ def latest_revision(db: SqlSession) -> int:
     """Read the revision of the latest edit."""
     revision: int = db.execute(REVISIONS["latest"]).fetchone()[0]
     return revision
+
+
+# Claims of shards, inside a transaction.
+
+
+def take_claim(db: SqlSession, shards: range, now: Instant, until: Instant, holder: str) -> Claim | None:
+    """Claim these shards, unless another holder has a lease on one of them."""
+    first, last = shards.start, shards.stop - 1
+    rows = db.execute(CLAIMS["overlapping"], {"first": first, "last": last}).fetchall()
+    if any(row[3] != holder and row[5] > now for row in rows):
+        return None
+    epoch = max((row[4] for row in rows), default=0) + 1
+    same = next((row[0] for row in rows if (row[1], row[2]) == (first, last)), None)
+    db.execute(CLAIMS["forget"], {"ids": ids(row[0] for row in rows)})
+    (claim_id,) = db.execute(
+        CLAIMS["insert"],
+        {"id": same, "first": first, "last": last, "holder": holder, "epoch": epoch, "until": until},
+    ).fetchone()
+    return Claim(claim_id, first, last, holder, epoch, until)
+
+
+def renew_claim(db: SqlSession, claim: Claim, until: Instant) -> Claim:
+    """Lengthen a claim that is still in force; raises StaleClaim."""
+    if not db.execute(CLAIMS["renew"], {"id": claim.id, "epoch": claim.epoch, "until": until}).rowcount:
+        raise _stale(claim)
+    return structs.replace(claim, until=until)
+
+
+def end_leases(db: SqlSession) -> None:
+    """End the leases of engines that are gone, so that the next one need not wait for them; their epochs stay."""
+    db.execute(CLAIMS["end_leases"])
+
+
+def require_claim(db: SqlSession, claim: Claim) -> None:
+    """Raise StaleClaim unless this claim is in force; an expired lease that was not replaced is."""
+    if db.execute(CLAIMS["is_current"], {"id": claim.id, "epoch": claim.epoch}).fetchone() is None:
+        raise _stale(claim)
+
+
+def _stale(claim: Claim) -> StaleClaim:
+    return StaleClaim(
+        f"shards {claim.first_shard}-{claim.last_shard}: the claim of {claim.holder} (epoch {claim.epoch}) was "
+        "replaced by a newer one; its results are refused and will be made again by the new holder"
+    )

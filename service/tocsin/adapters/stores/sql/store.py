@@ -10,12 +10,10 @@ from tocsin.adapters.stores.sql.care.access import AccessRole
 from tocsin.adapters.stores.sql.care.care import CareRole
 from tocsin.adapters.stores.sql.care.figures import FigureRole
 from tocsin.adapters.stores.sql.care.table import TableRole
-from tocsin.adapters.stores.sql.checking.hosts import HostRole
-from tocsin.adapters.stores.sql.checking.work import WorkRole
-from tocsin.adapters.stores.sql.knowledge.items import ItemRole
+from tocsin.adapters.stores.sql.checking.work import HostRole, WorkRole
+from tocsin.adapters.stores.sql.knowledge.kept import ItemRole, SnapshotRole
 from tocsin.adapters.stores.sql.knowledge.knowledge import SignalRole
 from tocsin.adapters.stores.sql.knowledge.listings import ListingRole
-from tocsin.adapters.stores.sql.knowledge.snapshots import SnapshotRole
 from tocsin.adapters.stores.sql.pages.lists import BrowseRole
 from tocsin.adapters.stores.sql.pages.requests import RequestRole
 from tocsin.adapters.stores.sql.pages.watchlist import WatchRole

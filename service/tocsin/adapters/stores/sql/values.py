@@ -11,12 +11,15 @@ from zlib import crc32
 import msgspec
 
 from tocsin.errors import StoreError
-from tocsin.model import Attempt, CheckReport, Instruction, JsonObject
+from tocsin.model import Attempt, CheckReport, Instruction, JsonObject, phase_of
 from tocsin.settings import UNREADABLE
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import timedelta
+
+    from tocsin.model import Instant
 
 
 T = TypeVar("T")
@@ -287,3 +290,27 @@ def unpack_digest(kept: str | bytes | None) -> str | None:
     if isinstance(kept, bytes):
         return f"{kept[:-_DIGEST_BYTES].decode()}:{kept[-_DIGEST_BYTES:].hex()}"
     return kept
+
+
+# When first checks and overdue ones come: spread by a fraction that stays with the page.
+
+
+_PER_PAGE_US = 20_000
+HOUR_US = 3_600_000_000
+# Why a page that is off is not due.
+OFF = "off"
+
+
+def to_us(span: timedelta) -> int:
+    """Give a span in whole microseconds."""
+    return round(span.total_seconds() * 1_000_000)
+
+
+def window_us(pages: int, longest_us: int = HOUR_US) -> int:
+    """Give the span that the checks of this many pages are spread over: 20 ms each, at most `longest_us`."""
+    return min(longest_us, _PER_PAGE_US * pages)
+
+
+def spread_at(page_id: int, now: Instant, window: int) -> Instant:
+    """Give a page's due time within a window of this many microseconds that begins now."""
+    return now + int(phase_of(page_id) * window)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from tocsin.adapters.stores.sql.knowledge.kept import declares
 from tocsin.adapters.stores.sql.knowledge.knowledge import is_readable
-from tocsin.adapters.stores.sql.knowledge.states import declares
 from tocsin.adapters.stores.sql.pages.words import misplaced
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import read_fields, row_digest, row_digest_of_bytes

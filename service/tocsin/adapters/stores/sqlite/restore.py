@@ -16,10 +16,9 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from tocsin.adapters.stores.sqlite.connection import connect, transaction
-from tocsin.adapters.stores.sqlite.faults import reached, translated
 from tocsin.adapters.stores.sqlite.invariants import findings, without_digest
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations, migrations, version_of
-from tocsin.adapters.stores.sqlite.place import EngineLock, refuse_network, size_of
+from tocsin.adapters.stores.sqlite.place import EngineLock, reached, refuse_network, size_of, translated
 from tocsin.errors import StoreError, StoreTooNew
 
 if TYPE_CHECKING:

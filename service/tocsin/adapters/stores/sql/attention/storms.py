@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.adapters.stores.sql.owed import publish, want_render
 from tocsin.adapters.stores.sql.role import Role, bounded, ids
-from tocsin.adapters.stores.sql.schedule import to_us
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.adapters.stores.sql.values import read_names, read_object, row_digest, to_json, to_json_or_null
+from tocsin.adapters.stores.sql.values import read_names, read_object, row_digest, to_json, to_json_or_null, to_us
 from tocsin.errors import UsageError
 from tocsin.model import StormRow, StormVerdict
 from tocsin.ports.pages import unheard

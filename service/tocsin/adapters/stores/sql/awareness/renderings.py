@@ -9,19 +9,22 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tocsin.adapters.stores.sql.attention.failures import Departure, Questions, told_in
-from tocsin.adapters.stores.sql.claims import require
-from tocsin.adapters.stores.sql.knowledge.copies import remember_copies
-from tocsin.adapters.stores.sql.knowledge.items import keep_changes, keep_items
+from tocsin.adapters.stores.sql.attention.questions import Departure, Questions, told_in
+from tocsin.adapters.stores.sql.knowledge.kept import (
+    keep_changes,
+    keep_items,
+    keep_snapshots,
+    remember_copies,
+    retire_records,
+    store_equal,
+    store_state,
+)
 from tocsin.adapters.stores.sql.knowledge.knowledge import write_known
-from tocsin.adapters.stores.sql.knowledge.snapshots import keep_snapshots
-from tocsin.adapters.stores.sql.knowledge.states import retire_records, store_equal, store_state
 from tocsin.adapters.stores.sql.owed import publish
 from tocsin.adapters.stores.sql.pages.tasks import read_tasks
-from tocsin.adapters.stores.sql.role import Role, ids
-from tocsin.adapters.stores.sql.schedule import to_us
+from tocsin.adapters.stores.sql.role import Role, ids, require_claim
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.adapters.stores.sql.values import NOFOLLOW, NOINDEX, NOT_HTML, read_attempts, read_object, to_json
+from tocsin.adapters.stores.sql.values import NOFOLLOW, NOINDEX, NOT_HTML, read_attempts, read_object, to_json, to_us
 from tocsin.events import RECOVERED
 from tocsin.model import PendingVerdict, RenderJob, WaitingPage
 
@@ -41,7 +44,7 @@ COPY = "copy"
 
 def take_jobs(db: SqlSession, claim: Claim, page_ids: Sequence[int]) -> list[RenderJob]:
     """Give slots to these pages, as far as they wait; major ones first, then by their oldest verdict."""
-    require(db, claim)
+    require_claim(db, claim)
     place = {"ids": ids(page_ids), "claim": claim.id, "epoch": claim.epoch}
     taken = {row[0] for row in db.execute(SQL["take"] + " returning page_id", place)}
     rows = [row for row in db.execute(SQL["taken"], place) if row[0] in taken]
@@ -67,7 +70,7 @@ def write_rendering(
     db: SqlSession, claim: Claim, result: RenderCommit, *, history: bool, gather_us: int
 ) -> Instant | None:
     """Write all that a rendering changes (T72); returns when the page's host is due next. Raises StaleClaim."""
-    require(db, claim)
+    require_claim(db, claim)
     place = {"page": result.page_id}
     standing = db.execute(WORK["standing"], {"ids": ids([result.page_id])}).fetchone()
     # A page that was removed meanwhile leaves no trace.

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from tocsin.adapters.stores.sql.care.access import DAY_US
 from tocsin.adapters.stores.sql.role import Role
-from tocsin.adapters.stores.sql.schedule import to_us
 from tocsin.adapters.stores.sql.statements import queries
+from tocsin.adapters.stores.sql.values import to_us
 
 if TYPE_CHECKING:
     from datetime import timedelta

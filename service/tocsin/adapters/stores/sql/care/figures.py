@@ -8,9 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tocsin.adapters.stores.sql.role import Role
-from tocsin.adapters.stores.sql.schedule import to_us
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.adapters.stores.sql.values import read_object, to_json
+from tocsin.adapters.stores.sql.values import read_object, to_json, to_us
 from tocsin.model import ActivityRow, ChannelFigures, StoreFigures
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from tocsin.adapters.stores.sql.knowledge.states import SQL as STATES
-from tocsin.adapters.stores.sql.knowledge.states import declares
+from tocsin.adapters.stores.sql.knowledge.kept import STATES, declares
 from tocsin.adapters.stores.sql.pages.edits import SQL as PAGES
 from tocsin.adapters.stores.sql.pages.edits import insert_pages
 from tocsin.adapters.stores.sql.pages.words import change_words, pages_named

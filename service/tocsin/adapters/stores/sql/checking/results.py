@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from msgspec import UNSET, Struct
 
-from tocsin.adapters.stores.sql.attention.failures import SQL as ATTENTION
-from tocsin.adapters.stores.sql.attention.failures import Questions, told_in
+from tocsin.adapters.stores.sql.attention.questions import SQL as ATTENTION
+from tocsin.adapters.stores.sql.attention.questions import Questions, told_in
 from tocsin.adapters.stores.sql.attention.storms import Storms, may_be_shared
-from tocsin.adapters.stores.sql.claims import require
-from tocsin.adapters.stores.sql.knowledge.copies import remember_copies
-from tocsin.adapters.stores.sql.knowledge.items import is_bare, keep_items
+from tocsin.adapters.stores.sql.knowledge.kept import (
+    STATES,
+    declares,
+    is_bare,
+    keep_items,
+    keep_snapshots,
+    remember_copies,
+)
 from tocsin.adapters.stores.sql.knowledge.knowledge import SQL as KNOWLEDGE
 from tocsin.adapters.stores.sql.knowledge.knowledge import count_noise, write_known
 from tocsin.adapters.stores.sql.knowledge.listings import keep_listings
-from tocsin.adapters.stores.sql.knowledge.snapshots import keep_snapshots
-from tocsin.adapters.stores.sql.knowledge.states import SQL as STATES
-from tocsin.adapters.stores.sql.knowledge.states import declares
 from tocsin.adapters.stores.sql.owed import publish, want_render
 from tocsin.adapters.stores.sql.pages.requests import note_reports
-from tocsin.adapters.stores.sql.role import ids
-from tocsin.adapters.stores.sql.schedule import OFF
+from tocsin.adapters.stores.sql.role import ids, require_claim
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import (
     BARE,
@@ -31,6 +32,7 @@ from tocsin.adapters.stores.sql.values import (
     NOFOLLOW,
     NOINDEX,
     NOT_HTML,
+    OFF,
     OWED,
     SUSPECTED,
     pack_digest,
@@ -271,7 +273,7 @@ class Terms(NamedTuple):
 
 def write_results(db: SqlSession, claim: Claim, batch: Batch, terms: Terms) -> dict[int, Instant | None]:
     """Write what checks found; returns when each host of the batch is due next. Raises StaleClaim, PagesMoved."""
-    require(db, claim)
+    require_claim(db, claim)
     hosts = {result.host_id for result in batch.results}
     if batch.same and not note_same(db, batch.same):
         raise PagesMoved

@@ -1,30 +1,278 @@
-"""What checking needs of the store: claims, the agenda, due pages and their results."""
+"""What is due: claims, the agenda, pages with all that a check needs, hosts, and what a launch spreads."""
 
 from __future__ import annotations
 
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from tocsin.adapters.stores.sql import claims
-from tocsin.adapters.stores.sql.checking.launch import LaunchRole
 from tocsin.adapters.stores.sql.checking.results import Batch, PagesMoved, Terms, write_results
 from tocsin.adapters.stores.sql.pages.tasks import read_tasks
-from tocsin.adapters.stores.sql.role import ids
-from tocsin.adapters.stores.sql.schedule import to_us
+from tocsin.adapters.stores.sql.role import (
+    STEP_ROWS,
+    Options,
+    Role,
+    ids,
+    renew_claim,
+    require_claim,
+    take_claim,
+    touch_hosts,
+)
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.adapters.stores.sql.values import read_ids, read_settings
+from tocsin.adapters.stores.sql.values import (
+    HOUR_US,
+    read_ids,
+    read_object,
+    read_settings,
+    to_json,
+    to_us,
+    unpack_why,
+    window_us,
+)
+from tocsin.model import HostPages, PageSchedule
+from tocsin.ports.checking import untold
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from datetime import timedelta
 
     from tocsin.adapters.stores.sql.pages.tasks import TaskRows
-    from tocsin.adapters.stores.sql.session import SqlSession
-    from tocsin.model import CheckResult, Claim, Instant, JsonObject, PageTask
+    from tocsin.adapters.stores.sql.role import Options
+    from tocsin.adapters.stores.sql.session import Database, SnapshotReader, SqlSession
+    from tocsin.model import CheckResult, Claim, Instant, JsonObject, NewDueTime, PageTask
+    from tocsin.ports.checking import OnSpread, Plan
+
+
+# What is kept of hosts: gates, robots.txt, and how many pages they have at which schedule.
+
+
+HOSTS = queries("hosts")
+_PAGES_A_READ = 10_000
+_HOSTS_A_READ = 500
+_ORIGINS_A_HOST = 16
+_SCHEDULE = ("every", "cron", "mode")
+
+
+class HostRole(Role):
+    """Implements what ports.WorkStore says of hosts, and ports.RoundStore."""
+
+    async def load_robots(self, origin: str) -> str | None:
+        row = await self._read(lambda db: db.execute(HOSTS["robots_of"], {"host": _host_of(origin)}).fetchone())
+        if row is None or row[1] is None:
+            return None
+        kept: str | None = read_object(row[1]).get(origin)
+        return kept
+
+    async def save_robots(self, origin: str, kept: str) -> None:
+        def save(db: SqlSession) -> None:
+            row = db.execute(HOSTS["robots_of"], {"host": _host_of(origin)}).fetchone()
+            if row is None:
+                return
+            known = read_object(row[1]) if row[1] else {}
+            known.pop(origin, None)
+            # The latest last: a host with a port for each page would grow its row without end.
+            newest = dict([*known.items(), (origin, kept)][-_ORIGINS_A_HOST:])
+            db.execute(HOSTS["keep_robots"], {"id": row[0], "robots": to_json(newest)})
+
+        await self._write(save)
+
+    async def host_gates(self, now: Instant) -> dict[str, Instant]:
+        return await self._read(lambda db: dict(db.execute(HOSTS["gates"], {"now": now}).fetchall()))
+
+    async def hosts_received_last(self, limit: int) -> list[tuple[int, Instant]]:
+        place = {"limit": limit}
+        return await self._read(lambda db: db.execute(HOSTS["received_last"], place).fetchall())
+
+    async def own_schedules(self) -> list[JsonObject]:
+        last: int = (await self._read(lambda db: db.execute("select coalesce(max(id), 0) from pages").fetchone()))[0]
+        found: set[tuple[str | None, str | None]] = set()
+        async with self._database.apart() as read:
+            for after in range(0, last, _PAGES_A_READ):
+                place = {"after": after, "last": after + _PAGES_A_READ}
+                found.update(await _rows(read, HOSTS["own_schedules"], place))
+        return [_to_settings(row) for row in found]
+
+    async def crowds(self, least: int) -> AsyncIterator[HostPages]:
+        return self._crowds(least)
+
+    async def _crowds(self, least: int) -> AsyncIterator[HostPages]:
+        place = {"after": 0, "least": least, "limit": _HOSTS_A_READ}
+        async with self._database.apart() as read:
+            while rows := await _rows(read, HOSTS["crowds"], place):
+                for host_id, host, pages, robots in rows:
+                    kept = tuple(read_object(robots).values()) if robots else ()
+                    yield HostPages(host_id, host, pages, kept)
+                place["after"] = rows[-1][0]
+
+    async def schedules_of(self, host_id: int) -> list[tuple[int, JsonObject, int]]:
+        async with self._database.apart() as read:
+            rows = await _rows(read, HOSTS["schedules_of"], {"host": host_id})
+        return [(group_id, _to_settings(settings), pages) for group_id, *settings, pages in rows]
+
+
+async def _rows(read: SnapshotReader, query: str, place: dict[str, int]) -> list[tuple[Any, ...]]:
+    return await read(lambda db: db.execute(query, place).fetchall())
+
+
+def _to_settings(values: list[Any] | tuple[Any, ...]) -> JsonObject:
+    return {key: value for key, value in zip(_SCHEDULE, values, strict=False) if value is not None}
+
+
+def _host_of(origin: str) -> str:
+    authority = origin.partition("://")[2]
+    host, colon, port = authority.rpartition(":")
+    return host if colon and port.isdigit() else authority
+
+
+# What a launch, or a clock that was set, makes due, while other pages are checked.
+#
+# These are pages that are overdue, pages that were planned by a clock that was ahead, and pages that are off no longer.
+
 
 SQL = queries("work")
-_HOSTS_A_READ = 5000
-_ORIGINS_A_HOST = 16
+
+# Pages of one scan, about 20 ms: due pages are read through the same connection.
+_LOOK_PAGES = 4000
+
+ALL_TIMES: Instant = -(2**63)
+
+
+class LaunchRole(Role):
+    """Implements the launch's part of ports.WorkStore."""
+
+    def __init__(self, database: Database, options: Options) -> None:
+        super().__init__(database, options)
+        # Pages that were due before this wait: they may be overdue and are not spread yet.
+        self._shown = ALL_TIMES
+        self._mode: str | None = None
+
+    async def hold_overdue(self, now: Instant, *, at_launch: timedelta) -> None:
+        self._shown = now - window_us(await self._read(_size), to_us(at_launch))
+
+    async def spread_overdue(
+        self,
+        claim: Claim,
+        now: Instant,
+        *,
+        at_launch: timedelta,
+        cron: str,
+        on_spread: OnSpread = untold,
+    ) -> int:
+        longest = to_us(at_launch)
+        window = window_us(await self._read(_size), longest)
+        place: dict[str, Any] = {"first": claim.first_shard, "last": claim.last_shard, "now": now, "window": window}
+        place.update(at_launch=longest, cron=cron, why="overdue at launch", until=0)
+        # What is checked by the true clock while this goes on is no page of a clock that was ahead.
+        place["ahead"] = now + max(window, HOUR_US)
+        moved = waited = 0
+        while await self._look("look_until", place):
+            waited += place["waiting"]
+            found = await self._read(lambda db: [row[0] for row in db.execute(SQL["overdue"], place)])
+            for start in range(0, len(found), STEP_ROWS):
+                due = await self._spread(claim, {**place, "ids": ids(found[start : start + STEP_ROWS])})
+                moved += len(due)
+                # Of each host the earliest is the last, and stays.
+                on_spread(dict(sorted(due, key=itemgetter(1), reverse=True)))
+        self._shown = ALL_TIMES
+        if moved or waited:
+            on_spread(None)
+        return moved
+
+    async def _spread(self, claim: Claim, place: dict[str, Any]) -> list[tuple[int, Instant]]:
+        def spread(db: SqlSession) -> list[tuple[int, Instant]]:
+            require_claim(db, claim)
+            return db.execute(SQL["spread"], place).fetchall()
+
+        return await self._write(spread)
+
+    async def pull_in(
+        self, claim: Claim, now: Instant, *, every: timedelta, plan: Plan, on_spread: OnSpread = untold
+    ) -> int:
+        place: dict[str, Any] = {"first": claim.first_shard, "last": claim.last_shard, "now": now, "window": 0}
+        place.update(every=to_us(every), until=0)
+        moved = 0
+        while await self._look("look_until", place):
+            found = await self._read(lambda db: db.execute(SQL["ahead_of_clock"], place).fetchall())
+            for start in range(0, len(found), STEP_ROWS):
+                replanned = plan([_to_schedule(row) for row in found[start : start + STEP_ROWS]])
+                if replanned:
+                    due = await self._replan(claim, replanned, now)
+                    moved += len(due)
+                    # Of each host the earliest is the last, and stays.
+                    on_spread(dict(sorted(due, key=itemgetter(1), reverse=True)))
+        if moved:
+            on_spread(None)
+        return moved
+
+    async def _replan(self, claim: Claim, pages: Sequence[NewDueTime], now: Instant) -> list[tuple[int, Instant]]:
+        def replan(db: SqlSession) -> list[tuple[int, Instant]]:
+            require_claim(db, claim)
+            places = ({"id": id_, "before": before, "at": at, "why": why, "now": now} for id_, before, at, why in pages)
+            # What was checked or edited meanwhile is not found.
+            return [row for place in places for row in db.execute(SQL["replan"], place)]
+
+        return await self._write(replan)
+
+    async def pull_in_waits(self, now: Instant, *, back: timedelta, longest: timedelta) -> None:
+        options = self._options
+
+        def pull_in(db: SqlSession) -> None:
+            place = {"now": now, "back": to_us(back), "longest": to_us(longest)}
+            db.execute(SQL["pull_in_gates"], place)
+            db.execute(SQL["pull_in_renders"], place)
+            db.execute(SQL["pull_in_questions"], {"now": now, "gather": to_us(options.gather)})
+            db.execute(SQL["pull_in_storms"], {"now": now, "gather": to_us(options.storms.gather)})
+
+        await self._write(pull_in)
+
+    async def wake_off(self, now: Instant, *, mode: str) -> int:
+        self._mode = mode
+        window = window_us(await self._read(_size))
+        place: dict[str, Any] = {"mode": mode}
+
+        def look(db: SqlSession) -> list[tuple[int, int]]:
+            return db.execute(SQL["wrongly_off"], place).fetchall()
+
+        # Results that were handed over under the mode before are written first, and so are found.
+        await self._database.drain()
+        woken = 0
+        for group in await self._read(lambda db: [row[0] for row in db.execute(SQL["group_ids"])]):
+            place.update(group=group, until=0)
+            while await self._look("look_until_off", place):
+                found = await self._read(look)
+                for start in range(0, len(found), STEP_ROWS):
+                    woken += await self._wake(found[start : start + STEP_ROWS], {"now": now, "window": window})
+        return woken
+
+    async def _wake(self, found: Sequence[tuple[int, int]], place: dict[str, Any]) -> int:
+        def wake(db: SqlSession) -> int:
+            woken = db.execute(SQL["wake"], {**place, "ids": ids(row[0] for row in found)})
+            touch_hosts(db, {row[1] for row in found})
+            return woken.rowcount
+
+        return await self._edit(wake)
+
+    async def _look(self, query: str, place: dict[str, Any]) -> bool:
+        """Go on to the next pages, from where the last look ended; False if there are none."""
+        place.update(after=place["until"], look=_LOOK_PAGES)
+        place["until"], place["waiting"] = await self._read(lambda db: db.execute(SQL[query], place).fetchone())
+        return place["until"] is not None
+
+
+def _to_schedule(row: Sequence[Any]) -> PageSchedule:
+    page_id, group_id, settings, next_at, checked_at, why = row
+    own = read_settings(settings) if settings else None
+    return PageSchedule(page_id, group_id, own, next_at, checked_at, unpack_why(why) or "")
+
+
+def _size(db: SqlSession) -> int:
+    size: int = db.execute(SQL["size"]).fetchone()[0]
+    return size
+
+
+# What is due: claims, the agenda, and pages with all that a check needs.
+
+_AGENDA_A_READ = 5000
 _LAST_ID = 2**63 - 1
 
 
@@ -33,16 +281,16 @@ class WorkRole(LaunchRole):
 
     async def claim(self, shards: range, now: Instant, lease: timedelta, holder: str) -> Claim | None:
         until = now + to_us(lease)
-        return await self._write(lambda db: claims.take(db, shards, now, until, holder))
+        return await self._write(lambda db: take_claim(db, shards, now, until, holder))
 
     async def renew(self, claim: Claim, now: Instant, lease: timedelta) -> Claim:
-        return await self._write(lambda db: claims.renew(db, claim, now + to_us(lease)))
+        return await self._write(lambda db: renew_claim(db, claim, now + to_us(lease)))
 
     async def host_agenda(self, claim: Claim, *, since_revision: int | None) -> AsyncIterator[tuple[int, Instant]]:
         return self._agenda(claim, since_revision)
 
     async def _agenda(self, claim: Claim, since: int | None) -> AsyncIterator[tuple[int, Instant]]:
-        place: dict[str, Any] = {"first": claim.first_shard, "last": claim.last_shard, "limit": _HOSTS_A_READ}
+        place: dict[str, Any] = {"first": claim.first_shard, "last": claim.last_shard, "limit": _AGENDA_A_READ}
         place["shown"] = self._shown
         # Hosts in order of (revision, id): all of this very revision are known already.
         place.update(after=0 if since is None else _LAST_ID, since=since)

@@ -9,9 +9,8 @@ import msgspec
 
 from tocsin.adapters.stores.sql.knowledge.knowledge import read_listed
 from tocsin.adapters.stores.sql.role import Role, ids, touch_hosts
-from tocsin.adapters.stores.sql.schedule import spread_at, window_us
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.adapters.stores.sql.values import to_json
+from tocsin.adapters.stores.sql.values import spread_at, to_json, window_us
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

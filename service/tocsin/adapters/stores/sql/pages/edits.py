@@ -12,10 +12,19 @@ from msgspec import Struct
 from tocsin.adapters.stores.sql.pages.requests import give_up
 from tocsin.adapters.stores.sql.pages.words import change_words, keep_words, pages_named
 from tocsin.adapters.stores.sql.role import ids, touch_hosts
-from tocsin.adapters.stores.sql.schedule import OFF, spread_at, to_us, window_us
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.adapters.stores.sql.values import PACED, read_settings, to_json, to_json_or_null, url_key
-from tocsin.configuration.spans import parse_span
+from tocsin.adapters.stores.sql.values import (
+    OFF,
+    PACED,
+    read_settings,
+    spread_at,
+    to_json,
+    to_json_or_null,
+    to_us,
+    url_key,
+    window_us,
+)
+from tocsin.configuration.convert import parse_span
 from tocsin.lists.pages import GroupNames
 
 if TYPE_CHECKING:

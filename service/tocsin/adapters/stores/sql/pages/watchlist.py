@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tocsin.adapters.stores.sql.knowledge.items import changes_by_state
+from tocsin.adapters.stores.sql.knowledge.kept import changes_by_state
 from tocsin.adapters.stores.sql.pages.edits import (
     SQL,
     WatchListEdit,
