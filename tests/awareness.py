@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from tests.fakes import START, EagerClock, FixedChance, ManualClock, RecordingTelemetry, SeededChance
 from tocsin.engine.hosts.gates import Gates
@@ -16,11 +16,17 @@ from tocsin.engine.judging.signals import combine_verdict
 from tocsin.engine.policies import Policies
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.engine.rendering.render_queue import RenderQueue
+from tocsin.errors import FetchError
+from tocsin.events import Happening
 from tocsin.model import (
     CheckReport,
     CheckResult,
+    FieldValues,
+    Instant,
+    JsonObject,
     NewPage,
     NewState,
+    PageItems,
     PageTask,
     PendingVerdict,
     Rendered,
@@ -29,18 +35,11 @@ from tocsin.model import (
     StoredState,
     VerdictRow,
 )
+from tocsin.ports import Store
 from tocsin.settings import HostSettings, PageSettings, RenderSettings
 from tocsin.spec.signals.texts import pack_text
+from tocsin.spec.signals.weigh import Weighed
 from tocsin.spec.topper.state import PageState
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from tocsin.errors import FetchError
-    from tocsin.events import Happening
-    from tocsin.model import FieldValues, Instant, JsonObject, PageItems
-    from tocsin.ports import Store
-    from tocsin.spec.signals.weigh import Weighed
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND

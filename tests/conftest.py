@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 import tocsin
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 ROOT = Path(__file__).resolve().parents[1]
 INSTALLED = os.environ.get("WHEEL_UNDER_TEST") == "1"

@@ -8,11 +8,8 @@ way would take hours, and every test's deadline ends it.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
+from collections.abc import Callable
+from types import FrameType
 
 
 def calls_of(work: Callable[[], object]) -> int:

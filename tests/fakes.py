@@ -5,21 +5,17 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from random import Random
-from typing import TYPE_CHECKING
 
 from ulid import LaxMonotonicPolicy, ULIDGenerator
 
+from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.errors import FetchFailed
+from tocsin.events import Happening
 from tocsin.model import FailureKind, HopRequest, HopResponse, Instant
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-
-    from tocsin.engine.hosts.outage import OutageWatch
-    from tocsin.events import Happening
-    from tocsin.ports import Session
+from tocsin.ports import Session
 
 START: Instant = 1_795_000_000_000_000
 """2026-11-18T11:06:40Z: where a ManualClock begins unless it is told otherwise."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import struct
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    from types import TracebackType
+from types import TracebackType
+from typing import Self
 
 _TYPES = {1: 4, 28: 6}
 _OK, _NO_SUCH_NAME, _SERVER_FAILURE = 0, 3, 2

@@ -10,21 +10,18 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 import struct
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fcntl import ioctl
 from termios import TIOCOUTQ
-from typing import TYPE_CHECKING, Self, TypeAlias
+from types import TracebackType
+from typing import Self, TypeAlias
 
 from aiohttp import web
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Iterator
-    from types import TracebackType
 
 
 @dataclass(frozen=True, slots=True)

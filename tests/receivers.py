@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
+import ssl
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from types import TracebackType
+from typing import Self
 
 import msgspec
 from aiohttp import web
 
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Awaitable, Callable, Mapping
-    from types import TracebackType
-
-    from tocsin.errors import DeliveryError
-    from tocsin.model import JsonObject, SerializedEvent
+from tocsin.errors import DeliveryError
+from tocsin.model import JsonObject, SerializedEvent
 
 EVENT: JsonObject = {
     "specversion": "1.0",

@@ -1,17 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tocsin.configuration import Loaded, changed_keys, load, mask, needs_restart
 from tocsin.errors import SettingsError
 from tocsin.settings import Settings, why_unread
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 
 def load_from(

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tocsin.configuration import load, parse_page_settings, resolve_page
 from tocsin.errors import SettingsError
 from tocsin.settings import PageSettings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def complaint_of(folder: Path, text: str) -> str:

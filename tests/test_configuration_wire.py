@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tocsin.configuration import flatten, load, needs_restart, parse_page_settings
 from tocsin.errors import SettingsError
 from tocsin.settings import Settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FINGERPRINT = "sha256:" + 32 * "0a"
 PRINTED = "sha256:" + ":".join(32 * ["0A"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from tocsin.errors import SettingsError
 from tocsin.model import Scope
 from tocsin.server.access.credentials import new_token
 from tocsin.settings import why_unread
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ONE, TWO = "6f0c2f0d5a6e4b7f8e4c1d0b9a3f7e52", "Zm9vYmFyYmF6cXV4MDEyMzQ1Njc4OWFiY2RlZg=="
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from functools import cache
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import msgspec
 import pytest
@@ -19,9 +20,6 @@ from tocsin.model import HopRequest, HopResponse, ReceivedPage, Rendered
 from tocsin.ports.messages import FromFetcher, ToFetcher
 from tocsin.settings import FetchSettings, HostSettings, NetworkSettings, PageSettings
 from tocsin.spec.topper.state import FIELDS, PageState
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _OF_THE_MODEL: list[type[msgspec.Struct]] = [
     kind

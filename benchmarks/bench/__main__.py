@@ -9,20 +9,15 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import uvloop
 
 from benchmarks.bench import nginx, pages, report, signals, silent
-from benchmarks.bench.measure import LARGE, TINY, WHOLE, NotMeasured
+from benchmarks.bench.measure import LARGE, TINY, WHOLE, Figure, NotMeasured, Sizes
 from benchmarks.bench.rows import ROWS
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
-    from benchmarks.bench.measure import Figure, Sizes
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

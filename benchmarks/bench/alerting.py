@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import aiohttp
 import msgspec
 
-from benchmarks.bench.measure import Aim, Stopwatch, figure, stopwatch
+from benchmarks.bench.measure import Aim, Figure, Sizes, Stopwatch, figure, stopwatch
 from benchmarks.bench.processes import Origin
 from benchmarks.bench.results import result_of
 from benchmarks.bench.storing import BATCH, add, all_tasks, claimed
@@ -22,16 +22,10 @@ from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.engine.alerting.delivery import IN_FLIGHT, Delivery
 from tocsin.engine.judging.assess import decide, thresholds_of
 from tocsin.engine.judging.events import EventWriter, changed_data
-from tocsin.model import AlertDraft, PendingVerdict, RenderingRow, StoredState
+from tocsin.events import Happening
+from tocsin.model import AlertDraft, PageTask, PendingVerdict, RenderingRow, StoredState
 from tocsin.settings import ChannelSettings, DeliverySettings, NetworkSettings, PageSettings
 from tocsin.spec.topper.state import PageState
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from benchmarks.bench.measure import Figure, Sizes
-    from tocsin.events import Happening
-    from tocsin.model import PageTask
 
 CHANNEL = "hook"
 _PATIENCE_S = 120.0

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import aiohttp
 import uvloop
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 
 class NotWhole(RuntimeError):

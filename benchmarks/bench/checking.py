@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from benchmarks.bench.measure import Child, figure, run_child, settings
+from benchmarks.bench.measure import Child, Figure, Sizes, figure, run_child, settings
 from benchmarks.bench.processes import Origin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchmarks.bench.measure import Figure, Sizes
 
 DELAY_MS = 300
 _CONCURRENCY = 16

@@ -16,9 +16,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import msgspec
 import uvloop
@@ -31,14 +32,9 @@ from tocsin.app.assembly import open_store_for
 from tocsin.app.executing import GC_THRESHOLDS
 from tocsin.app.once import check
 from tocsin.configuration import load
-from tocsin.model import NewPage
+from tocsin.model import CheckReport, NewPage
+from tocsin.settings import Settings
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tocsin.model import CheckReport
-    from tocsin.settings import Settings
 
 Signals: TypeAlias = Literal["none", "auto", "all"]
 IN_FLIGHT = 200

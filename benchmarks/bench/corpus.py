@@ -6,11 +6,9 @@ there. Most pages declare their encoding within the first 1,024 bytes, one in te
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import NamedTuple
 
 DOCUMENTS = 200
 MEAN_BYTES = 52_000

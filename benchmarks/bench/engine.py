@@ -12,30 +12,24 @@ import os
 import sys
 import tempfile
 from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import uvloop
 
-from benchmarks.bench.measure import Stopwatch, figure, run_child, settings, stopwatch
+from benchmarks.bench.measure import Figure, Sizes, Stopwatch, figure, run_child, settings, stopwatch
 from tocsin.adapters.telemetry import LogTelemetry
 from tocsin.app.assembly import Assembly, open_store_for
 from tocsin.app.channels import OpenChannels
 from tocsin.app.executing import GC_THRESHOLDS, keep_freed_memory
 from tocsin.configuration import load
-from tocsin.model import HopResponse, NewPage
+from tocsin.model import CheckResult, HopRequest, HopResponse, NewPage
+from tocsin.ports import Session
+from tocsin.settings import Settings
 from tocsin.spec.html.urls import shard_of
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-
-    from benchmarks.bench.measure import Figure, Sizes
-    from tocsin.model import CheckResult, HopRequest
-    from tocsin.ports import Session
-    from tocsin.settings import Settings
 
 WAYS = ("all changed", "5 % changed", "all 304")
 HOSTS = 200

@@ -10,22 +10,17 @@ import sqlite3
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from benchmarks.bench.measure import Aim, figure
-from benchmarks.bench.site import serve
+from benchmarks.bench.measure import Aim, Figure, Sizes, figure
+from benchmarks.bench.site import Site, serve
 from benchmarks.bench.size_service import Service
 from tocsin.adapters.stores import open_store
 from tocsin.model import NewPage
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from benchmarks.bench.measure import Figure, Sizes
-    from benchmarks.bench.site import Site
 
 ARMS = (0, 1, 2)
 IN_FLIGHT = 1000

@@ -11,21 +11,17 @@ from __future__ import annotations
 import gc
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import turbohtml
 from selectolax.lexbor import LexborHTMLParser
 
-from benchmarks.bench.measure import Aim, figure
+from benchmarks.bench.measure import Aim, Figure, Sizes, figure
 from tocsin.spec.microdata.formats.items_json import to_json
 from tocsin.spec.microdata.reading.items import read_items
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from benchmarks.bench.measure import Figure, Sizes
-    from tocsin.spec.microdata.values import Microdata
+from tocsin.spec.microdata.values import Microdata
 
 Made = TypeVar("Made")
 

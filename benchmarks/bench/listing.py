@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from benchmarks.bench.measure import Aim, figure, run_child, settings
+from benchmarks.bench.measure import Aim, Child, Figure, Sizes, figure, run_child, settings
 from benchmarks.bench.size_stores import Shape
-
-if TYPE_CHECKING:
-    from benchmarks.bench.measure import Child, Figure, Sizes
 
 _SHORTER = 10
 _LONG = 100_000

@@ -6,12 +6,10 @@ import os
 import statistics
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
 
 _LOOK_S = 0.01
 

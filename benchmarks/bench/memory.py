@@ -5,20 +5,14 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from benchmarks.bench.measure import Aim, figure
+from benchmarks.bench.measure import Aim, Figure, Sizes, figure
 from benchmarks.bench.processes import SizeSite
 from benchmarks.bench.size_running import reached
-from benchmarks.bench.size_service import Service
+from benchmarks.bench.size_service import Service, Usage
 from benchmarks.bench.size_stores import Shape, make_store, site_port
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from benchmarks.bench.measure import Figure, Sizes
-    from benchmarks.bench.size_service import Usage
 
 _SAMPLES = 50
 _WARM = 0.2

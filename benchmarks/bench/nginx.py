@@ -8,18 +8,25 @@ import os
 import shutil
 import socket
 import subprocess
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from benchmarks.bench.site import Ports
+from pathlib import Path
+from typing import NamedTuple
 
 HOW_TO_GET = "Debian, Ubuntu: apt install nginx-light; macOS: brew install nginx"
 _PATIENCE_S = 60.0
 _LOOK_S = 0.02
+
+
+class Ports(NamedTuple):
+    """Where it listens: one port for each way to answer.
+
+    plain          with validators
+    unconditional  always 200, without validators
+    """
+
+    plain: int
+    unconditional: int
 
 
 class NoNginx(OSError):

@@ -10,7 +10,9 @@ import gc
 import time
 import warnings
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import html5lib
 from lxml import html as lxml_html  # type: ignore[import-untyped]  # has no stubs
@@ -19,19 +21,13 @@ from selectolax.lexbor import LexborHTMLParser
 
 from benchmarks.bench.adversarial import adversarial_pages
 from benchmarks.bench.corpus import documents
-from benchmarks.bench.measure import Aim, figure
+from benchmarks.bench.measure import Aim, Figure, Sizes, figure
 from tocsin.engine.judging.assess import assess
 from tocsin.errors import FetchRefused, TooComplex
 from tocsin.spec.html.decoding import decode
 from tocsin.spec.html.document import Meta
 from tocsin.spec.html.page import find_encoding
 from tocsin.spec.topper.state import PageState, read_state
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from benchmarks.bench.measure import Figure, Sizes
 
 TYPE = "text/html"
 SUFFIXES = frozenset({".html", ".htm"})

@@ -5,17 +5,14 @@ from __future__ import annotations
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from benchmarks.bench.measure import Aim, figure
+from benchmarks.bench.measure import Aim, Figure, Sizes, figure
 from benchmarks.bench.size_stores import Shape, make_store, site_port
 from benchmarks.bench.storing import claimed
 from tocsin.adapters.stores import open_store
 from tocsin.engine.scheduling.agenda import Agenda
 from tocsin.engine.scheduling.scheduler import HOSTS_AT_A_TIME, PAGES_A_HOST
-
-if TYPE_CHECKING:
-    from benchmarks.bench.measure import Figure, Sizes
 
 BATCH = 1000
 _TURNS = 20

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from typing import TYPE_CHECKING, Any, Self
+from types import TracebackType
+from typing import Any, Self
 from urllib.request import urlopen
 
 from benchmarks.bench.measure import environment
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 
 class ModuleProcess:

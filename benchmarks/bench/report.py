@@ -7,16 +7,13 @@ import os
 import platform
 import textwrap
 import time
+from collections.abc import Sequence
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from benchmarks.bench import nginx
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from benchmarks.bench.measure import Figure
+from benchmarks.bench.measure import Figure
 
 _COLUMNS = "{:<60} {:>9} {:<11} {:>8} {:<34} {:<16} {}"
 _LIBRARIES = ("aiohttp", "uvloop", "selectolax", "httptools", "lxml", "html5lib")

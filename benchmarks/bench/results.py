@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tocsin.model import CheckReport, CheckResult, NewState, Validators, VerdictRow
-
-if TYPE_CHECKING:
-    from tocsin.model import AlertDraft, FieldValues, PageTask
+from tocsin.model import AlertDraft, CheckReport, CheckResult, FieldValues, NewState, PageTask, Validators, VerdictRow
 
 VERSION_FIELD = 7
 _BODY_BYTES = 52_000

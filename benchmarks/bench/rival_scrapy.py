@@ -13,16 +13,14 @@ import json
 import resource
 import sys
 import time
+from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import scrapy  # type: ignore[import-not-found]  # lives in the rivals' environment
 from scrapy.crawler import AsyncCrawlerProcess  # type: ignore[import-not-found]  # the same
 from scrapy.settings import default_settings  # type: ignore[import-not-found]  # the same
 from selectolax.lexbor import LexborHTMLParser
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping
 
 FIELDS = {
     *("created", "dc.created", "dcterms.created", "article:published_time", "dc.modified", "dcterms.modified"),

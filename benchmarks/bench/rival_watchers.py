@@ -7,11 +7,9 @@ standard output. Its options are those that made a page cheapest of all that its
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 _CHANGED = re.compile(r"^CHANGED: .*?(http://[^\s)]+)", re.MULTILINE)
 _WRONG = re.compile(r"^(?:ERROR|NEW|Traceback)\b.*", re.MULTILINE)

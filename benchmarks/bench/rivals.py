@@ -10,26 +10,19 @@ import asyncio
 import json
 import tempfile
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.request import urlopen
 
-from benchmarks.bench.client import Client
+from benchmarks.bench.client import Client, Done
 from benchmarks.bench.corpus import DOCUMENTS
-from benchmarks.bench.measure import Aim, NotMeasured, figure, on_last_core, run_program
-from benchmarks.bench.rival_watchers import WATCHERS, reported
-from benchmarks.bench.site import serve
+from benchmarks.bench.measure import Aim, Child, Figure, NotMeasured, Sizes, figure, on_last_core, run_program
+from benchmarks.bench.rival_watchers import WATCHERS, Watcher, reported
+from benchmarks.bench.site import Site, serve
 from benchmarks.bench.way import NotAsMeant, demand
 from tocsin.spec.html.page import read_page
 from tocsin.spec.topper.state import read_state
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from benchmarks.bench.client import Done
-    from benchmarks.bench.measure import Child, Figure, Sizes
-    from benchmarks.bench.rival_watchers import Watcher
-    from benchmarks.bench.site import Site
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "build/bench-venv/bin"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
 
 from benchmarks.bench import (
     alerting,
@@ -24,11 +25,7 @@ from benchmarks.bench import (
     storing,
     way,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from benchmarks.bench.measure import Figure, Sizes
+from benchmarks.bench.measure import Figure, Sizes
 
 
 class Row(NamedTuple):

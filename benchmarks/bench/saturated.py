@@ -15,9 +15,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -25,14 +26,9 @@ import uvloop
 
 from benchmarks.bench.corpus import date_of, documents
 from benchmarks.bench.fetchers import watch_due
-from benchmarks.bench.measure import figure, on_last_core
+from benchmarks.bench.measure import Figure, Sizes, figure, on_last_core
 from benchmarks.bench.processes import ServingProcess
 from benchmarks.bench.size_service import Service
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from benchmarks.bench.measure import Figure, Sizes
 
 HOSTS = 200
 DECLARING = 10

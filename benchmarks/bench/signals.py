@@ -9,13 +9,15 @@ from __future__ import annotations
 import gc
 import time
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
 
 import turbohtml
 from lxml import html as lxml_html  # type: ignore[import-untyped]  # has no stubs
 from selectolax.lexbor import LexborHTMLParser
 
-from benchmarks.bench.measure import Aim, figure
+from benchmarks.bench.measure import Aim, Figure, Sizes, figure
 from benchmarks.bench.pages import Page, read_folder
 from benchmarks.pairs.plan import pairs
 from tocsin.engine.judging.assess import assess
@@ -28,14 +30,7 @@ from tocsin.spec.signals.reading import ContentSelectors, read_signals
 from tocsin.spec.signals.texts import pack_text
 from tocsin.spec.suspicion.kinds import find_suspicion
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import TypeVar
-
-    from benchmarks.bench.measure import Figure, Sizes
-
-    _T = TypeVar("_T")
+_T = TypeVar("_T")
 
 BARE, LEXBOR, LXML = "bare parse, turbohtml", "bare parse, lexbor", "bare parse, lxml"
 PARSED, SIGNALS, SUSPICION, PACKED = "parsed whole", "signals and content", "suspicion", "text packed"

@@ -11,22 +11,17 @@ import csv
 import json
 import tempfile
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from benchmarks.bench.client import Client
 from benchmarks.bench.corpus import DOCUMENTS
-from benchmarks.bench.measure import Aim, NotMeasured, figure, on_last_core, run_program
+from benchmarks.bench.measure import Aim, Figure, NotMeasured, Sizes, figure, on_last_core, run_program
 from benchmarks.bench.pages import read_folder
 from benchmarks.bench.rivals import HOSTS, PROGRAMS, set_up
-from benchmarks.bench.site import serve
+from benchmarks.bench.site import Site, serve
 from benchmarks.pairs.plan import pairs
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from benchmarks.bench.measure import Figure, Sizes
-    from benchmarks.bench.site import Site
 
 BEST, BARE = "Scrapy, at its best", "bare aiohttp"
 # What a check does with each version, and how many times as fast as Scrapy it should be.

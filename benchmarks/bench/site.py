@@ -10,37 +10,22 @@ import asyncio
 import json
 import os
 import tempfile
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 from urllib.request import urlopen
 
 import msgspec
 
 from benchmarks.bench import nginx
-from benchmarks.bench.corpus import DOCUMENTS, documents, has_changed
+from benchmarks.bench.corpus import DOCUMENTS, Document, documents, has_changed
 from benchmarks.bench.processes import Origin
 from benchmarks.ports import free_ports
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from benchmarks.bench.corpus import Document
 
 HOSTS = 200
 _BIRTH_S = 1_700_000_000
 Kind = Literal["plain", "unconditional"]
-
-
-class Ports(NamedTuple):
-    """Where it listens: one port for each way to answer.
-
-    plain          with validators
-    unconditional  always 200, without validators
-    """
-
-    plain: int
-    unconditional: int
 
 
 class Seen(NamedTuple):
@@ -59,7 +44,7 @@ class Site(msgspec.Struct, frozen=True):
     """
 
     folder: str
-    ports: Ports
+    ports: nginx.Ports
     hosts: int = HOSTS
 
     @property
@@ -131,11 +116,11 @@ async def serve(*, pinned: bool = True, hosts: int = HOSTS) -> AsyncIterator[Sit
         program = nginx.find()
         if program is None:
             origin = await stack.enter_async_context(Origin(pinned=pinned))
-            ports = Ports(origin.port, origin.port)
+            ports = nginx.Ports(origin.port, origin.port)
             yield Site("", ports, hosts)
             return
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-site-")))
-        ports = Ports(*free_ports(len(Ports._fields)))
+        ports = nginx.Ports(*free_ports(len(nginx.Ports._fields)))
         site = Site(str(folder), ports, hosts)
         (folder / "pages" / "p").mkdir(parents=True)
         await asyncio.to_thread(site.publish, 0, token=0)

@@ -7,17 +7,13 @@ import tempfile
 from contextlib import closing, suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from benchmarks.bench.measure import Aim, figure
+from benchmarks.bench.measure import Aim, Figure, Sizes, figure
 from benchmarks.bench.results import result_of
 from benchmarks.bench.size_stores import URL_BYTES, Shape, make_store, site_port
 from benchmarks.bench.storing import BATCH, LATER, claimed
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.connection import connect
-
-if TYPE_CHECKING:
-    from benchmarks.bench.measure import Figure, Sizes
 
 _PAGES_A_HOST = 10
 _NAMED = 6

@@ -6,16 +6,14 @@ Nothing here knows the schema, so that it compares whatever the store writes.
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from tocsin.adapters.stores.sqlite.connection import transaction
 
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterable, Mapping, Sequence
-
-    Row = tuple[Any, ...]
+Row = tuple[Any, ...]
 
 # Whose turn it is to write: no part of what is written.
 _LEFT_OUT = ("claims",)

@@ -5,18 +5,14 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from benchmarks.bench.measure import Aim, figure
+from benchmarks.bench.measure import Aim, Figure, Sizes, figure
 from benchmarks.bench.processes import SizeSite
 from benchmarks.bench.size_service import Service
 from benchmarks.bench.size_stores import LARGE, Shape, make_store, postpone, site_port
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from benchmarks.bench.measure import Figure, Sizes
 
 _LOOK_S = 0.02
 _PATIENCE_S = 300.0

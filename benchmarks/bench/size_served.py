@@ -7,17 +7,13 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import aiohttp
 
-from benchmarks.bench.measure import Aim, figure
+from benchmarks.bench.measure import Aim, Figure, Sizes, figure
 from benchmarks.bench.processes import SizeSite
 from benchmarks.bench.size_service import Service
 from benchmarks.bench.size_stores import LARGE, Shape, make_store, site_port
-
-if TYPE_CHECKING:
-    from benchmarks.bench.measure import Figure, Sizes
 
 _LISTS = (
     "/",

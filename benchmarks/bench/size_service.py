@@ -10,12 +10,10 @@ import sys
 import time
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from types import TracebackType
+from typing import NamedTuple, Self
 
 from benchmarks.bench.measure import environment
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _LOOK_S = 0.01

@@ -10,23 +10,19 @@ import json
 import shutil
 import socket
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from benchmarks.bench.size_site import BODY, ETAG, TYPE
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.connection import connect
 from tocsin.engine.judging.assess import assess
-from tocsin.model import SHARDS, CheckReport, CheckResult, NewPage, NewState, Validators, phase_of
+from tocsin.model import SHARDS, CheckReport, CheckResult, Claim, NewPage, NewState, Validators, phase_of
+from tocsin.ports import Store
 from tocsin.spec.html.urls import shard_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tocsin.model import Claim
-    from tocsin.ports import Store
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "build/bench-stores"

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import tempfile
 import time
 from contextlib import ExitStack, closing
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from benchmarks.bench.measure import Aim, Stopwatch, figure, stopwatch
+from benchmarks.bench.measure import Aim, Figure, Sizes, Stopwatch, figure, stopwatch
 from benchmarks.bench.results import result_of
 from benchmarks.bench.size_rows import demand_equal, differences, write_bare
 from benchmarks.bench.size_stores import Shape, make_store, site_port
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.connection import connect
-from tocsin.model import SHARDS, NewPage
+from tocsin.model import SHARDS, CheckResult, Claim, NewPage, PageTask
+from tocsin.ports import Store
 from tocsin.spec.html.urls import shard_of
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from benchmarks.bench.measure import Figure, Sizes
-    from tocsin.model import CheckResult, Claim, PageTask
-    from tocsin.ports import Store
 
 BATCH = 1000
 LATER = 2**60

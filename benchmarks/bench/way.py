@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from benchmarks.bench.client import Client
+from benchmarks.bench.client import Client, Done, Signals
 from benchmarks.bench.corpus import DOCUMENTS
-from benchmarks.bench.measure import Aim, figure
-from benchmarks.bench.site import serve
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from benchmarks.bench.client import Done, Signals
-    from benchmarks.bench.measure import Figure, Sizes
-    from benchmarks.bench.site import Kind, Site
+from benchmarks.bench.measure import Aim, Figure, Sizes, figure
+from benchmarks.bench.site import Kind, Site, serve
 
 BARE, KNOWN = "bare aiohttp, 200", "bare aiohttp, 304"
 AIMS = {

@@ -6,15 +6,12 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.freshness.plot import draw
 from benchmarks.freshness.report import table
 from benchmarks.freshness.simulation import simulate
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

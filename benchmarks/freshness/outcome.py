@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from benchmarks.freshness.pages import DAY, HOUR, S
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _BIN: Final = 300 * S
 

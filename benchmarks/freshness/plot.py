@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from math import log10
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from benchmarks.freshness.simulation import ADAPTIVE, FIXED, KNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from benchmarks.freshness.simulation import Result
+from benchmarks.freshness.simulation import ADAPTIVE, FIXED, KNOWN, Result
 
 _WIDTH, _HEIGHT = 960, 420
 _STYLE: Final = """

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from benchmarks.freshness.outcome import Outcome
 from benchmarks.freshness.pages import KINDS, RATES
-from benchmarks.freshness.simulation import ADAPTIVE, BOUNDED, FIXED
-
-if TYPE_CHECKING:
-    from benchmarks.freshness.simulation import Result
-
+from benchmarks.freshness.simulation import ADAPTIVE, BOUNDED, FIXED, Result
 
 _MEASURES: Final = ("requests", "freshness", "mean delay")
 

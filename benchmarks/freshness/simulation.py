@@ -6,6 +6,7 @@ number of processes gives the same result.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from datetime import timedelta
@@ -13,17 +14,13 @@ from functools import partial
 from itertools import chain
 from math import sqrt
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct, structs
 
 from benchmarks.freshness.outcome import Outcome
 from benchmarks.freshness.pages import make_page
 from benchmarks.freshness.year import check_adaptively, check_regularly, first_check, settings_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
 
 EVERY: Final = timedelta(hours=24)
 ADAPTIVE: Final = "adaptive"

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
-from benchmarks.freshness.pages import DAY, START
+from benchmarks.freshness.outcome import Outcome
+from benchmarks.freshness.pages import DAY, START, Page
 from tocsin.engine.judging.cadence import next_check
 from tocsin.engine.judging.pace import note
+from tocsin.model.knowledge import ChangePace
 from tocsin.settings import PageSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchmarks.freshness.outcome import Outcome
-    from benchmarks.freshness.pages import Page
-    from tocsin.model.knowledge import ChangePace
 
 
 def settings_of(every: timedelta, *, adaptive: bool) -> PageSettings:

@@ -8,12 +8,9 @@ import re
 import statistics
 import tokenize
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
+from pathlib import Path
 
 _VAGUE = re.compile(r"\b(whoever|nobody|somebody|anybody)\b", re.IGNORECASE)
 """Subjects that hide which part of the program is meant."""

@@ -10,13 +10,10 @@ import json
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FrameType
 
 import tocsin
 from tocsin.cli.__main__ import run
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 _SOURCES = str(Path(tocsin.__file__).parent) + "/"
 _entered: set[str] = set()

@@ -11,15 +11,12 @@ import sys
 import threading
 import time
 import urllib.request
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.ports import free_ports
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _ROOT = Path(__file__).resolve().parents[2]
 _DEADLINE_S = 60

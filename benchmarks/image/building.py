@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import shutil
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from benchmarks.image.commands import call, tool
 from benchmarks.image.machine import PipConfiguration, apt_options, debian_sources
 from benchmarks.image.telling import Impossible, Unproved, hold
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 BASE = "localhost/tocsin-base"
 IMAGE = "localhost/tocsin"

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from benchmarks.image.telling import Impossible, Unproved
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 PACKAGES = ("buildah", "podman", "runc", "mmdebstrap")
 _LAST_LINES = 15

@@ -6,18 +6,14 @@ import http.client
 import json
 import re
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from benchmarks.image.building import IMAGE
+from benchmarks.image.building import IMAGE, Workshop
 from benchmarks.image.commands import call
 from benchmarks.image.telling import Unproved
 from benchmarks.ports import free_ports
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from benchmarks.image.building import Workshop
 
 SHUT = (
     *("--read-only", "--read-only-tmpfs=false", "--tmpfs", "/tmp:size=64m"),  # noqa: S108 - what a container is given

@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from benchmarks.image.commands import call
-from benchmarks.image.telling import Impossible, Unproved, hold
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from benchmarks.image.telling import Report
+from benchmarks.image.telling import Impossible, Report, Unproved, hold
 
 PROFILES = ("", "observe", "demo")
 

@@ -7,14 +7,11 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.image.commands import call, tool
 from benchmarks.image.telling import Impossible
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _HANDED_ON = re.compile(r"^(Acquire::(?:http|https|Retries)[^ ]*) \"(.+)\";$")
 _PIP = re.compile(r"^(global|install|:env:)\.([a-z-]+)=(.*)$")

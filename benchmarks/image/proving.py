@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from benchmarks.image.building import IMAGE
+from benchmarks.image.building import IMAGE, Workshop
 from benchmarks.image.commands import call
 from benchmarks.image.container import BOUNDED, SHUT, TOKEN, Container
-from benchmarks.image.telling import Unproved, hold
-
-if TYPE_CHECKING:
-    from benchmarks.image.building import Workshop
-    from benchmarks.image.telling import Report
+from benchmarks.image.telling import Report, Unproved, hold
 
 FIRST_MAJOR_S: Final = 60.0
 """What is promised of a machine that has nothing else to do; told, and no fault of a machine that has."""

@@ -5,13 +5,10 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.pairs.plan import COUNT, pairs
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SEED = 1
 

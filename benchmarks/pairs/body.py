@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 from benchmarks.pairs import surroundings
 from benchmarks.pairs.language import chance
+from benchmarks.pairs.story import Block, Story
+from benchmarks.pairs.visit import Visit
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeAlias
-
-    from benchmarks.pairs.story import Block, Story
-    from benchmarks.pairs.visit import Visit
-
-    Rows: TypeAlias = Sequence[Sequence[str]]
+Rows: TypeAlias = Sequence[Sequence[str]]
 
 _WITHOUT_ADS = frozenset({"terms", "docs", "wiki", "timetable", "notice"})
 _MARKED_UP = 0.2

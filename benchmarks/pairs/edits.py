@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from random import Random
+from typing import NamedTuple
 
-from benchmarks.pairs.story import KINDS, Block, cells, heading, headline, item, paragraph, post
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from random import Random
-
-    from benchmarks.pairs.language import Language
-    from benchmarks.pairs.story import Story
+from benchmarks.pairs.language import Language
+from benchmarks.pairs.story import KINDS, Block, Story, cells, heading, headline, item, paragraph, post
 
 PLACES = ("beginning", "middle", "end")
 _PROSE = frozenset({"p", "quote", "list", "post"})

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from html import escape
-from typing import TYPE_CHECKING
 
 from benchmarks.pairs import surroundings
 from benchmarks.pairs.body import Body, to_markup
 from benchmarks.pairs.head import head, scripts
-from benchmarks.pairs.story import FIRST_DAY
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from benchmarks.pairs.story import Story
-    from benchmarks.pairs.visit import Visit
+from benchmarks.pairs.story import FIRST_DAY, Story
+from benchmarks.pairs.visit import Visit
 
 _WITH_COMMENTS = frozenset({"article", "blog", "plain", "shop"})
 _OLD_ENCODINGS = {"ja": "shift_jis", "ru": "windows-1251", "ar": "windows-1256"}

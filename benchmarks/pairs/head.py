@@ -5,14 +5,10 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from html import escape
-from typing import TYPE_CHECKING
 
 from benchmarks.pairs.language import chance
-from benchmarks.pairs.story import texts
-
-if TYPE_CHECKING:
-    from benchmarks.pairs.story import Story
-    from benchmarks.pairs.visit import Visit
+from benchmarks.pairs.story import Story, texts
+from benchmarks.pairs.visit import Visit
 
 _NAMES = (
     "grid",

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
+from datetime import date
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from datetime import date
+from typing import Any
 
 _FOLDER = Path(__file__).parent / "languages"
 _SLOT = re.compile(r"\{(\w+)\}")

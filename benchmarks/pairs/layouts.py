@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from benchmarks.pairs.frames import FRAMES, charset_of
-
-if TYPE_CHECKING:
-    from benchmarks.pairs.story import Story
-    from benchmarks.pairs.visit import Visit
+from benchmarks.pairs.story import Story
+from benchmarks.pairs.visit import Visit
 
 _BETWEEN = re.compile(r"<(/?[\w-]+)([^<>]*)>\n\s*(?=<(/?[\w-]+))")
 _INLINE = re.compile(r"/?(?:a|b|button|cite|em|font|i|iframe|img|input|ins|script|small|span|strong|svg|time)")

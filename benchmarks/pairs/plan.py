@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from random import Random
+from typing import Literal, NamedTuple
 
 from benchmarks.pairs import language as languages
 from benchmarks.pairs import layouts
@@ -12,10 +14,6 @@ from benchmarks.pairs.language import chance, language
 from benchmarks.pairs.layouts import LAYOUTS, render
 from benchmarks.pairs.story import Story, write
 from benchmarks.pairs.visit import NOISE, Page, Visit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from random import Random
 
 COUNT = 600
 SEVERAL, ALL = "several at once", "all at once"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from random import Random
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from random import Random
-
-    from benchmarks.pairs.language import Language
+from benchmarks.pairs.language import Language
 
 FIRST_DAY = date(2025, 2, 1)
 

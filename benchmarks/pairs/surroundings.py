@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
+from random import Random
 
 from benchmarks.pairs.language import chance
-
-if TYPE_CHECKING:
-    from random import Random
-
-    from benchmarks.pairs.visit import Visit
+from benchmarks.pairs.visit import Visit
 
 
 def _path(title: str) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from random import Random
+from typing import NamedTuple
 
 from benchmarks.pairs.language import Language, chance, language
 from benchmarks.pairs.skins import Skin
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from random import Random
 
 NOISE: dict[str, str] = {
     "ad-frames": "advertisements in iframes: other addresses and ids",

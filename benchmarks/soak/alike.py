@@ -9,19 +9,15 @@ import json
 import re
 import sqlite3
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from benchmarks.soak.judge import judge_served
+from benchmarks.soak.served import Served, judge_served
 from benchmarks.soak.versions import Muddled
 from tocsin.spec.signals.texts import unpack_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from benchmarks.soak.site import Served
 
 HOST = "127.0.0.200"
 PAGES = 5

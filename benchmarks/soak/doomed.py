@@ -15,13 +15,11 @@ import signal
 import sqlite3
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from benchmarks.soak.plans import Plan
 from tocsin.adapters.stores.sql.statements import areas, queries
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 UNKNOWN = "other"
 _FEWEST = 12

@@ -6,15 +6,13 @@ import json
 import sqlite3
 from collections import defaultdict
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from benchmarks.soak import alike
 from benchmarks.soak.receiver import STUBBORN
 from benchmarks.soak.versions import version_in_event, version_of
 from tocsin.adapters.stores.sql.values import read_fields
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class State(NamedTuple):

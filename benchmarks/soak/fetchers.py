@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from asyncio.subprocess import Process
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from asyncio.subprocess import Process
-    from collections.abc import Callable
-    from random import Random
+from random import Random
 
 NUMBERS = (1, 2, 0)
 """How many a service has, one number after the other."""

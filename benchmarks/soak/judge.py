@@ -10,19 +10,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from benchmarks.soak.receiver import DOWN, FLAKY, STUBBORN
+from benchmarks.soak.evidence import Alert, Evidence, State, Verdict
+from benchmarks.soak.receiver import DOWN, FLAKY, STUBBORN, Delivered
+from benchmarks.soak.served import Served, judge_served
 from benchmarks.soak.versions import outcome_of, version_in_event
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from benchmarks.soak.evidence import Alert, Evidence, State, Verdict
-    from benchmarks.soak.receiver import Delivered
-    from benchmarks.soak.site import Served
 
 LATE_S = 240.0
 """Far more than the steps of lost answers and the rounds in which the service is dead."""
@@ -109,26 +105,6 @@ def _states_of_renderings(evidence: Evidence) -> dict[int, Counter[int]]:
 
 def _versions(evidence: Evidence, page: int) -> set[int]:
     return {state.version for state in evidence.states.get(page, [])}
-
-
-def judge_served(known: Mapping[str, set[int]], served: Sequence[Served]) -> Iterator[str]:
-    """What a check received, and was followed by another check in the same life, is stored.
-
-    known  the versions that are stored of each page that is judged
-    """
-    checks: dict[str, list[Served]] = defaultdict(list)
-    for answer in sorted(served, key=lambda answer: answer.began):
-        if answer.had is not None and answer.page in known:
-            checks[answer.page].append(answer)
-    for url, answers in checks.items():
-        for answer, following in pairwise(answers):
-            is_committed = answer.life == following.life
-            if is_committed and answer.version not in known[url]:
-                yield f"{url}: version {answer.version} was served to a check in life {answer.life}, and is lost"
-            if following.had not in known[url]:
-                yield f"{url}: the service asks whether version {following.had} has changed, and never stored it"
-            if (answer.had or 0) > (following.had or 0):
-                yield f"{url}: the service knew version {answer.had}, later only {following.had}: a state was lost"
 
 
 def _judge_alerts(evidence: Evidence) -> Iterator[str]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from random import Random
+from random import Random
+from typing import NamedTuple
 
 WINDOWS = ("commit", "verdict", "rendering", "delivery", "announce", "slot", "claim", "storm", "telling")
 POINTS = ("inside", "before", "after")

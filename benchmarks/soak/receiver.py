@@ -5,22 +5,18 @@ Each notes what reached it before it answers.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hmac
 import json
 import time
 from collections import Counter
+from collections.abc import Callable
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from random import Random
+from typing import Any, NamedTuple, Self
 
-from benchmarks.soak.wire import Hangup, Wire, answer
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Callable
-    from random import Random
-
-    from benchmarks.soak.wire import Journal, Request
+from benchmarks.soak.wire import Hangup, Journal, Request, Wire, answer
 
 SECRET = "whsec_" + base64.b64encode(b"a secret of the soak, 32 bytes .").decode()
 _KEY = base64.b64decode(SECRET.removeprefix("whsec_"))

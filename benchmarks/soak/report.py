@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections import Counter
+from collections import Counter
+from typing import NamedTuple
 
 
 class Outcome(NamedTuple):

@@ -7,10 +7,12 @@ import json
 import signal
 import sqlite3
 import time
+from asyncio.subprocess import Process
 from collections import Counter
+from collections.abc import Callable
 from contextlib import AsyncExitStack
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 from benchmarks.soak import alike
 from benchmarks.soak.evidence import gather, unsettled
@@ -23,11 +25,6 @@ from benchmarks.soak.service import Tocsin, kill
 from benchmarks.soak.site import Site
 from benchmarks.soak.versions import Muddled
 from benchmarks.soak.wire import Journal
-
-if TYPE_CHECKING:
-    from asyncio.subprocess import Process
-    from collections.abc import Callable
-    from pathlib import Path
 
 SETTLE_S = 240.0
 _STOP_S = 120.0

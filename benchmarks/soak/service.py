@@ -7,18 +7,13 @@ import json
 import os
 import signal
 import sys
+from asyncio.subprocess import Process
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from benchmarks.soak.alike import STORM_PAGES
-from benchmarks.soak.receiver import DOWN, FLAKY, SECRET, STUBBORN
-
-if TYPE_CHECKING:
-    from asyncio.subprocess import Process
-    from pathlib import Path
-
-    from benchmarks.soak.plans import Plan
-    from benchmarks.soak.receiver import Receivers
+from benchmarks.soak.plans import Plan
+from benchmarks.soak.receiver import DOWN, FLAKY, SECRET, STUBBORN, Receivers
 
 _SETTINGS = """\
 [instance]

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from typing import TYPE_CHECKING, NamedTuple, Self
+from collections.abc import Callable
+from random import Random
+from typing import Self
 
 from benchmarks.soak import alike
+from benchmarks.soak.served import Served
 from benchmarks.soak.versions import etag_of, html_of, version_of_etag
-from benchmarks.soak.wire import Hangup, Wire, answer
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Callable
-    from random import Random
-
-    from benchmarks.soak.wire import Journal, Request
+from benchmarks.soak.wire import Hangup, Journal, Request, Wire, answer
 
 HOSTS = 8
 PAGES_PER_HOST = 5
@@ -22,23 +19,6 @@ _GROWS = 0.15
 _GROW_ALIKE = 0.04
 _FAILS = 0.01
 _FAILURES = ("503", "500", "404", "429", "reset", "truncated", "hang")
-
-
-class Served(NamedTuple):
-    """One answer that was sent whole.
-
-    life      which start of the service, or of one of its fetchers, was the last before it
-    had       the version that the request's validator names; None for an unconditional request
-    version   of the page, in the answer (or confirmed by a 304)
-    began     how many answers the site had begun before it, of all pages
-    """
-
-    life: int
-    page: str
-    had: int | None
-    version: int
-    status: int
-    began: int
 
 
 class _Page:

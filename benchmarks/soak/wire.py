@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-    from types import TracebackType
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
 
 
 class Request(NamedTuple):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 _TOKEN: Final = re.compile(r"'(?:[^']|'')*'|->>|->|<>|<=|>=|\|\||[:@]?\w+|\s+|.", re.DOTALL)
 _BEGINS: Final = {"where", "on", "having"}

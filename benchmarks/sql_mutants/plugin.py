@@ -10,18 +10,15 @@ import json
 import os
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import pytest
 
 import tocsin
 from benchmarks.sql_mutants.mutate import mutants
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import ModuleType
 
 ALWAYS = "always"
 """Stands for all tests: the statement is looked up when its module is imported."""

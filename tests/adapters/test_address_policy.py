@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -16,13 +15,9 @@ from tests.wire import fetcher, request
 from tocsin.adapters.http.addresses import MOST_ADDRESSES, AddressPolicy, NameCache
 from tocsin.adapters.http.llhttp import pool
 from tocsin.errors import BadUrl, FetchFailed, FetchRefused, SettingsError
-from tocsin.model import FailureKind
+from tocsin.model import FailureKind, HopRequest
 from tocsin.settings import NetworkSettings
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from tocsin.model import HopRequest
-
 
 PUBLIC = ["1.1.1.1", "8.8.8.8", "172.32.0.1", "100.128.0.1", "11.0.0.1", "223.255.255.255", "2606:4700::1111"]
 REFUSED = {

@@ -6,7 +6,8 @@ import asyncio
 import json
 import os
 import stat
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -18,16 +19,9 @@ from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.registry import open_channel
 from tocsin.adapters.channels.stdout import StdoutChannel
 from tocsin.errors import DeliveryError
-from tocsin.model import SerializedEvent
+from tocsin.model import JsonObject, SerializedEvent
+from tocsin.ports import Channel
 from tocsin.settings import ChannelSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tocsin.model import JsonObject
-    from tocsin.ports import Channel
-
 
 OTHER = EVENT | {"id": "01KAK0000000000000000000BB"}
 

@@ -4,10 +4,10 @@ import asyncio
 import ssl
 import time
 from base64 import b64encode
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import aiohttp
 import pytest
@@ -26,12 +26,8 @@ from tocsin.adapters.http.tls import fingerprint_of
 from tocsin.adapters.system import SystemClock
 from tocsin.errors import DeliveryError
 from tocsin.model import SerializedEvent
+from tocsin.ports import Channel, Clock
 from tocsin.settings import ChannelSettings, NetworkSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from tocsin.ports import Channel, Clock
 
 SECRET = "whsec_dG9jc2luLXRlc3RzLXNpZ24td2l0aC10aGlz"
 CERTIFICATE = Path(__file__).with_name("loopback.pem")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -12,9 +12,6 @@ from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.registry import open_channel
 from tocsin.errors import SettingsError
 from tocsin.settings import ChannelSettings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CONTEXT = ChannelContext(aiohttp.ClientSession, ManualClock())
 URL = "https://example.org/hook"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -24,12 +24,7 @@ from tocsin.model import DEMO_HOST, FailureKind
 from tocsin.settings import FetchSettings, NetworkSettings
 from tocsin.spec.microdata.reading.items import read_items
 from tocsin.spec.topper.compare import Comparison, Outcome, compare
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tocsin.spec.topper.state import PageState
-
+from tocsin.spec.topper.state import PageState
 
 SITE = f"http://{DEMO_HOST}"
 

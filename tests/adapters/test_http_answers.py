@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import gzip
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -17,10 +17,6 @@ from tests.origin import Origin, Page, RawOrigin, arrived, tunnel_to
 from tests.wire import client_tls, fetcher, request, server_tls, short, zipped
 from tocsin.adapters.http.bodies import Body, NotDecodable, TooLong
 from tocsin.errors import FetchError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 OK = b"HTTP/1.1 200 OK\r\n"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,10 +16,6 @@ from tests.wire import PATIENT_S, client_tls, fetcher, request, server_tls, shor
 from tocsin.adapters.http.wording import LONGEST, one_line
 from tocsin.errors import FetchError, FetchFailed, FetchRefused
 from tocsin.model import FailureKind, HopResponse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 OK = b"HTTP/1.1 200 OK\r\n"
 LONG = OK + b"Content-Length: 99999999999\r\n\r\n"

@@ -7,7 +7,8 @@ import gc
 import random
 import socket
 import tracemalloc
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -26,10 +27,6 @@ from tocsin.adapters.http.llhttp.pool import PLAIN_IDLE_BYTES
 from tocsin.errors import FetchError, FetchFailed, FetchRefused
 from tocsin.model import FailureKind
 from tocsin.settings import Deadlines, FetchSettings, NetworkSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 NOWHERE = NetworkSettings()

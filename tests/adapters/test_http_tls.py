@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import ssl
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -26,11 +27,6 @@ from tocsin.cli.doctor.machine import examine_authorities
 from tocsin.errors import FetchFailed
 from tocsin.model import FailureKind
 from tocsin.settings import HostRule, HostSettings
-
-if TYPE_CHECKING:
-    import asyncio
-    from pathlib import Path
-
 
 SHOWN = fingerprint_of(ssl.PEM_cert_to_DER_cert(CERTIFICATE.read_text().partition("-----BEGIN PRIVATE KEY")[0]))
 OTHER = "sha256:" + 64 * "0"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import resource
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import aiohappyeyeballs
 import pytest
@@ -18,14 +18,11 @@ from tests.wire import client_tls, fetcher, request, server_tls
 from tocsin.adapters.http.bodies import TooLong
 from tocsin.adapters.http.llhttp import connection as lean_connection
 from tocsin.adapters.http.llhttp import pool
+from tocsin.adapters.http.llhttp.connection import HttpConnection
 from tocsin.adapters.http.llhttp.messages import MOST_HEADERS, AnswerReader, BrokenAnswer
 from tocsin.adapters.http.llhttp.pool import PLAIN_IDLE_BYTES, ConnectionPool
 from tocsin.errors import FetchFailed
 from tocsin.model import FailureKind, HopRequest
-
-if TYPE_CHECKING:
-    from tocsin.adapters.http.llhttp.connection import HttpConnection
-
 
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -22,9 +22,6 @@ from tocsin.adapters.http.fetcher import translate
 from tocsin.errors import DeliveryError, Shortage
 from tocsin.model import SerializedEvent
 from tocsin.settings import ChannelSettings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SECRET = "whsec_c2VjcmV0IG9mIHRlc3RzLCBsb25nIGVub3VnaA=="
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import io
 import json
-from typing import TYPE_CHECKING
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -11,9 +11,6 @@ from hypothesis import strategies as st
 from tocsin.adapters.telemetry import FanOut, LogTelemetry
 from tocsin.events import Happening
 from tocsin.settings import LogSettings
-
-if TYPE_CHECKING:
-    from typing import Any, Literal
 
 
 class Terminal(io.StringIO):

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
 
 from tests.conftest import ROOT
 from tests.fakes import RecordingTelemetry
 from tocsin.adapters.processes.starting import LocalStarter
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemClock
-from tocsin.app.assembly import assemble
-from tocsin.model import HopRequest, NewPage, PageFilter
+from tocsin.app.assembly import Assembly, assemble
+from tocsin.model import CheckReport, CheckResult, HopRequest, NewPage, PageFilter
+from tocsin.ports import Store
 from tocsin.ports.messages import Hop
+from tocsin.ports.processes import FetcherProcess
 from tocsin.settings import FetchSettings, HostSettings, NetworkSettings, PageSettings, Settings, StoreSettings
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
-    from pathlib import Path
-
-    import pytest
-
-    from tocsin.app.assembly import Assembly
-    from tocsin.model import CheckReport, CheckResult
-    from tocsin.ports import Store
-    from tocsin.ports.processes import FetcherProcess
 
 PATIENCE_S = 300
 """How long a check may take: processes are started for it, some of them again and again."""

@@ -11,17 +11,14 @@ from __future__ import annotations
 import os
 import resource
 import signal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tocsin.app.fetcher import main
 from tocsin.engine.fetchers import process as fetcher_process
-from tocsin.engine.judging.assess import assess
+from tocsin.engine.judging.assess import Assessment, assess
 from tocsin.engine.judging.conclude import Conclusion
 from tocsin.engine.visiting.receive import Receiver
-
-if TYPE_CHECKING:
-    from tocsin.engine.judging.assess import Assessment
-    from tocsin.model import CheckResult, ReceivedPage
+from tocsin.model import CheckResult, ReceivedPage
 
 MOST_PIECES = 40
 _really_received = Conclusion.received

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,16 +17,10 @@ from tocsin.adapters.system import SystemClock
 from tocsin.app.demo import DemoSwitch
 from tocsin.errors import UsageError
 from tocsin.lists.pages import new_page
-from tocsin.model import DEMO_GROUP, DEMO_HOST, PageFilter
+from tocsin.model import DEMO_GROUP, DEMO_HOST, CheckReport, PageFilter
+from tocsin.ports import Clock
 from tocsin.settings import FetchSettings, NetworkSettings
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from tocsin.model import CheckReport
-    from tocsin.ports import Clock
 
 Patch = pytest.MonkeyPatch
 

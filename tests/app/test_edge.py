@@ -6,7 +6,8 @@ import asyncio
 import errno
 import io
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -18,14 +19,9 @@ from tocsin.app.edge import Edge
 from tocsin.configuration.tokens import is_token
 from tocsin.errors import StoreError
 from tocsin.model import Scope
+from tocsin.ports import Store
 from tocsin.server.access.credentials import digest_of, new_token
 from tocsin.settings import HttpSettings, LogSettings, unread
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from tocsin.ports import Store
 
 DECLARED = "6f0c2f0d5a6e4b7f8e4c1d0b9a3f7e52"
 NOW = 1_800_000_000_000_000

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,13 +13,8 @@ from tests.app.crew import FIRST, SECOND, Crew
 from tests.builders import html
 from tests.origin import Origin, Page, port_of_nobody
 from tocsin.adapters.system import SystemClock
+from tocsin.app.assembly import Assembly
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from tocsin.app.assembly import Assembly
 
 Patch = pytest.MonkeyPatch
 UNREADABLE = f"<p><b {' '.join(f'a{number}' for number in range(1000))}>{'<p>x' * 9_000}<meta name=created content=1>"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -21,13 +22,8 @@ from tocsin.engine.fetchers.link import FetcherLink
 from tocsin.engine.fetchers.suspects import STRIKES
 from tocsin.errors import ProcessError
 from tocsin.model import PageFilter
+from tocsin.ports.processes import FetcherProcess
 from tocsin.settings import FetchSettings, HostRule, HostSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from tocsin.ports.processes import FetcherProcess
 
 Patch = pytest.MonkeyPatch
 

@@ -5,22 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
 from tests.app.crew import FIRST, SECOND, Crew
 from tests.builders import html
 from tests.engine.visiting.checking import Meddled
-from tests.origin import Origin, Page
+from tests.origin import Asked, Origin, Page
 from tocsin.adapters.system import SystemClock
 from tocsin.settings import FetchSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from tests.origin import Asked
 
 IN_FLIGHT = 2
 PAGES = 60

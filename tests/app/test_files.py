@@ -8,7 +8,7 @@ import resource
 import subprocess
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -21,10 +21,6 @@ from tocsin.app.fetching import most_in_flight
 from tocsin.model import NewPage
 from tocsin.settings import FetchSettings
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 FEW = 64
 CONFIGURATION = """\

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from tests.app.crew import PATIENCE_S, Crew
 from tests.builders import html
@@ -16,17 +19,12 @@ from tocsin.adapters.system import SystemClock
 from tocsin.app.assembly import open_store_for
 from tocsin.app.once import check
 from tocsin.engine.judging.events import EventWriter
-from tocsin.model import NewPage, PageFilter
+from tocsin.model import CheckReport, Claim, Instant, NewPage, PageFilter
 from tocsin.ports.checking import untold
 from tocsin.settings import FetchSettings, HostSettings, NetworkSettings, PageSettings, Settings, StoreSettings
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-
-    from tocsin.model import CheckReport, Claim, Instant
     from tocsin.ports.checking import OnSpread
 
 

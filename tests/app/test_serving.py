@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -14,10 +15,11 @@ from tests.app.crew import PATIENCE_S
 from tests.fakes import RecordingTelemetry
 from tests.server.rig import NoDemo
 from tocsin.adapters.system import SystemClock
-from tocsin.app.assembly import assemble, open_store_for
+from tocsin.app.assembly import Assembly, assemble, open_store_for
 from tocsin.app.serving import RunningService
 from tocsin.configuration import Loaded
 from tocsin.errors import SettingsError
+from tocsin.ports import Store
 from tocsin.settings import (
     ChannelSettings,
     HostSettings,
@@ -27,13 +29,6 @@ from tocsin.settings import (
     Settings,
     StoreSettings,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from tocsin.app.assembly import Assembly
-    from tocsin.ports import Store
 
 
 class Running:

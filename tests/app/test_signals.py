@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,10 +13,6 @@ from tests.engine.visiting.test_standing_in import CHALLENGE
 from tests.engine.watching import FIRST, NEWS, SECOND, THIRD, json_ld, page
 from tests.origin import Origin, Page
 from tocsin.settings import FetchSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
 
 EDITED = (FIRST, SECOND, THIRD, NEWS)
 EVERYWHERE = pytest.mark.parametrize("fetchers", [0, 1])

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from tests.cli.calling import Answer, Installation
 from tests.origin import Origin, Page
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.calling import Answer, Installation
 
 RAIN = "It rains on the old town, and nobody is out on the square but the man who rings the bell at noon."
 NINE = "We open at nine sharp on every day of the week, and the last visitors are let in at half past five."

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tests.cli.calling import Answer, Installation
 from tests.cli.terminal import on_terminal
-from tests.origin import Page
-
-if TYPE_CHECKING:
-    from tests.cli.calling import Answer, Installation
-    from tests.origin import Origin
+from tests.origin import Origin, Page
 
 PAGE = """<!doctype html><title>The bridge</title>
 <script type=application/ld+json>{{"@type": "Article", "dateModified": "{modified}"}}</script>

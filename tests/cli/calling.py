@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 from click.testing import CliRunner
@@ -15,9 +16,6 @@ from click.testing import CliRunner
 from tocsin.cli import output
 from tocsin.cli.__main__ import tocsin
 from tocsin.errors import TocsinError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CONFIGURATION = """
 [network]

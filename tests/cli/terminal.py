@@ -7,10 +7,7 @@ import pty
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 

@@ -1,16 +1,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.cli.calling import Answer, Installation
 from tests.origin import Origin, Page
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.cli.calling import Answer, Installation
 
 
 @pytest.fixture

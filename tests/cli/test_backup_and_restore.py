@@ -7,20 +7,17 @@ import resource
 import shutil
 import sqlite3
 import threading
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cli.calling import Installation
 from tocsin.adapters.stores.sqlite.place import EngineLock
 from tocsin.spec.topper.table import RECORD_0
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 A, B = "https://example.org/a", "https://example.org/b"
 ABSENT = " ".join([""] * 49)

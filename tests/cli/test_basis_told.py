@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.cli.calling import Answer, Installation
 from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
 from tocsin.cli.check import basis_in_words
 from tocsin.model import CheckReport
-
-if TYPE_CHECKING:
-    from tests.cli.calling import Answer, Installation
 
 ARTICLE = (
     "<!doctype html><title>Bridge</title><script type=application/ld+json>"

@@ -2,19 +2,15 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from typing import TYPE_CHECKING
+import subprocess
+from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.cli.calling import Answer, Installation
 from tests.origin import Origin, Page
 from tocsin.cli.watch.editing import as_first
 from tocsin.model import CheckReport
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import AsyncIterator
-
-    from tests.cli.calling import Answer, Installation
 
 
 @pytest.fixture

@@ -11,21 +11,16 @@ import sqlite3
 import sys
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from tests.cli.calling import Installation
 from tocsin.adapters.stores import open_store
 from tocsin.cli.__main__ import run
 from tocsin.model import AlertDraft
 from tocsin.spec.topper.state import EMPTY
 from tocsin.spec.topper.table import RECORD_0, TableRecord, write_record
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.calling import Installation
-
 
 A = "https://example.org/a"
 ABSENT = " ".join([""] * 49)

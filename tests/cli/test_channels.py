@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.calling import Installation
 from tests.origin import Origin, Page
 from tests.receivers import Answer, WebhookReceiver
 from tocsin.adapters.channels.signing import read_secrets
-
-if TYPE_CHECKING:
-    from tests.cli.calling import Installation
 
 MAJOR = '<!doctype html><title>x</title><meta name="topper-major" content="{}">'
 README = '[channels.ops]\ntype = "webhook"\nurl = "https://127.0.0.1:1/hook"\nsecret_file = "ops.secret"\n'

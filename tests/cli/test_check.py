@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from tests.cli.calling import Answer, Installation
 from tests.cli.test_terminal import typed
 from tests.fakes import START
 from tests.origin import Origin, Page
@@ -17,13 +19,6 @@ from tocsin.cli.output import steps
 from tocsin.cli.selection import select
 from tocsin.model import NewPage, PageFilter
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from tests.cli.calling import Answer, Installation
-
 
 KEYS = [
     "url",

@@ -1,15 +1,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cli.terminal import on_terminal
 from tocsin.cli.__main__ import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.cli.calling import Answer, Installation
 from tests.cli.test_terminal import typed
 from tests.origin import Origin, Page
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.cli.calling import Answer, Installation
 
 
 @pytest.fixture

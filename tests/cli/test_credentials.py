@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.calling import Installation
 from tests.origin import Origin, Page, RawOrigin
 from tocsin.adapters.stores import open_store
 from tocsin.configuration.tokens import is_token
-
-if TYPE_CHECKING:
-    from tests.cli.calling import Installation
-    from tocsin.model import AuditEntry
-
+from tocsin.model import AuditEntry
 
 SECRETS = ("s3cret", "pr0xy", "t0ken", "h00k", "l0cation")
 CHANNEL = """

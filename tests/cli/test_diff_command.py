@@ -7,18 +7,14 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.cli.bells import NEWS, NINE, RAIN, TEN, call, events_of, page, watch, write_files
+from tests.cli.calling import Installation
 from tests.cli.terminal import on_terminal
 from tocsin.cli.__main__ import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.calling import Installation
 
 
 @pytest.fixture

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import json
 import socket
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.calling import Installation
 from tocsin.adapters.stores.sqlite.place import EngineLock
 from tocsin.cli.doctor.machine import examine_clock
 from tocsin.cli.doctor.network import examine_http
 from tocsin.settings import HttpSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.cli.calling import Installation
-
 
 A = "https://example.org/a"
 SOUND = '[instance]\ncontact = "mailto:us@example.org"\n[http]\nlisten = ""\n'

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.calling import Answer, Installation
 from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
-
-if TYPE_CHECKING:
-    from tests.cli.calling import Answer, Installation
-
 
 LINKS = "<!DOCTYPE html><title>T</title><a href=a rel=next>one</a><a href='/b'>two</a>"
 NOFOLLOW = "<meta name=robots content='noindex, nofollow'>"

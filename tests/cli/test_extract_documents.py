@@ -8,16 +8,13 @@ import os
 import re
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.calling import Installation
 from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
 from tocsin.spec.microdata.formats.catalogue import FORMATS
-
-if TYPE_CHECKING:
-    from tests.cli.calling import Installation
 
 TAKEN = Path(__file__).with_name("taken")
 TOWN = (TAKEN / "town.html").read_text(encoding="utf-8")

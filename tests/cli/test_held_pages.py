@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.cli.calling import Answer, Installation
 from tests.origin import Origin, Page
 from tocsin.adapters.stores import open_store
-from tocsin.model import PageFilter
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.cli.calling import Answer, Installation
-    from tocsin.model import JsonObject
+from tocsin.model import JsonObject, PageFilter
 
 
 @pytest.fixture

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tests.cli.calling import Answer, Installation
 from tests.cli.terminal import on_terminal
 from tests.contract.desk import HOUR, A, B, Desk
 from tocsin.model import PageItems
 from tocsin.spec.microdata.changes.words import tell_changes
-
-if TYPE_CHECKING:
-    from tests.cli.calling import Answer, Installation
 
 VEVENT = "http://microformats.org/profile/hcalendar#vevent"
 

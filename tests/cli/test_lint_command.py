@@ -3,19 +3,15 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from tests.cli.calling import Installation
 from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
 from tocsin.cli.__main__ import run
 from tocsin.spec.lint.rules import RULES
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.calling import Installation
 
 
 def test_lint_tells_a_line_for_each_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

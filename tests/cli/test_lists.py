@@ -3,7 +3,7 @@ from __future__ import annotations
 import gzip
 import io
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 
 from tocsin.errors import UsageError
 from tocsin.lists import ListEntry, ListNotice, RefusedLine, open_list
+from tocsin.lists.entries import ListItem
 from tocsin.lists.formats.text import guard, unguard
-
-if TYPE_CHECKING:
-    from tocsin.lists.entries import ListItem
 
 SITEMAP = b"""<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:image="http://www.google.com/schemas/sitemap-image/1.1">

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 import pytest
 
 from tests.cli.bridge import call, page, restless, seen
+from tests.cli.calling import Installation
 from tests.origin import Origin
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.cli.calling import Installation
 
 
 @pytest.fixture

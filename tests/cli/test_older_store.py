@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import AsyncIterator
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.adapters.sqlite.older_stores import NEWEST, add_migrations, make_store
+from tests.cli.calling import Installation
 from tests.origin import Origin, Page
 from tocsin.adapters.stores.sqlite.place import EngineLock
 from tocsin.spec.topper.table import RECORD_0
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from tests.cli.calling import Installation
 
 OLD = NEWEST - 1
 

@@ -8,23 +8,18 @@ import re
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 import pytest
 
+from tests.cli.calling import Installation
 from tests.cli.terminal import on_terminal
 from tocsin import __version__
 from tocsin.cli import output
 from tocsin.cli.__main__ import COMMANDS, SECTIONS, run, tocsin
 from tocsin.cli.output import progress
-from tocsin.errors import BadUrl, FetchFailed, StoreError, TableError, TooComplex
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.calling import Installation
-    from tocsin.errors import TocsinError
+from tocsin.errors import BadUrl, FetchFailed, StoreError, TableError, TocsinError, TooComplex
 
 
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,16 +1,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.pairs.__main__ import main as write_pairs
 from tests.cli.terminal import on_terminal
 from tocsin.cli.__main__ import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BEFORE = "<!doctype html><title>t</title><meta property=article:modified_time content=2025-01-01><p>The same words."
 AFTER = BEFORE.replace("2025-01-01", "2025-01-02")

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.cli.calling import Answer, Installation
+from tests.cli.calling import Answer, Installation
 
 A, B, C = "https://example.org/a", "https://example.org/b", "https://example.net/c"
 FILE = f"""

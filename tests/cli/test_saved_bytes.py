@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.cli.calling import Installation
 from tests.cli.test_terminal import typed
 from tests.origin import Origin, Page
 from tocsin.cli.formatting import show_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.cli.calling import Installation
 
 BODY = "<title>A</title>" + "x" * 5000
 

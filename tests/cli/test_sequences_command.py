@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cli.terminal import on_terminal
 from tests.engine.watching import FIRST, NEWS, SECOND, page
 from tocsin.cli.__main__ import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SHAPE = "site,sequence,version,received,label\n"
 WORDS = ("Anchor", "Beacon", "Compass", "Dinghy", "Ensign", "Fender", "Galley", "Hawser", "Inlet", "Jetty", "Keel")

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.bridge import BUILT, PAGE, PLANNED, call, page, restless, seen, shown, value_of
+from tests.cli.calling import Installation
 from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
 from tocsin.cli.signals import to_record
 from tocsin.engine.visiting.dry_run import PageInForce, look
 from tocsin.settings import PageSettings
 from tocsin.spec.signals import SIGNALS
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.cli.calling import Installation
 
 
 @pytest.fixture

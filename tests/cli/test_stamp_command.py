@@ -4,15 +4,12 @@ import io
 import json
 import re
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.cli.terminal import on_terminal
 from tocsin.cli.__main__ import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -4,19 +4,16 @@ import asyncio
 import io
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.cli.calling import Installation
 from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
 from tocsin.cli.__main__ import run
 from tocsin.spec.topper.state import FIELDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.calling import Installation
 
 PAGE = b'<meta charset=utf-8><meta name=topper content="2014-02 true"><meta name=topper-major content="2014-01 soon">'
 

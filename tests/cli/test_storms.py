@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.cli.calling import Answer, Installation
 from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.cli.calling import Answer, Installation
 
 PAGE = """<!doctype html><html lang="en"><title>Page {name}</title><main><h1>Page {name}</h1>
 <p>What page {name} is about is told in a sentence of its own, which never changes from one day to the next.</p>

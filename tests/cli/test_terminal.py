@@ -6,14 +6,11 @@ import pty
 import re
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.calling import Installation
 from tests.origin import Origin, Page
-
-if TYPE_CHECKING:
-    from tests.cli.calling import Installation
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 A = "https://example.org/a"

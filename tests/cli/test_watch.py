@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.calling import Installation
 from tests.origin import Origin, Page
-
-if TYPE_CHECKING:
-    from tests.cli.calling import Installation
-
 
 A, B = "https://example.org/a", "https://example.org/b"
 

@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from tests.cli.calling import Installation
 from tests.lists.exporting import ONE, TWO, A, B, archive, watch
-
-if TYPE_CHECKING:
-    from tests.cli.calling import Installation
 
 BACKUP = archive(
     {

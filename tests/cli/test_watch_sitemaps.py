@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.calling import Answer, Installation
 from tests.origin import Origin, Page, RawOrigin
 from tocsin.cli.watch.sitemaps import SitemapImport, fetch_lists
 from tocsin.lists.importing import Tally
 from tocsin.settings import Settings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.cli.calling import Answer, Installation
 
 ELSEWHERE = "https://elsewhere.example/a"
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from tests.cli.calling import Installation
 from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.calling import Installation
 
 ARTICLE = (
     "<!doctype html><title>Bridge</title><script type=application/ld+json>"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from typing import Any, Self
 
 from msgspec import structs
 
-from tests.contract.stores import STORES
+from tests.contract.stores import STORES, SqliteFile
 from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.events import CHANGED, RECOVERED, UNREACHABLE
 from tocsin.model import (
     SHARDS,
@@ -18,8 +20,11 @@ from tocsin.model import (
     CheckResult,
     Claim,
     Failure,
+    FieldValues,
     NewPage,
     NewState,
+    PageRow,
+    PageTask,
     RenderCommit,
     RenderingRow,
     RenderJob,
@@ -27,13 +32,6 @@ from tocsin.model import (
     VerdictRow,
 )
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.contract.stores import SqliteFile
-    from tocsin.adapters.stores.sqlite.store import SqliteStore
-    from tocsin.model import FieldValues, PageRow, PageTask
 
 NOW = 1_800_000_000_000_000
 SECOND = 1_000_000

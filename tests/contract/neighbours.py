@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from tests.contract.desk import DAY, HOUR, MINUTE, alert
+from tests.contract.desk import DAY, HOUR, MINUTE, Desk, alert
 from tests.contract.test_store_copies import copy
 from tests.contract.test_store_items import differs, items
 from tests.contract.test_store_snapshots import kept
@@ -22,9 +22,6 @@ from tocsin.model import (
     Scope,
     StoredAnswer,
 )
-
-if TYPE_CHECKING:
-    from tests.contract.desk import Desk
 
 NAMES: Final = ("one", "two")
 NOISE: Final = (7, 8)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
 
 import aiohttp
 import pytest
@@ -18,16 +20,9 @@ from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.registry import CHANNELS, open_channel
 from tocsin.adapters.channels.stdout import StdoutChannel
 from tocsin.errors import DeliveryError
-from tocsin.model import SerializedEvent
+from tocsin.model import JsonObject, SerializedEvent
+from tocsin.ports import Channel
 from tocsin.settings import ChannelSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
-
-    from tocsin.model import JsonObject
-    from tocsin.ports import Channel
 
 BIG = EVENT | {"id": "01KAK0000000000000000000BG", "data": {"text": "é" * 120_000}}
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.fakes import EagerClock, FixedChance, ManualClock, SeededChance
 from tocsin.adapters.system import SystemChance, SystemClock
-
-if TYPE_CHECKING:
-    from tocsin.ports import Chance, Clock
+from tocsin.ports import Chance, Clock
 
 AT = 1_795_000_000_123_456
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,11 +13,7 @@ from tests.origin import Origin, Page
 from tests.wire import fetcher
 from tocsin.errors import FetchFailed
 from tocsin.model import FailureKind, HopRequest
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tocsin.ports import Fetcher
+from tocsin.ports import Fetcher
 
 
 class World(ABC):

@@ -5,17 +5,13 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.contract.desk import DAY, HOUR, MINUTE, NOW, SECOND, Desk, url_of
 from tocsin.adapters.stores import open_store
 from tocsin.errors import UsageError
-from tocsin.model import AuditEntry, Declaration, Scope, TokenRow
-
-if TYPE_CHECKING:
-    from tocsin.model import SessionRow
+from tocsin.model import AuditEntry, Declaration, Scope, SessionRow, TokenRow
 
 
 def digest(secret: str) -> bytes:

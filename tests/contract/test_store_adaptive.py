@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-from tests.contract.desk import DAY, HOUR, NOW, A
-from tocsin.model import PageFilter, PageKnowledge
+from tests.contract.desk import DAY, HOUR, NOW, A, Desk
+from tocsin.model import JsonObject, PageFilter, PageKnowledge
 from tocsin.model.knowledge import ChangePace
-
-if TYPE_CHECKING:
-    from tests.contract.desk import Desk
-    from tocsin.model import JsonObject
 
 PACE = ChangePace(checks=12.5, found=3.25, found_s=86_400.5, dated=1.0, quiet_s=1e6)
 WHY = "adaptive: changed in 5 of 40 checks, about every 4d; every 2d"

@@ -1,12 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tests.contract.desk import DAY, NOW, A, B, new_page
+from tests.contract.desk import DAY, NOW, A, B, Desk, new_page
 from tocsin.model import PageFilter
-
-if TYPE_CHECKING:
-    from tests.contract.desk import Desk
 
 
 async def test_a_page_that_is_added_paused_is_not_checked_before_it_is_resumed(desk: Desk) -> None:

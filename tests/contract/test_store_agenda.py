@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.contract.desk import ALL, DAY, HOUR, LEASE, MINUTE, NOW, SECOND, A, B, C, new_page, url_of
+from tests.contract.desk import ALL, DAY, HOUR, LEASE, MINUTE, NOW, SECOND, A, B, C, Desk, new_page, url_of
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sql.checking import work
 from tocsin.errors import StaleClaim
 from tocsin.model import CheckReport, CheckResult, Instruction
-
-if TYPE_CHECKING:
-    from tests.contract.desk import Desk
 
 
 async def test_first_checks_are_spread_by_a_jitter_that_stays_with_the_page(desk: Desk) -> None:

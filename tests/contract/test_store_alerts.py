@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
-from tests.contract.desk import DAY, HOUR, NOW, A, alert
+from tests.contract.desk import DAY, HOUR, NOW, A, Desk, alert
 from tocsin.events import OUTAGE_BEGAN, OUTAGE_ENDED
 from tocsin.model import ChannelState, ChannelTest, DeliveryResult
-
-if TYPE_CHECKING:
-    from tests.contract.desk import Desk
 
 
 async def publish(desk: Desk, *names: str, page_id: int | None = None) -> None:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, alert, attempt
+from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, Desk, alert, attempt
 from tocsin.errors import NotWatched, UsageError
 from tocsin.model import Instruction
-
-if TYPE_CHECKING:
-    from tests.contract.desk import Desk
 
 NEVER = Instruction("never")
 UNTIL_MAJOR = Instruction("until-major")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import AsyncIterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,14 +16,9 @@ from tests.contract.desk import DAY, MINUTE, NOW, A, B, C, Desk, new_page
 from tocsin.adapters.stores.sql.pages import words as word_search
 from tocsin.adapters.stores.sql.pages.lists import COUNTED
 from tocsin.adapters.stores.sql.pages.words import BLOCK_PAGES
+from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.errors import UsageError
 from tocsin.model import BoundedCount, PageQuery, PageRow, View
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tocsin.adapters.stores.sqlite.store import SqliteStore
-
 
 SOME = 5
 

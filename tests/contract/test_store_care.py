@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,6 @@ from tests.contract.desk import DAY, NOW, A, Desk, alert
 from tocsin.adapters.stores import open_store
 from tocsin.errors import StoreError
 from tocsin.model import ChannelState, DeliveryResult
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 YEAR = timedelta(days=365)
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from msgspec import structs
 
 from tests.contract.desk import DAY, NOW, A, B, C, Desk, fields
 from tocsin.model import CheckReport, CopyLink, Instruction, KnownCopy, NewState
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
 
 LIST = "https://list.example/"
 

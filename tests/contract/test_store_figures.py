@@ -1,12 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tests.contract.desk import DAY, NOW, alert
+from tests.contract.desk import DAY, NOW, Desk, alert
 from tocsin.model import ChannelFigures, ChannelState, DeliveryResult, Instruction
-
-if TYPE_CHECKING:
-    from tests.contract.desk import Desk
 
 
 async def test_an_empty_store_holds_nothing(desk: Desk) -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.contract.desk import NOW, A
+from tests.contract.desk import NOW, A, Desk
 from tocsin.errors import UsageError
 from tocsin.model import PageFilter
-
-if TYPE_CHECKING:
-    from tests.contract.desk import Desk
 
 
 async def names(desk: Desk) -> list[str]:

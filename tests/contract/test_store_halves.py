@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pytest
 from msgspec import structs
@@ -29,9 +30,6 @@ from tocsin.model import (
 from tocsin.spec.signals.texts import unpack_text
 
 Act = "Callable[[Desk, Half], Awaitable[object]]"
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
 
 
 async def skip(desk: Desk, half: Half) -> None:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from msgspec import structs
 
-from tests.contract.desk import DAY, HOUR, NOW, A, B, fields
+from tests.contract.desk import DAY, HOUR, NOW, A, B, Desk, fields
 from tocsin.adapters.stores import open_store
 from tocsin.errors import StaleClaim, UsageError
-from tocsin.model import NO_ITEMS, ItemChangeEntry, NewState, PageItems, VerdictRow
+from tocsin.model import NO_ITEMS, ItemChangeEntry, JsonObject, NewState, PageItems, VerdictRow
 from tocsin.spec.microdata.reading.packing import pack, unpack
 from tocsin.spec.microdata.values import Microdata
-
-if TYPE_CHECKING:
-    from tests.contract.desk import Desk
-    from tocsin.model import JsonObject
 
 
 def items(text: str, at: int = NOW, **changes: Any) -> PageItems:

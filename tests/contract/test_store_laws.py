@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
 from tests.contract.desk import ALL, HOUR, LEASE, MINUTE, A, B, C, Desk
-from tocsin.model import Instruction, PageFilter
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tocsin.model import CheckResult, PageTask
+from tocsin.model import CheckResult, Instruction, PageFilter, PageTask
 
 URLS = st.sampled_from([A, B, C])
 INSTRUCTIONS = st.sampled_from(

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from msgspec import structs
 
 from tests.contract.desk import DAY, NOW, A, B, C, Desk
 from tocsin.adapters.stores.sql.checking.results import is_same
 from tocsin.engine.judging.noise import HOST_MUTES_AT, muted_keys
-from tocsin.model import PageKnowledge, PageNoise, SignalContext, Snapshot
-
-if TYPE_CHECKING:
-    from tocsin.model import CheckResult
+from tocsin.model import CheckResult, PageKnowledge, PageNoise, SignalContext, Snapshot
 
 KNOWN = PageKnowledge(
     "1", {"json-ld.modified": "2026-01-02"}, b"\x00fingerprint", (PageNoise(7, "a counter", 2),), (1, 2**63 - 1)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.contract.desk import DAY, MINUTE, NOW, A, B, C, Desk
 from tocsin.adapters.stores import open_store
 from tocsin.model import Instruction, Listing
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FEED, MAP = "https://one.example/feed", "https://one.example/sitemap.xml"
 WHY = "its feed says that it changed"

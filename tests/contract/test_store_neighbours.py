@@ -5,17 +5,12 @@ Each test has a second one of the kind beside the first: a join or a key that is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, alert
+from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, Desk, alert
 from tests.contract.test_store_snapshots import keep, kept
 from tests.contract.test_store_storms import change, waiting
 from tocsin.adapters.stores.sql.attention.storms import LEAST_US
 from tocsin.events import HOST_CHANGED
 from tocsin.spec.signals.texts import unpack_text
-
-if TYPE_CHECKING:
-    from tests.contract.desk import Desk
 
 D, E, F = "https://one.example/d", "https://one.example/e", "https://one.example/f"
 OTHERS = ("https://two.example/d", "https://two.example/e", "https://two.example/f")

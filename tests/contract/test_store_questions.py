@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-from tests.contract.desk import DAY, HOUR, MINUTE, NOW, SECOND, A, B, C, alert, failure
+from tests.contract.desk import DAY, HOUR, MINUTE, NOW, SECOND, A, B, C, Desk, alert, failure
 from tocsin.model import CheckOutcome, CheckReport, Instruction
-
-if TYPE_CHECKING:
-    from tests.contract.desk import Desk
 
 
 async def test_T60_failures_of_one_host_and_cause_are_one_question(desk: Desk) -> None:

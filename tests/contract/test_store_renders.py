@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec import structs
 
-from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, alert, attempt, fields
+from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, Desk, alert, attempt, fields
 from tocsin.events import RECOVERED
 from tocsin.model import Instruction, NewState, WaitingPage
-
-if TYPE_CHECKING:
-    from tests.contract.desk import Desk
 
 
 async def change(desk: Desk, url: str, *majors: str, outcome: str = "major") -> None:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from tests.contract.desk import NOW, A, B, C, new_page
+from tests.contract.desk import NOW, A, B, C, Desk, new_page
 from tocsin.errors import StoreError
 from tocsin.model import Instruction
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-
-    from tests.contract.desk import Desk
 
 
 async def test_a_request_follows_its_reports_in_order_of_completion(desk: Desk) -> None:

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from msgspec import structs
 from msgspec.structs import replace
 
-from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, alert, attempt, fields
+from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, Desk, alert, attempt, fields
 from tocsin.errors import StaleClaim
 from tocsin.events import DISALLOWED
-from tocsin.model import CheckOutcome, CheckReport, Failure, NewState, Validators
-
-if TYPE_CHECKING:
-    from tests.contract.desk import Desk
-    from tocsin.model import CheckResult
+from tocsin.model import CheckOutcome, CheckReport, CheckResult, Failure, NewState, Validators
 
 
 async def test_T20_a_first_check_stores_a_state(desk: Desk) -> None:

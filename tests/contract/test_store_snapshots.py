@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tests.contract.desk import DAY, HOUR, NOW, SECOND, A, B
+from tests.contract.desk import DAY, HOUR, NOW, SECOND, A, B, Desk
 from tocsin.model import NO_COPY, Snapshot
 from tocsin.spec.signals.texts import pack_text, unpack_text
-
-if TYPE_CHECKING:
-    from tests.contract.desk import Desk
 
 
 def kept(text: str, at: int) -> Snapshot:

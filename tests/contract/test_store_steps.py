@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from itertools import chain, pairwise, repeat
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -15,10 +17,6 @@ from tests.fakes import settle
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sql.role import FIRST_ROWS, HELD_S, LEAST_ROWS, STEP_ROWS, Pace
 from tocsin.model import Instruction, PageFilter
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 MANY = 2500
 STEPS = [100, 200, 400, 800, 1000]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from msgspec import ValidationError, convert, structs
@@ -12,11 +12,8 @@ from tests.contract.desk import DAY, HOUR, MINUTE, NOW, SECOND, A, B, C, Desk, a
 from tocsin.adapters.stores.sql.attention.storms import LEAST_US
 from tocsin.errors import UsageError
 from tocsin.events import HOST_CHANGED
-from tocsin.model import VerdictRow
+from tocsin.model import StormRow, VerdictRow
 from tocsin.settings import SignalSettings
-
-if TYPE_CHECKING:
-    from tocsin.model import StormRow
 
 KEY = b"the block that changed"
 D, E = "https://one.example/d", "https://one.example/e"

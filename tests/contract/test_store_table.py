@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.contract.desk import DAY, MINUTE, NOW, A, B, C, Desk, fields
+from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.errors import HasStates, UsageError
 from tocsin.model import TableRow
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tocsin.adapters.stores.sqlite.store import SqliteStore
 
 
 async def rows_of(store: SqliteStore) -> list[TableRow]:

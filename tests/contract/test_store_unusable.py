@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.contract.desk import DAY, HOUR, NOW, A, B, Desk
 from tocsin.engine.policies import Policies
 from tocsin.errors import SettingsError
-from tocsin.model import CheckOutcome, CheckReport, PageFilter
+from tocsin.model import CheckOutcome, CheckReport, JsonObject, PageFilter
 from tocsin.settings import PageSettings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tocsin.model import JsonObject
 
 
 async def put(desk: Desk, url: str, settings: JsonObject) -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, new_page
+from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, Desk, new_page
 from tocsin.errors import NotWatched
 from tocsin.model import Instruction, PageFilter
-
-if TYPE_CHECKING:
-    from tests.contract.desk import Desk
 
 EVERYTHING = PageFilter()
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -11,7 +13,7 @@ from msgspec import structs
 from tests.contract.desk import MINUTE, A, Desk
 from tests.journey.running import PATIENCE_S
 from tocsin.adapters.stores import open_store
-from tocsin.demo.rows import alert_line, check_line, question_lines, verdict_lines
+from tocsin.demo.rows import DemoLine, alert_line, check_line, question_lines, verdict_lines
 from tocsin.demo.show import CONFIGURATION, LOG, SETTINGS, STORE, DemoService, Narrator, ServiceEnded, StoryStuck, play
 from tocsin.errors import UsageError
 from tocsin.events import CHANGED, OUTAGE_BEGAN, RECOVERED, UNREACHABLE
@@ -26,12 +28,6 @@ from tocsin.model import (
     VerdictEntry,
     VerdictRow,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from tocsin.demo.rows import DemoLine
 
 
 class Listener:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import msgspec
 from fastapi import FastAPI
@@ -16,9 +17,6 @@ from fastapi.routing import iter_route_contexts
 from tocsin.model.records import alerting, fields, history, pages, service
 from tocsin.server.api import router
 from tocsin.server.api.operations import Operation
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 HEAD = """# Records
 

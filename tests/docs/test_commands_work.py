@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli.calling import CONFIGURATION, Installation
 from tests.house.sources import ROOT
 from tests.lists.exporting import ONE, A, archive, watch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 FENCED = re.compile(r"^```(sh|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PAGE = '<!doctype html><html lang=en><title>News</title><meta name="topper-major" content="2026-03-04"><p>News.'

@@ -7,9 +7,11 @@ import json
 import os
 import shutil
 import sys
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
@@ -23,11 +25,6 @@ from tocsin.adapters.system import SystemClock
 from tocsin.errors import DeliveryError
 from tocsin.model import SerializedEvent
 from tocsin.settings import ChannelSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
 
 EXAMPLES = ROOT / "docs" / "examples"
 SECRET = "whsec_dG9jc2luLXRlc3RzLXNpZ24td2l0aC10aGlz"

@@ -7,16 +7,14 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from tests.docs.judging import judge
 from tests.house.sources import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CONFIGURATION = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))
 

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from click.testing import CliRunner
 
 from tests.house.sources import ROOT
 from tocsin.cli.__main__ import tocsin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DOCUMENT: Final = ROOT / "docs" / "microdata.md"
 PAIR: Final = re.compile(r"^```sh\n(tocsin .*)\n```\n\n```(\w+)\n((?:.*\n)*?)```$", re.MULTILINE)

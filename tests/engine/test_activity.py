@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -14,15 +16,7 @@ from tests.observing.measured import result_of
 from tocsin.engine.activity import KEPT, SPAN_US, ActivityRecorder, CountedChannel, EngineCounts, Histogram
 from tocsin.errors import DeliveryError, StoreError
 from tocsin.events import Happening
-from tocsin.model import ActivityRow, SerializedEvent
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from datetime import timedelta
-    from pathlib import Path
-
-    from tocsin.model import Instant, StoreFigures
-
+from tocsin.model import ActivityRow, Instant, SerializedEvent, StoreFigures
 
 BUCKET = START - START % SPAN_US
 MINUTE = 60_000_000

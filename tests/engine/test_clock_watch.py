@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import AsyncIterator
 from contextlib import closing
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,10 +21,6 @@ from tocsin.engine.policies import Policies
 from tocsin.errors import StoreError
 from tocsin.model import Instruction
 from tocsin.settings import HostSettings, PageSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
 
 SIX_HOURS = PageSettings(every=timedelta(hours=6))
 

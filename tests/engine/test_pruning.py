@@ -2,15 +2,12 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from tests.fakes import START, EagerClock, ManualClock, RecordingTelemetry
 from tocsin.engine.pruning import BATCH_ROWS, EVERY_S, ROOM_EVERY_S, Pruning
 from tocsin.errors import StoreError
+from tocsin.model import Instant
 from tocsin.settings import SnapshotSettings
-
-if TYPE_CHECKING:
-    from tocsin.model import Instant
 
 YEAR = timedelta(days=365)
 

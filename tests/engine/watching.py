@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -11,11 +11,8 @@ from tests.fakes import START, SeededChance
 from tocsin.engine.judging.conclude import Conclusions
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.policies import asked_as
-from tocsin.model import KEEPS_ALL, CheckResult, PageTask, SignalContext, StoredState
+from tocsin.model import KEEPS_ALL, CheckResult, Instant, KeptContents, PageTask, SignalContext, StoredState
 from tocsin.settings import PageSettings
-
-if TYPE_CHECKING:
-    from tocsin.model import Instant, KeptContents
 
 FIRST = "The harbour office opens at eight and closes when the last boat of the day has left for the islands."
 SECOND = "Tickets are sold at the counter, by telephone, and since last summer by the captains themselves."

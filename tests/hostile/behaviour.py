@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import ssl
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from tests.origin import Talk
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable, Mapping
 
 Answer: TypeAlias = bytes | Talk
 """Bytes, in which @ORIGIN@ and @PORT@ stand for the site's own and @COUNT@ for how many requests have come, or a

@@ -5,14 +5,11 @@ from __future__ import annotations
 import gc
 import math
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from tocsin.adapters.http import deadlines
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @pytest.fixture

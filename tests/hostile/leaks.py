@@ -6,12 +6,9 @@ import asyncio
 import ctypes
 import gc
 from collections import Counter
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
 
 _PATIENCE_S = 30.0
 _M_MMAP_THRESHOLD = -3

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
+from tests.hostile.behaviour import Behaviour
 from tests.hostile.certificates import client_tls, server_tls
 from tests.hostile.leaks import watch_memory
 from tests.hostile.rig import Kept, Rig, limits, without_robots
 from tests.hostile.site import Site
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.hostile.behaviour import Behaviour
-    from tocsin.model import CheckReport, PageRow
+from tocsin.model import CheckReport, PageRow
 
 HOST = "127.0.0.1"
 GRACE_S = 30.0

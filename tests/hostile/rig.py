@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
 from tests.fakes import RecordingTelemetry
-from tests.hostile.behaviour import PLENTY_S
+from tests.hostile.behaviour import PLENTY_S, Behaviour
 from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sql.role import end_leases
+from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.adapters.system import SystemClock
 from tocsin.app.assembly import Assembly
 from tocsin.app.channels import OpenChannels
-from tocsin.model import SHARDS, NewPage, PageFilter
+from tocsin.model import SHARDS, CheckReport, CheckResult, NewPage, PageFilter, PageRow, PageTask
 from tocsin.settings import (
     Deadlines,
     FetchSettings,
@@ -29,15 +33,6 @@ from tocsin.settings import (
     StoreSettings,
 )
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import AsyncIterator, Callable, Sequence
-    from pathlib import Path
-
-    from tests.hostile.behaviour import Behaviour
-    from tocsin.adapters.stores.sqlite.store import SqliteStore
-    from tocsin.model import CheckReport, CheckResult, PageRow, PageTask
 
 LOOPBACK = ("127.0.0.0/8",)
 

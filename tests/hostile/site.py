@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self
+from types import TracebackType
+from typing import Self
 
+from tests.hostile.behaviour import Answer, Behaviour
 from tests.hostile.wording import GOOD_DATE, GOOD_ETAG, GOOD_PAGE, answer, status
 from tests.origin import TURNS
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable
-    from types import TracebackType
-
-    from tests.hostile.behaviour import Answer, Behaviour
 
 PAGE, ROBOTS = "/page", "/robots.txt"
 GOOD = answer(GOOD_PAGE, b"ETag: " + GOOD_ETAG.encode(), b"Last-Modified: " + GOOD_DATE.encode())

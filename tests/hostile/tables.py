@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tests.hostile.behaviour import Behaviour
 from tests.hostile.framing_table import FRAMING
 from tests.hostile.interim_table import INTERIM
 from tests.hostile.redirect_table import REDIRECTS
@@ -15,9 +14,6 @@ from tests.hostile.time_table import TIME
 from tests.hostile.tls_table import TLS
 from tests.hostile.tree_table import TREES
 from tests.hostile.validator_table import VALIDATORS
-
-if TYPE_CHECKING:
-    from tests.hostile.behaviour import Behaviour
 
 BEHAVIOURS: tuple[Behaviour, ...] = (
     *TIME,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import struct
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -18,11 +19,6 @@ from tests.nameserver import NameServer
 from tocsin.errors import BadUrl
 from tocsin.settings import NetworkSettings
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
 
 WELL = Behaviour("well", answer(), UNCHANGED)
 NOTHING_ALLOWED = NetworkSettings()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.builders import html
-from tests.hostile.behaviour import UNCHANGED, Behaviour
+from tests.hostile.behaviour import UNCHANGED, Answer, Behaviour, Ending
 from tests.hostile.leaks import leaving_nothing_behind
 from tests.hostile.meeting import Met, meet, meet_unknown
 from tests.hostile.rig import Rig
@@ -21,13 +22,6 @@ from tests.hostile.tree_table import TREES
 from tests.hostile.wording import CHUNKED, END, GOOD_PAGE, OK, TYPE, answer, chunks, in_pieces
 from tocsin.settings import HostSettings
 from tocsin.spec.topper.state import FIELDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.hostile.behaviour import Answer, Ending
-
 
 OTHER_PAGE = html(created="2030-01-01")
 POISON = answer(html(created="1999-09-09"))

@@ -6,15 +6,16 @@ import asyncio
 import gc
 import tracemalloc
 from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import msgspec
 import pytest
 
-from tests.hostile.behaviour import KIBI, MEBI, PLENTY_S, UNCHANGED, Behaviour
+from tests.hostile.behaviour import KIBI, MEBI, PLENTY_S, UNCHANGED, Answer, Behaviour
 from tests.hostile.leaks import leaving_nothing_behind, watch_memory
 from tests.hostile.meeting import GRACE_S
 from tests.hostile.rig import Rig, limits
@@ -23,12 +24,6 @@ from tests.hostile.tree_table import CREATED
 from tests.hostile.wording import CHUNKED, END, OK, TYPE, answer, coded, many, spun, then_hold, unframed, zipped
 from tests.origin import TURNS
 from tocsin.adapters.http.bodies import room_for_bodies
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from tests.hostile.behaviour import Answer
 
 LONG = b"x" * (MEBI - 1)
 SIZED = OK + TYPE + b"Content-Length: %d\r\n\r\n" % MEBI

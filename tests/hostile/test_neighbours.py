@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.hostile.behaviour import KIBI, PLENTY_S, UNCHANGED, Behaviour
 from tests.hostile.interim_table import INTERIM
@@ -16,12 +17,7 @@ from tests.hostile.site import GOOD, Site
 from tests.hostile.size_table import BODIES, BOMBS, HEADERS
 from tests.hostile.time_table import TIME
 from tests.origin import hang
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tocsin.model import CheckReport
+from tocsin.model import CheckReport
 
 PLENTY = 50
 HEALTHY = 10

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from tests.hostile.behaviour import MEBI, Behaviour, Ending, fails, reads, suspect
 from tests.hostile.wording import Part, answer, many, spun
-
-if TYPE_CHECKING:
-    from tests.origin import Talk
+from tests.origin import Talk
 
 CREATED = b"<meta name=created content=2026-02-02>"
 CAP = 16 * MEBI

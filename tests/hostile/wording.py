@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import gzip
 import socket
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
 from tests.builders import html
 from tests.origin import Talk, reset
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 OK = b"HTTP/1.1 200 OK\r\n"
 TYPE = b"Content-Type: text/html; charset=utf-8\r\n"

@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 import fnmatch
 import os
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import TypeVar
 
 ROOT = Path(__file__).resolve().parents[2]
 Node = TypeVar("Node", bound=ast.AST)

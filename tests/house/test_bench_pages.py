@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +10,6 @@ from benchmarks.bench.__main__ import main as bench
 from benchmarks.bench.measure import TINY
 from benchmarks.bench.pages import CONTENDERS, NoPages, Page, read_folder
 from tocsin.spec.topper.state import PageState
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAGE = b"<!doctype html><title>t</title><meta name=created content=2026><p>x"
 

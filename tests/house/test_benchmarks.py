@@ -4,8 +4,10 @@ import json
 import math
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -17,16 +19,12 @@ from benchmarks.soak.evidence import Alert, Evidence, Question, State, Verdict
 from benchmarks.soak.judge import CHANGED, LATE_S, RECOVERED, judge
 from benchmarks.soak.plans import all_kinds, plans
 from benchmarks.soak.receiver import DOWN, FLAKY, STUBBORN, Delivered
-from benchmarks.soak.site import Served
+from benchmarks.soak.served import Served
 from benchmarks.soak.versions import Muddled, html_of, outcome_of, version_of
 from tests.house.sources import ROOT
 from tocsin.adapters.stores.sql.statements import areas, queries
 from tocsin.engine.judging.assess import assess
 from tocsin.spec.topper.state import FIELDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 URL = "http://127.0.0.1:1/0"
 CHANNELS = (FLAKY, DOWN, STUBBORN, "lines")

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
 from benchmarks.soak.alike import HOST, Alike, Storm, Text, Verdict, html_of, is_alike, judge, version_of
 from benchmarks.soak.doomed import window_of
 from benchmarks.soak.plans import all_kinds, plans
-from benchmarks.soak.site import Served
+from benchmarks.soak.served import Served
 from benchmarks.soak.versions import Muddled
 from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.signals.content import compare_contents, read_content
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 URLS = {page: f"http://{HOST}:1/{page}" for page in (1, 2, 3)}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -12,14 +12,9 @@ import pytest
 from benchmarks.freshness.__main__ import main
 from benchmarks.freshness.outcome import Outcome
 from benchmarks.freshness.pages import DATES, DAY, HOUR, KINDS, RATES, START, make_page
-from benchmarks.freshness.simulation import ADAPTIVE, FIXED, KNOWN, simulate
+from benchmarks.freshness.simulation import ADAPTIVE, FIXED, KNOWN, Result, simulate
 from benchmarks.freshness.year import check_adaptively, check_regularly, first_check, settings_of
 from tocsin.engine.judging.cadence import next_check
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from benchmarks.freshness.simulation import Result
 
 DAYS = 365
 DAILY = timedelta(days=1)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -9,9 +9,6 @@ from benchmarks.bench.measure import Aim, Figure, figure
 from benchmarks.bench.report import Report, to_text
 from benchmarks.bench.rival_watchers import WATCHERS, reported
 from benchmarks.bench.way import NotAsMeant, demand
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 URLS = ["http://127.0.0.1:80/p/1", "http://127.0.0.2:80/p/2"]
 

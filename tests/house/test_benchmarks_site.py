@@ -10,8 +10,8 @@ from benchmarks.bench import nginx
 from benchmarks.bench.__main__ import main as bench
 from benchmarks.bench.corpus import DOCUMENTS, date_of, documents, has_changed
 from benchmarks.bench.measure import TINY
-from benchmarks.bench.nginx import configuration
-from benchmarks.bench.site import Ports, Site, serve
+from benchmarks.bench.nginx import Ports, configuration
+from benchmarks.bench.site import Site, serve
 from tocsin.spec.html.page import read_page
 from tocsin.spec.topper.state import read_state
 

@@ -6,8 +6,8 @@ import asyncio
 import time
 from contextlib import ExitStack, closing
 from datetime import timedelta
+from pathlib import Path
 from shutil import copyfile
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
@@ -24,13 +24,8 @@ from benchmarks.bench.storing import LATER, claimed
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.connection import connect
 from tocsin.engine.judging.assess import assess
-from tocsin.model import PageFilter
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tocsin.model import PageTask
-    from tocsin.ports import Store
+from tocsin.model import PageFilter, PageTask
+from tocsin.ports import Store
 
 SHAPE = Shape(40, 4, hot=10)
 PORT = 28_000

@@ -6,15 +6,11 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.house.sources import ROOT, files
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 SH = shutil.which("sh") or "/bin/sh"
 

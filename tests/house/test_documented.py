@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import pytest
@@ -22,10 +23,6 @@ from tocsin.spec.lint.check import MOST_FINDINGS
 from tocsin.spec.lint.page import MOST_TOKENS
 from tocsin.spec.lint.rules import RULES
 from tocsin.spec.microdata.formats.catalogue import FORMATS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 SCREEN_LINES = 40
 CALLED = re.compile(r"^(?:\./dev )?tocsin +((?!…).*?)(?: +#.*)?$", re.MULTILINE)

@@ -6,13 +6,9 @@ import ast
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.house.sources import ROOT, files, nodes, place, syntax
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 CODE = ("service", "tests", "benchmarks")
 EXCEPTION = re.compile(r"#\s*(?:ruff: )?(?:noqa|type: ignore)\b(?:: ?[A-Z0-9, ]+|\[[a-z, -]+\])?(?P<reason>.*)")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -12,9 +13,6 @@ import yaml
 from tests.house.sources import ROOT
 from tocsin.cli.__main__ import COMMANDS
 from tocsin.configuration import load
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PORT = 8330
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -16,11 +18,6 @@ from tocsin.adapters.stores.sqlite.connection import connect
 from tocsin.adapters.stores.sqlite.invariants import SENTENCES
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations
 from tocsin.model import PageFilter, View
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterator
-
 
 CODE = ROOT / "service/tocsin/adapters/stores"
 

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journey.running import Home
+from tests.journey.running import Home, Service
 from tests.origin import Origin
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-
-    from tests.journey.running import Service
-
 
 HERE = Path(__file__).parent
 

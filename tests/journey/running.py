@@ -8,20 +8,17 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from random import SystemRandom
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.adapters.system import SystemClock
 from tocsin.model import NewPage
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-    from pathlib import Path
-
-    from tocsin.adapters.stores.sqlite.store import SqliteStore
 
 T = TypeVar("T")
 PATIENCE_S = 150.0

@@ -7,24 +7,18 @@ import gzip
 import json
 import signal
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
 
 import httpx
 import icalendar
 import pytest
 
-from tests.journey.running import CONFIGURATION, PATIENCE_S, RARELY
+from tests.journey.running import CONFIGURATION, PATIENCE_S, RARELY, Home, Service
 from tests.journey.test_serving import address, ready
-from tests.origin import Page
+from tests.origin import Origin, Page
 from tocsin.model import to_rfc3339
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from tests.journey.running import Home, Service
-    from tests.origin import Origin
-
-    Start = Callable[[], Awaitable[Service]]
+Start = Callable[[], Awaitable[Service]]
 
 
 NINE = "We open at nine sharp on every day of the week, and the last visitors are let in at half past five."

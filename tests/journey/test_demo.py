@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 import signal
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
-from tests.journey.running import CONFIGURATION, PATIENCE_S, until
+from tests.journey.running import CONFIGURATION, PATIENCE_S, Home, Service, until
 from tests.journey.test_serving import address, first_token, ready
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-
-    from tests.journey.running import Home, Service
-
-    Start = Callable[[], Awaitable[Service]]
+Start = Callable[[], Awaitable[Service]]
 
 
 KEYS = {"at", "step", "row", "id", "url", "outcome", "rule", "sentence"}

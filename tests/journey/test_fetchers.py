@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journey.running import CONFIGURATION, RARELY, until
+from tests.journey.running import CONFIGURATION, RARELY, Home, Service, until
 from tests.origin import Origin, Page
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from tests.journey.running import Home, Service
-
-    Start = Callable[[], Awaitable[Service]]
+Start = Callable[[], Awaitable[Service]]
 
 
 SECOND = "127.0.0.5"

@@ -6,18 +6,13 @@ import asyncio
 import signal
 import sqlite3
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import closing
-from typing import TYPE_CHECKING
 
-from tests.origin import Page
+from tests.journey.running import Home, Service
+from tests.origin import Origin, Page
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from tests.journey.running import Home, Service
-    from tests.origin import Origin
-
-    Start = Callable[[], Awaitable[Service]]
+Start = Callable[[], Awaitable[Service]]
 
 KILLED = """
 import os, signal, sys

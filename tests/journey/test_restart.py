@@ -5,19 +5,13 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
 
-from tests.journey.running import RARELY, until
-from tests.origin import Asked, Page
+from tests.journey.running import RARELY, Home, Service, until
+from tests.origin import Asked, Origin, Page
 from tocsin.adapters.system import SystemClock
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from tests.journey.running import Home, Service
-    from tests.origin import Origin
-
-    Start = Callable[[], Awaitable[Service]]
+Start = Callable[[], Awaitable[Service]]
 
 OLD = '<meta property="article:modified_time" content="2026-01-01">'
 NEW = '<meta property="article:modified_time" content="2026-02-02">'

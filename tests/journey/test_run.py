@@ -5,21 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
 
 from standardwebhooks.webhooks import Webhook
 
-from tests.journey.running import CONFIGURATION, RARELY, until
-from tests.origin import Page
+from tests.journey.running import CONFIGURATION, RARELY, Home, Service, until
+from tests.origin import Origin, Page
 from tests.receivers import Answer, WebhookReceiver
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from tests.journey.running import Home, Service
-    from tests.origin import Origin
-
-    Start = Callable[[], Awaitable[Service]]
+Start = Callable[[], Awaitable[Service]]
 
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

@@ -6,21 +6,15 @@ Counterparts: CVE-2023-22481 (FreshRSS, API passwords written to logs), miniflux
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
 
 import httpx
 
-from tests.journey.running import CONFIGURATION, PATIENCE_S, until
-from tests.origin import Page
+from tests.journey.running import CONFIGURATION, PATIENCE_S, Home, Service, until
+from tests.origin import Origin, Page
 from tests.server.streams.reader import reading
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from tests.journey.running import Home, Service
-    from tests.origin import Origin
-
-    Start = Callable[[], Awaitable[Service]]
+Start = Callable[[], Awaitable[Service]]
 
 SIGNING = "whsec_c2lnbmluZy1zZWNyZXQtb2YtdGhlLXdlYmhvb2s="
 SECRETS = {

@@ -5,22 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 import httpx
 
-from tests.journey.running import CONFIGURATION, PATIENCE_S, Home, free_port, until
-from tests.origin import Page
+from tests.journey.running import CONFIGURATION, PATIENCE_S, Called, Home, Service, free_port, until
+from tests.origin import Origin, Page
 from tests.server.streams.reader import Reader, reading
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from tests.journey.running import Called, Service
-    from tests.origin import Origin
-
-    Start = Callable[[], Awaitable[Service]]
-    Address = tuple[str, int]
+Start = Callable[[], Awaitable[Service]]
+Address = tuple[str, int]
 
 
 EVERYWHERE = CONFIGURATION.replace('listen = "127.0.0.1:0"', 'listen = "0.0.0.0:0"')

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Awaitable, Callable
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.adapters.sqlite.older_stores import FIRST, NEWEST, add_migrations, make_store
 from tests.cli.calling import Installation
-from tests.journey.running import RARELY
-from tests.origin import Page
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-
-    from tests.journey.running import Home, Service
-    from tests.origin import Origin
+from tests.journey.running import RARELY, Home, Service
+from tests.origin import Origin, Page
 
 _LEARN = """
 from pathlib import Path

@@ -5,12 +5,10 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from tocsin.lists import ListEntry, ListNotice, RefusedLine, open_list
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ONE, TWO, NEWS = (f"{letter * 8}-0000-4000-8000-000000000000" for letter in "abc")
 A, B = "https://example.org/a", "https://example.org/b"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 import tracemalloc
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # it ships no types
 import pytest
@@ -18,11 +18,8 @@ from tests.lists.declaring import A, B, declared, in_yaml, page_row
 from tocsin.errors import UsageError
 from tocsin.lists.declared import TomlWriter, YamlWriter, compare_group, compare_page, edit_of, read_declared, to_schema
 from tocsin.lists.declared.tree import LARGEST_BYTES, read_tree
+from tocsin.model import PageRow
 from tocsin.settings import PageSettings
-
-if TYPE_CHECKING:
-    from tocsin.model import PageRow
-
 
 TOML = """\
     prune = true

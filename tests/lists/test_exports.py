@@ -11,18 +11,15 @@ import struct
 import tempfile
 import tracemalloc
 import zipfile
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.lists.exporting import APPLICATION, NEWS, ONE, TWO, A, B, archive, items, watch
 from tocsin.errors import TocsinError, UsageError
 from tocsin.lists.importing import Reader, Tally
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 SET = watch(
     A,

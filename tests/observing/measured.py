@@ -6,19 +6,15 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.fakes import START
 from tocsin.adapters.metrics import Metrics
 from tocsin.engine.activity import EngineCounts
 from tocsin.model import ChannelFigures, CheckReport, CheckResult, FetcherLife, LiveState, StoreFigures
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from prometheus_client import Metric
 
 SECOND = 1_000_000
 FIGURES = StoreFigures(

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import yaml
@@ -19,11 +19,9 @@ from tests.effort import calls_of
 from tests.fakes import START
 from tests.house.sources import ROOT
 from tests.observing.measured import FIGURES, LIVE, SECOND, families, metrics_of, names_of, result_of, table
+from tocsin.adapters.metrics import Metrics
 from tocsin.engine.activity import EngineCounts
 from tocsin.events import Happening
-
-if TYPE_CHECKING:
-    from tocsin.adapters.metrics import Metrics
 
 
 def read(metrics: Metrics) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.server import patience
 from tests.server.rig import Rig, served
 from tocsin.adapters.stores import open_store
+from tocsin.ports import Store
 from tocsin.server.jobs import Job
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    import httpx
-
-    from tocsin.ports import Store
 
 
 @pytest.fixture(autouse=True)

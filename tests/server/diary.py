@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import httpx
 
 from tests.contract.desk import LEASE, Desk
+from tests.server.api.talk import Api
+from tests.server.rig import Rig
 from tocsin.model import SHARDS, PageItems
 from tocsin.spec.microdata.reading.items import read_items
 from tocsin.spec.microdata.reading.packing import pack
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import httpx
-
-    from tests.server.api.talk import Api
-    from tests.server.rig import Rig
 
 URL = "https://diary.example/"
 AT = "/pages/1/extract"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from msgspec import structs
 
@@ -19,6 +19,7 @@ from tocsin.model import (
     CopyLink,
     DeliveryResult,
     Instruction,
+    JsonObject,
     PageItems,
     Scope,
     Snapshot,
@@ -28,11 +29,6 @@ from tocsin.server.access.credentials import digest_of
 from tocsin.spec.microdata.reading.items import read_items
 from tocsin.spec.microdata.reading.packing import pack
 from tocsin.spec.signals.texts import pack_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tocsin.model import JsonObject
 
 CHANNELS = ("log", "ops")
 CALM = [f"https://calm.example/{number}" for number in range(12)]

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tocsin.model import JobRow
 from tocsin.server.jobs import Job
-
-if TYPE_CHECKING:
-    from tocsin.model import JobRow
 
 _PATIENCE_S = 100.0
 _really_wait = Job.wait

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import httpx
 from msgspec.structs import replace
@@ -12,16 +13,12 @@ from msgspec.structs import replace
 from tests.fakes import ManualClock, RecordingTelemetry, SeededChance
 from tocsin.errors import UsageError
 from tocsin.model import FetcherLife, LiveState, Scope
+from tocsin.ports import Store
 from tocsin.server.access.credentials import digest_of, new_token
 from tocsin.server.access.guard import Doorkeeper
 from tocsin.server.app import Application, at_work, make_app
 from tocsin.server.parts import Parts
 from tocsin.settings import HttpSettings, Settings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
-
-    from tocsin.ports import Store
 
 LOCAL = ("127.0.0.1", 40_000)
 ELSEWHERE = ("192.0.2.7", 40_000)

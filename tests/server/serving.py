@@ -6,8 +6,10 @@ import asyncio
 import shutil
 import socket
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -19,11 +21,6 @@ from tocsin.adapters.stores import open_store
 from tocsin.model import Scope
 from tocsin.server.serving import Front, serve
 from tocsin.settings import ChannelSettings, Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 PATIENCE_S = 60
 """How long an answer is waited for."""

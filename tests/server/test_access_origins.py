@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import Headers
 from starlette.requests import Request
+from starlette.types import Scope
 
 from tocsin.server.access.origins import WebOrigin, base_url, parse_origin, sender_of
 from tocsin.settings import HttpSettings
-
-if TYPE_CHECKING:
-    from starlette.types import Scope
 
 PROXIES = HttpSettings(trusted_proxies=("10.0.0.0/8", "fd00::/8"))
 

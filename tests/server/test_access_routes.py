@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
+import httpx
 import pytest
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute, iter_route_contexts
 from starlette.requests import Request
 
@@ -17,18 +21,9 @@ from tocsin.server.access import limits, rights
 from tocsin.server.access.credentials import new_token
 from tocsin.server.access.guard import MOST_WRONG, TRIES_IN_ALL, Throttle, is_public
 from tocsin.server.access.rights import SAFE, Reading, Writing, wanted_of
+from tocsin.server.app import Application
 from tocsin.server.parts import Given
 from tocsin.settings import unread
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-    from pathlib import Path
-
-    import httpx
-    from fastapi.dependencies.models import Dependant
-
-    from tocsin.server.app import Application
-
 
 OPEN_TO_ALL = {
     ("GET", "/healthz"),

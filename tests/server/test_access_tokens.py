@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.server.rig import BASE, ELSEWHERE
+from tests.server.rig import BASE, ELSEWHERE, Rig
 from tocsin.configuration.tokens import is_token
 from tocsin.errors import StoreError
 from tocsin.model import Scope
@@ -20,14 +22,6 @@ from tocsin.server.access.auditing import audit, begin_request
 from tocsin.server.access.credentials import digest_of, new_token
 from tocsin.server.access.login import onward
 from tocsin.server.access.rights import Caller
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    import httpx
-
-    from tests.server.rig import Rig
-
 
 ASKED = "/api/openapi.json"
 

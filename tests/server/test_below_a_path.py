@@ -6,9 +6,10 @@ import asyncio
 import re
 import shutil
 import socket
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 import httpx
@@ -17,6 +18,7 @@ from fastapi.routing import iter_route_contexts
 
 from tests.contract.desk import alert
 from tests.journey.running import PATIENCE_S, free_port, until
+from tests.server.rig import Rig
 from tests.server.web.visiting import tree
 from tocsin.configuration.limits import OWN_PATHS, check_public_url
 from tocsin.events import CHANGED
@@ -24,11 +26,6 @@ from tocsin.model import NewPage, Scope
 from tocsin.server.access.guard import is_public
 from tocsin.server.serving import Front, serve
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.server.rig import Rig
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 SHOWN = Path(__file__).parents[2] / "docs" / "operating.md"

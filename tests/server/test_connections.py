@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.types import Receive, Scope, Send
 
 from tests.fakes import RecordingTelemetry
 from tocsin.errors import SettingsError
@@ -18,12 +19,6 @@ from tocsin.server import connections, serving
 from tocsin.server.address import bind, is_loopback, local_address, parse_listen, url_of
 from tocsin.server.header_values import is_known, to_header
 from tocsin.server.problems import PROBLEM
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from starlette.types import Receive, Scope, Send
-
 
 PATIENCE_S = 60
 

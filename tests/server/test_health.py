@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 from msgspec.structs import replace
 
-from tests.server.rig import ELSEWHERE, served
+from tests.server.rig import ELSEWHERE, Rig, served
 from tocsin.cli.__main__ import COMMANDS
 from tocsin.errors import StoreError
+from tocsin.ports import Store
 from tocsin.server.access.guard import Doorkeeper
 from tocsin.server.web import rendering
 from tocsin.settings import ChannelSettings, unread
-
-if TYPE_CHECKING:
-    import httpx
-
-    from tests.server.rig import Rig
-    from tocsin.ports import Store
 
 
 async def test_the_process_is_alive_whoever_asks(rig: Rig) -> None:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.server.rig import Rig
 from tocsin.model import Scope
 from tocsin.server.access import limits
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.server.rig import Rig
 
 BROWSER = {"Accept": "text/html"}
 

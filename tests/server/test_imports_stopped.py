@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import io
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.fakes import settle
+from tests.server.rig import Rig
 from tests.server.serving import PATIENCE_S
 from tocsin.model import Scope
 from tocsin.server.access.rights import Caller
 from tocsin.server.actions import Act
 from tocsin.server.imports import ListToTake, start_import, start_table
-from tocsin.server.jobs import running_jobs
+from tocsin.server.jobs import Job, running_jobs
+from tocsin.server.parts import Parts
 from tocsin.spec.topper.table import RECORD_0
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from tests.server.rig import Rig
-    from tocsin.server.jobs import Job
-    from tocsin.server.parts import Parts
 
 ME = Caller("me", Scope.ADMIN)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import httpx
 import pytest
 from fastapi import Query
 
+from tests.server.rig import Rig
 from tocsin.errors import (
     BadUrl,
     DeliveryError,
@@ -20,11 +22,6 @@ from tocsin.errors import (
 )
 from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.problems import Problem
-
-if TYPE_CHECKING:
-    import httpx
-
-    from tests.server.rig import Rig
 
 
 @pytest.mark.parametrize(

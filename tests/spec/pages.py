@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
 from tocsin.spec.html.document import Meta, read_metas
 from tocsin.spec.topper.state import FIELDS, PageState, read_state
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def state_of(

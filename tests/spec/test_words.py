@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,9 +16,6 @@ from tocsin.spec.html.zones import ADVERTISEMENTS, HEADINGS, Zone, name_zone, to
 from tocsin.spec.signals.fleeting import is_fleeting, is_greeting, without_last_age
 from tocsin.spec.suspicion.phrases import fold_words
 from tocsin.spec.words import read_lists, split_phrases
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FILES = sorted(Path(words.__file__).parent.glob("*.ini"))
 LANGUAGE = re.compile("[a-z]{2}")

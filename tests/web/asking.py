@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from html import unescape
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
 
 from tests.contract.desk import ALL, LEASE, NOW, Desk
 from tests.server.rig import Rig, served
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    import httpx
-
-    from tocsin.adapters.stores.sqlite.store import SqliteStore
+from tocsin.adapters.stores.sqlite.store import SqliteStore
 
 _CSRF = re.compile(r'name="csrf" value="([^"]+)"')
 

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING
 
 from tests.server import patience
 from tocsin.adapters.system import SystemClock
 from tocsin.cli.__main__ import main
+from tocsin.model import Instant
 from tocsin.server.jobs import Job
-
-if TYPE_CHECKING:
-    from tocsin.model import Instant
 
 
 def at_work(seconds: int, arguments: list[str]) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import async_playwright
+from playwright.async_api import Browser, async_playwright
 
 from tests.server import patience
 from tests.web.asking import Reader
@@ -16,11 +16,6 @@ from tests.web.living import Living
 from tests.web.looking import PATIENCE_MS
 from tocsin.adapters.stores import open_store
 from tocsin.server.jobs import Job
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from playwright.async_api import Browser
 
 HERE = Path(__file__).parent
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import Self
 
 import httpx
 
@@ -15,14 +17,8 @@ from tests.journey.running import PATIENCE_S, Home, Service, until
 from tests.web.town import EDITIONS, EVIL, GROUPS, HOSTILE, WORDS, Town
 from tocsin.adapters.system import SystemClock
 from tocsin.lists.pages import new_page
-from tocsin.model import PageFilter
+from tocsin.model import Instant, NewPage, PageFilter
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-    from pathlib import Path
-
-    from tocsin.model import Instant, NewPage
 
 CONFIGURATION = """\
 [instance]

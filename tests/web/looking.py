@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from axe_core_python.async_playwright import Axe  # type: ignore[import-untyped] # it has no types
-from playwright.async_api import Error
+from playwright.async_api import Browser, Error, Page
 
 from tests.journey.running import PATIENCE_S
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from playwright.async_api import Browser, Page
 
 TELEPHONE, DESK = 360, 1280
 PATIENCE_MS = PATIENCE_S * 1000

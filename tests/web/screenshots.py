@@ -11,18 +11,15 @@ import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from playwright.async_api import async_playwright
+from playwright.async_api import Browser, BrowserContext, ViewportSize, async_playwright
 
 from tests.conftest import ROOT
 from tests.web.conftest import CHROMIUM
 from tests.web.living import Living, townspeople
 from tests.web.town import COUNCIL, EDITIONS, PRESS, STANDARD
 from tocsin.model import ActivityRow
-
-if TYPE_CHECKING:
-    from playwright.async_api import Browser, BrowserContext, ViewportSize
 
 DAY_S: Final = 86_400
 LATE: Final = (19 * DAY_S, 12 * DAY_S, 5 * DAY_S, 1500)

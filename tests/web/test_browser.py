@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
+from playwright.async_api import Browser, Route
 
 from tests.journey.running import until
+from tests.web.living import Living
 from tests.web.looking import DESK, TELEPHONE, Window
 from tests.web.town import COUNCIL, EVIL, GONE, PRESS, STANDARD
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from playwright.async_api import Browser, Route
-
-    from tests.web.living import Living
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pytest
 
 from tests.contract.desk import A
-from tests.web.asking import words_of
-
-if TYPE_CHECKING:
-    import pytest
-
-    from tests.web.asking import Reader
+from tests.web.asking import Reader, words_of
 
 OFFER = "Watch the demo site"
 

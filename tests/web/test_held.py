@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import re
 from html import escape
-from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
 
 from tests.contract.desk import HOUR, A
-from tests.web.asking import words_of
+from tests.web.asking import Reader, words_of
 from tests.web.town import HOSTILE
 from tocsin.model import NO_ITEMS, PageItems
 from tocsin.server.web.held import HeldItem, show_held
 from tocsin.settings import ItemSettings
 from tocsin.spec.microdata.reading.items import read_items
 from tocsin.spec.microdata.reading.packing import pack
-
-if TYPE_CHECKING:
-    from tests.web.asking import Reader
 
 MOST_BYTES = 50_000
 VEVENT, HCARD = "http://microformats.org/profile/hcalendar#vevent", "http://microformats.org/profile/hcard"

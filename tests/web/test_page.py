@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.awareness import NEW, OLD, task_of, verdict_of
 from tests.contract.desk import DAY, HOUR, NOW, A, B, C
-from tests.web.asking import words_of
+from tests.web.asking import Reader, words_of
 from tests.web.town import HOSTILE
 from tocsin.model import CopyLink, RenderingRow, Scope, Snapshot, VerdictRow
 from tocsin.spec.signals.texts import pack_text
-
-if TYPE_CHECKING:
-    from tests.web.asking import Reader
 
 MOST_BYTES = 50_000
 

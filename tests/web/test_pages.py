@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.contract.desk import NOW, A, B, C
-from tests.web.asking import rows_of, words_of
+from tests.web.asking import Reader, rows_of, words_of
 from tests.web.town import HOSTILE
 from tocsin.model import DEMO_GROUP, JobRow
-
-if TYPE_CHECKING:
-    from tests.web.asking import Reader
 
 MOST_BYTES = 50_000
 

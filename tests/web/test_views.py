@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Browser, expect
 
+from tests.web.living import Living
 from tests.web.looking import DESK, PATIENCE_MS, TELEPHONE, Window
 from tests.web.town import EVIL
 from tocsin.model import AlertQuery
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from playwright.async_api import Browser
-
-    from tests.web.living import Living
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

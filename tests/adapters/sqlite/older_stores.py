@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from contextlib import closing
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from tocsin.adapters.stores.sql.values import url_key
 from tocsin.adapters.stores.sqlite.connection import connect, transaction
 from tocsin.adapters.stores.sqlite.migrations import APPLICATION_ID, migrations
 from tocsin.shipped import shipped
-
-if TYPE_CHECKING:
-    import sqlite3
-    from pathlib import Path
-
-    import pytest
 
 # The version of this program, and that of the made-up one.
 FIRST = migrations()[-1].number

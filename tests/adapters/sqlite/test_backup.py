@@ -5,17 +5,14 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 from itertools import count
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from tests.contract.desk import A, Desk
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.store import Backup
 from tocsin.model import PageFilter
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 YEAR = timedelta(days=365)
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import threading
 from contextlib import closing
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.connection import Lane, connect
 from tocsin.errors import StoreError
-
-if TYPE_CHECKING:
-    import sqlite3
-    from pathlib import Path
 
 
 def opened(path: Path, *, writes: bool) -> sqlite3.Connection:

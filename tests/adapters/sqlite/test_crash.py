@@ -5,16 +5,13 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.contract.desk import ALL, LEASE, NOW, A, B, Desk, new_page, url_of
 from tocsin.adapters.stores import open_store
 from tocsin.errors import StoreLocked
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # The child does its work, says so from inside the transaction (or after it), and waits to be killed.
 CHILD = """

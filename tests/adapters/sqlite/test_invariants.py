@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,10 +14,6 @@ from tocsin.engine.policies import Policies
 from tocsin.errors import SettingsError
 from tocsin.model import Instruction
 from tocsin.settings import PageSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
 
 YEAR = timedelta(days=365)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,9 +15,6 @@ from tocsin.adapters.stores.sql.values import url_key
 from tocsin.adapters.stores.sqlite.connection import connect, transaction
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations
 from tocsin.model import NO_ITEMS, PageItems
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAGES = (1, 2, 3)
 FINDING = st.tuples(st.sampled_from(PAGES), st.sampled_from(["one", "two", None]))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,6 @@ from tocsin.adapters.stores import migrate, open_store
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations
 from tocsin.errors import StoreError, StoreOutdated
 from tocsin.model import PageFilter
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 A, B = "https://one.example/a", "https://one.example/b"
 

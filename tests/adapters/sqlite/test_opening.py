@@ -7,7 +7,8 @@ import shutil
 import sqlite3
 from contextlib import closing
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,9 +16,6 @@ from tocsin.adapters.stores import migrate, open_store
 from tocsin.adapters.stores.sqlite.migrations import migrations
 from tocsin.errors import StoreError, StoreLocked, StoreLost, StoreTooNew, UsageError
 from tocsin.model import NewPage, PageFilter
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAGE = NewPage("https://one.example/", "https://one.example/", "one.example", 7)
 NEWEST = migrations()[-1].number

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -33,9 +34,6 @@ from tocsin.model import CheckOutcome, CheckReport
 from tocsin.settings import PageSettings
 from tocsin.spec.signals import SOURCES
 from tocsin.spec.topper.state import FIELDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 URL = "https://one.example/"
 WORDS = st.text(st.characters(codec="utf-8"), max_size=12)

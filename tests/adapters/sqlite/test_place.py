@@ -5,9 +5,9 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -23,9 +23,6 @@ from tocsin.adapters.stores.sqlite.place import (
     refuse_network,
 )
 from tocsin.errors import StoreError, StoreLocked
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MOUNTS = r"""22 28 0:21 / /proc rw,nosuid shared:12 - proc proc rw
 28 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw

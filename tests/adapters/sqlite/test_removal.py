@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.contract.desk import A, B, Desk
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OUTLIVE = {"alerts", "deliveries", "sightings"}
 """Alerts are delivered even if their page is gone; sightings of changes end by themselves."""

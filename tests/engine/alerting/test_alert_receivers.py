@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,11 +16,7 @@ from tests.receivers import EVENT
 from tocsin import events
 from tocsin.adapters.channels.signing import read_secrets, sign
 from tocsin.engine.alerting.backoff import LAST_STEP, STEPS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tocsin.model import JsonObject
+from tocsin.model import JsonObject
 
 DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "alert-receivers.md").read_text("utf-8")
 SECRET = "whsec_" + base64.b64encode(b"twenty-four bytes, or so").decode()

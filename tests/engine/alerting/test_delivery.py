@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.fakes import ManualClock, RecordingTelemetry, settle
 from tests.receivers import RecordingChannel
 from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.engine.alerting.delivery import BATCH, BLAMED_AT, IN_FLIGHT, MOST_IN_FLIGHT, SLOW_S, ChannelLoop, Delivery
 from tocsin.errors import DeliveryError, StoreError
-from tocsin.model import AlertDraft, ChannelState
+from tocsin.model import AlertDraft, ChannelState, DeliveryResult, JsonObject
 from tocsin.settings import DeliverySettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-    from pathlib import Path
-
-    from tocsin.adapters.stores.sqlite.store import SqliteStore
-    from tocsin.model import DeliveryResult, JsonObject
 
 SECOND = 1_000_000
 HOUR = 3600 * SECOND

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import msgspec
 from hypothesis import given, settings
@@ -16,10 +15,7 @@ from tests.receivers import RecordingChannel
 from tocsin.adapters.stores import open_store
 from tocsin.engine.alerting.delivery import ChannelLoop
 from tocsin.errors import DeliveryError
-from tocsin.model import AlertDraft, SerializedEvent
-
-if TYPE_CHECKING:
-    from tocsin.model import JsonObject
+from tocsin.model import AlertDraft, JsonObject, SerializedEvent
 
 DAY_S = 86_400
 ALERTS = [f"{page}{number}" for number in range(3) for page in "abc"]

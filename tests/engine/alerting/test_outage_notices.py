@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.fakes import EagerClock, RecordingTelemetry, SeededChance
 from tocsin.adapters.stores import open_store
@@ -11,12 +11,7 @@ from tocsin.engine.alerting.announcements import OutageAnnouncer
 from tocsin.engine.hosts.lease import Lease
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.judging.events import EventWriter
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tocsin.ports import Store
-
+from tocsin.ports import Store
 
 CHANCE = SeededChance()
 

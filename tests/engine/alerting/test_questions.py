@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.awareness import DAY, SECOND, Bench
 from tests.fakes import ManualClock, cut_off
 from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.engine.alerting.announcements import QuestionAnnouncer
 from tocsin.errors import StoreError
-from tocsin.model import Attempt, CheckReport, CheckResult, Failure
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from tocsin.adapters.stores.sqlite.store import SqliteStore
-    from tocsin.model import Instant, JsonObject, QuestionRow
+from tocsin.model import Attempt, CheckReport, CheckResult, Failure, Instant, JsonObject, QuestionRow
 
 GATHER = timedelta(seconds=60)
 

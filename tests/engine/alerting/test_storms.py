@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from msgspec import structs
@@ -14,14 +15,8 @@ from tests.contract.desk import HOUR, MINUTE, Desk
 from tests.fakes import ManualClock, SeededChance
 from tocsin.engine.alerting.announcements import LOOK_S, StormAnnouncer, host_changed_event
 from tocsin.events import HOST_CHANGED
-from tocsin.model import NO_COPY, Snapshot, StormRow, VerdictRow
+from tocsin.model import NO_COPY, JsonObject, Snapshot, StormRow, VerdictRow
 from tocsin.spec.signals.texts import pack_text
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from tocsin.model import JsonObject
 
 GATHER = timedelta(seconds=60)
 URLS = [f"https://one.example/{number}" for number in range(12)]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import msgspec
 import pytest
@@ -24,6 +25,7 @@ from tocsin.ports.messages import (
     Drop,
     Dropped,
     Failed,
+    FromFetcher,
     Heartbeat,
     KeptRobots,
     LoadRobots,
@@ -31,16 +33,11 @@ from tocsin.ports.messages import (
     Reply,
     RequestProgress,
     Start,
+    ToFetcher,
     TryNotes,
     Withdraw,
 )
 from tocsin.settings import LogSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
-
-    from tocsin.ports.messages import FromFetcher, ToFetcher
-
 
 PAGE = 7
 START_MESSAGE = cast("Start", "the start")

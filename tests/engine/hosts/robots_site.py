@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tests.fakes import ManualClock, ScriptedFetcher
 from tocsin.engine.hosts.robots import RobotsCache
-
-if TYPE_CHECKING:
-    from tocsin.model import HopRequest, HopResponse
+from tocsin.model import HopRequest, HopResponse
 
 ORIGIN = "https://a.example"
 ROBOTS = f"{ORIGIN}/robots.txt"

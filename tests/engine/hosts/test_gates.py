@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -19,12 +19,8 @@ from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.hosts.process_limits import RequestSlots
 from tocsin.engine.hosts.robots import RobotsCache
 from tocsin.engine.visiting.receive import PageRequest, Receiver
+from tocsin.model import HopRequest, HopResponse
 from tocsin.settings import FetchSettings, HostRule, HostSettings, PageSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tocsin.model import HopRequest, HopResponse
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 
@@ -12,9 +12,7 @@ from tests.fakes import ManualClock, RecordingTelemetry
 from tocsin.engine.hosts.lease import CommitHealth, Lease
 from tocsin.errors import StaleClaim, StoreError, StoreLost
 from tocsin.model import SHARDS, Claim
-
-if TYPE_CHECKING:
-    from tocsin.ports import WorkStore
+from tocsin.ports import WorkStore
 
 LEASE_S = 9
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
@@ -21,14 +22,9 @@ from tocsin.engine.hosts.process_limits import RequestSlots
 from tocsin.engine.hosts.robots import UNAVAILABLE, RobotsCache
 from tocsin.engine.visiting.receive import PageRequest, Receiver
 from tocsin.errors import FetchFailed, FetchRefused, StoreError
-from tocsin.model import FailureKind
+from tocsin.model import FailureKind, HopRequest, HopResponse, ReceivedPage
+from tocsin.ports import Fetcher
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tocsin.model import HopRequest, HopResponse, ReceivedPage
-    from tocsin.ports import Fetcher
 
 
 @pytest.fixture

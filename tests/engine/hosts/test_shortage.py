@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -15,9 +15,6 @@ from tocsin.engine.hosts.process_limits import MET, ShortageWatch
 from tocsin.engine.visiting.visit import contained
 from tocsin.errors import FetchFailed, Shortage, shortage_of
 from tocsin.events import Happening
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SHORT = Shortage("files", "this process may open no more")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -19,11 +19,8 @@ from tocsin.engine.judging.conclude import Conclusion, Conclusions
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.errors import Disallowed, FetchFailed, FetchRefused, Shortage
-from tocsin.model import Attempt, FailureKind, Instruction, PageItems, Validators
+from tocsin.model import Attempt, CheckResult, FailureKind, Instruction, JsonObject, PageItems, PageTask, Validators
 from tocsin.settings import PageSettings
-
-if TYPE_CHECKING:
-    from tocsin.model import CheckResult, JsonObject, PageTask
 
 FILE = Path(__file__).with_name("golden.json")
 MINUTE = 60 * SECOND

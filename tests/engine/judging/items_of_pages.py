@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from tests.awareness import ScriptedRenderer
-from tests.fakes import START
+from tests.fakes import START, ManualClock
 from tests.spec.microdata.making import item, page
-from tocsin.model import PageItems, to_rfc3339
+from tocsin.model import JsonObject, PageItems, Rendered, RenderJob, to_rfc3339
 from tocsin.spec.microdata.reading.packing import pack
 from tocsin.spec.microdata.values import VEVENT
-
-if TYPE_CHECKING:
-    from tests.fakes import ManualClock
-    from tocsin.model import JsonObject, Rendered, RenderJob
 
 
 def event(day: str, *, head: str = "", summary: str = "Bluesday Tuesday") -> bytes:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
@@ -11,11 +11,8 @@ from tests.fakes import START, SeededChance
 from tocsin.engine.judging.conclude import Conclusion, Conclusions
 from tocsin.engine.judging.events import EventWriter
 from tocsin.errors import Disallowed, FetchFailed, FetchRefused
-from tocsin.model import Attempt, CheckOutcome, Instruction, Validators
+from tocsin.model import Attempt, CheckOutcome, CheckResult, Instruction, PageTask, Validators
 from tocsin.settings import PageSettings
-
-if TYPE_CHECKING:
-    from tocsin.model import CheckResult, PageTask
 
 TRIED = Attempt(START, "connect", None, "refused", 3)
 UNTIL_MAJOR = Instruction("until-major")

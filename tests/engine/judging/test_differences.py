@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -17,15 +19,9 @@ from tocsin.engine.judging.contents import difference_data
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.errors import FetchFailed
-from tocsin.model import NO_COPY, FailureKind, KeptContents
+from tocsin.model import NO_COPY, CheckResult, FailureKind, JsonObject, KeptContents, PageTask, RenderCommit
 from tocsin.settings import PageSettings
 from tocsin.spec.signals.texts import unpack_text
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from tocsin.model import CheckResult, JsonObject, PageTask, RenderCommit
 
 LONG = "A paragraph that is long enough to count as the content of a page, with words that people would want to read."
 MINUTE = 60_000_000

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
@@ -16,12 +16,8 @@ from hypothesis import strategies as st
 from tests.awareness import DAY, NEW, OLD, job_of, task_of, verdict_of
 from tests.fakes import START, SeededChance
 from tocsin.engine.judging.events import MAX_EVENT_BYTES, EventWriter, fit_event
-from tocsin.model import Attempt, KnownCopy, QuestionRow, RenderingRow
+from tocsin.model import AlertDraft, Attempt, KnownCopy, QuestionRow, RenderingRow
 from tocsin.spec.topper.state import FIELDS
-
-if TYPE_CHECKING:
-    from tocsin.model import AlertDraft
-
 
 RENDERING = RenderingRow(
     kind="http",

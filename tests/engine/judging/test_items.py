@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import pytest
@@ -23,15 +24,22 @@ from tocsin.engine.policies import Policies
 from tocsin.engine.rendering.awareness import Awareness, Comparisons
 from tocsin.engine.rendering.renderer import HttpRenderer
 from tocsin.engine.visiting.receive import Receiver
-from tocsin.model import KEEPS_ALL, NO_ITEMS, KeptContents, PageItems, to_rfc3339
+from tocsin.model import (
+    KEEPS_ALL,
+    NO_ITEMS,
+    CheckResult,
+    JsonObject,
+    KeptContents,
+    PageItems,
+    PageTask,
+    ReceivedPage,
+    RenderCommit,
+    Rendered,
+    to_rfc3339,
+)
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
 from tocsin.spec.microdata.reading.packing import pack, unpack
 from tocsin.spec.robots.directives import Directives
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tocsin.model import CheckResult, JsonObject, PageTask, ReceivedPage, RenderCommit, Rendered
 
 MINUTE = 60 * SECOND
 FORBIDDEN = [

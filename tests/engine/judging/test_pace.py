@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from itertools import pairwise
 from math import log
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
@@ -28,16 +29,10 @@ from tocsin.engine.judging.pace import (
     rate_of,
 )
 from tocsin.errors import Disallowed, FetchFailed
-from tocsin.model import Attempt, PageKnowledge, SignalContext
+from tocsin.model import Attempt, CheckResult, PageKnowledge, PageTask, ReceivedPage, SignalContext
 from tocsin.model.knowledge import ChangePace
 from tocsin.settings import PageSettings
 from tocsin.spec.topper.state import EMPTY, PageState
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tocsin.model import CheckResult, PageTask, ReceivedPage
-
 
 DAY_S = 86_400.0
 EVERY_S = DAY_S

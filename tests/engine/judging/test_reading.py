@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from msgspec.structs import replace
 
@@ -13,10 +11,8 @@ from tests.fakes import START, SeededChance
 from tocsin.engine.judging.conclude import Conclusions
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.judging.reading import read_text
+from tocsin.model import JsonObject
 from tocsin.settings import PageSettings
-
-if TYPE_CHECKING:
-    from tocsin.model import JsonObject
 
 HTML = b"<!doctype html><title>T</title><main><p>The first paragraph.</p><p class=note>The second one.</p></main>"
 

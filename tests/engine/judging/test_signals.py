@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,13 +11,9 @@ from hypothesis import strategies as st
 from tests.builders import digest_of, stored, task
 from tests.engine.watching import FIRST, NEWS, SECOND, THIRD, Watched, json_ld, page
 from tocsin.engine.judging.noise import HEARD_AT, MOST, MUTED_AT, learn, muted_keys, muted_signals, signal_place
-from tocsin.model import KeptContents, PageKnowledge, PageNoise, SignalContext
+from tocsin.model import CheckResult, KeptContents, PageKnowledge, PageNoise, SignalContext
 from tocsin.spec.signals.fingerprint import ContentPlace
 from tocsin.spec.signals.texts import unpack_text
-
-if TYPE_CHECKING:
-    from tocsin.model import CheckResult
-
 
 EDITED = (FIRST, SECOND, THIRD, NEWS)
 TOPPER = '<meta name="topper-minor" content="2026-01-01">'

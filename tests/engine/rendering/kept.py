@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from tocsin.model import Instant, PageItems
 from tocsin.spec.signals.texts import pack_text
-
-if TYPE_CHECKING:
-    from tocsin.model import Instant, PageItems
 
 
 def packed(text: str) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
@@ -35,11 +35,8 @@ from tocsin.engine.rendering import awareness as comparing
 from tocsin.engine.rendering.awareness import Awareness, Comparisons
 from tocsin.errors import FetchFailed, FetchRefused
 from tocsin.model import Attempt, FieldValues, PageItems, RenderCommit, RenderJob
+from tocsin.settings import PageSettings
 from tocsin.spec.microdata.reading.packing import pack
-
-if TYPE_CHECKING:
-    from tocsin.settings import PageSettings
-
 
 MINUTE = 60 * SECOND
 ATTEMPT = Attempt(START, "status", 503, "answered 503", 7)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
@@ -16,11 +16,8 @@ from tocsin.engine.judging.conclude import Conclusions
 from tocsin.engine.judging.contents import find_copies, made_at
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.rendering.awareness import Awareness
-from tocsin.model import CopyLink, NewState
+from tocsin.model import CheckResult, CopyLink, NewState, PageTask, ReceivedPage
 from tocsin.settings import PageSettings
-
-if TYPE_CHECKING:
-    from tocsin.model import CheckResult, PageTask, ReceivedPage
 
 MINUTE = 60 * SECOND
 NAMES_ONE = b'<title>x</title><a href="/gone" mset="http://copies.example/1 2026-01-02 memento">x</a>'

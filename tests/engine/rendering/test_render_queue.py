@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,17 +15,11 @@ from hypothesis import strategies as st
 from tests.awareness import NEW, NEWER, SECOND, Bench
 from tests.fakes import ManualClock, cut_off, settle
 from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.engine.rendering.render_queue import RenderGate, RenderOrder
 from tocsin.errors import FetchFailed, FetchRefused, StoreError
-from tocsin.model import FailureKind, WaitingPage
+from tocsin.model import Claim, FailureKind, Instant, RenderCommit, RenderJob, WaitingPage
 from tocsin.settings import RenderSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from tocsin.adapters.stores.sqlite.store import SqliteStore
-    from tocsin.model import Claim, Instant, RenderCommit, RenderJob
 
 
 class Queue:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,14 +13,8 @@ from tests.engine.judging.items_of_pages import LATER, ItemRenderer, items_of
 from tests.fakes import START
 from tocsin.adapters.stores import open_store
 from tocsin.errors import FetchFailed
-from tocsin.model import NO_ITEMS, CheckReport, CheckResult, FailureKind, NewState, VerdictRow, to_rfc3339
+from tocsin.model import NO_ITEMS, CheckReport, CheckResult, FailureKind, NewState, PageItems, VerdictRow, to_rfc3339
 from tocsin.settings import SignalSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from tocsin.model import PageItems
 
 A = "https://example.org/a"
 SOON = items_of("2026-05-05")

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.awareness import DAY, NEW, NEWER, OLD, POLICY, SECOND, Bench, job_of, page_html
 from tests.fakes import EagerClock, ScriptedFetcher
 from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.hosts.process_limits import RequestSlots
@@ -17,16 +21,8 @@ from tocsin.engine.policies import Policies
 from tocsin.engine.rendering.renderer import HttpRenderer
 from tocsin.engine.visiting.receive import Receiver
 from tocsin.errors import Disallowed, FetchFailed, Postponed, StoreError, Withdrawn
-from tocsin.model import FailureKind, Instruction
+from tocsin.model import FailureKind, Instruction, RenderJob
 from tocsin.settings import FetchSettings, HostSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-    from datetime import timedelta
-    from pathlib import Path
-
-    from tocsin.adapters.stores.sqlite.store import SqliteStore
-    from tocsin.model import RenderJob
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tests.awareness import POLICY, job_of, rendered_of
 from tests.builders import DAY, stored, task
 from tests.engine.visiting.test_standing_in import CHALLENGE
@@ -11,11 +9,8 @@ from tests.engine.watching import FIRST, NEWS, SECOND, THIRD, Watched, page
 from tests.fakes import START, SeededChance
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.rendering.awareness import Awareness
-from tocsin.model import NO_COPY, SignalContext
+from tocsin.model import NO_COPY, PageTask, RenderCommit, SignalContext
 from tocsin.spec.signals.texts import unpack_text
-
-if TYPE_CHECKING:
-    from tocsin.model import PageTask, RenderCommit
 
 EDITED = (FIRST, SECOND, THIRD, NEWS)
 TOPPER = '<meta name="topper-minor" content="2026-01-01">'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tracemalloc
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -16,10 +16,6 @@ from tests.fakes import ManualClock
 from tocsin.engine.scheduling.agenda import Agenda
 from tocsin.engine.scheduling.writer import LOOK_S, ListedDates
 from tocsin.model import Listing
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 SLOT_US = 2**26
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -19,15 +20,9 @@ from tocsin.adapters.system import SystemClock
 from tocsin.engine.fetchers.remote_calls import CROSSING, error_of, failed_of
 from tocsin.engine.policies import Policies
 from tocsin.errors import SettingsError
-from tocsin.model import Attempt, Instruction, PageFilter
+from tocsin.model import Attempt, Instruction, JsonObject, PageFilter
+from tocsin.ports import Store
 from tocsin.settings import PageSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from tocsin.model import JsonObject
-    from tocsin.ports import Store
 
 A, B, C = "http://one.example/a", "http://one.example/b", "http://two.example/c"
 REFUSED = "store, settings of the page: pages.proxy: allowed is the address of an HTTP proxy"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,17 +15,12 @@ from hypothesis import strategies as st
 
 from tests.fakes import START, ManualClock, RecordingTelemetry, settle
 from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.engine.hosts.robots import RobotsAnswer
 from tocsin.engine.scheduling.host_capacity import EVERY_S, NAMED, Crowding, HostCapacity, delay_of, look, round_of
 from tocsin.model import NewPage, PageFilter
 from tocsin.settings import HostRule, HostSettings, PageSettings
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from tocsin.adapters.stores.sqlite.store import SqliteStore
 
 A_SECOND = HostSettings(delay=timedelta(seconds=1))
 A_MINUTE = PageSettings(every=timedelta(minutes=1))

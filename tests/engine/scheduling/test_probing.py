@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 
@@ -18,15 +19,9 @@ from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.policies import Policies
 from tocsin.engine.scheduling.scheduler import OutageProbes
 from tocsin.errors import FetchFailed
-from tocsin.model import PageFilter
+from tocsin.model import PageFilter, PageTask
+from tocsin.ports import Store
 from tocsin.settings import HostSettings, PageSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-    from pathlib import Path
-
-    from tocsin.model import PageTask
-    from tocsin.ports import Store
 
 GONE = ("gone1.example", "gone2.example", "gone3.example")
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -14,18 +16,11 @@ from tests.engine.visiting.checking import LEASE, Meddled, engine_on, many, run_
 from tests.fakes import cut_off
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemClock
-from tocsin.engine.scheduling.scheduler import HOSTS_A_LOOK
+from tocsin.engine.scheduling.scheduler import HOSTS_A_LOOK, Scheduler
 from tocsin.errors import FetchFailed, StoreError
-from tocsin.model import PageFilter
+from tocsin.model import Instant, PageFilter
+from tocsin.ports import Store
 from tocsin.settings import HostRule, HostSettings, PageSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from tocsin.engine.scheduling.scheduler import Scheduler
-    from tocsin.model import Instant
-    from tocsin.ports import Store
 
 
 async def test_every_requested_page_is_checked_once_and_written(tmp_path: Path) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from tests.engine.visiting.checking import LEASE
 from tests.fakes import START, ManualClock, RecordingTelemetry
@@ -16,19 +20,13 @@ from tocsin.engine.hosts.lease import Lease
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.policies import Policies
 from tocsin.engine.scheduling.scheduler import Scheduler
-from tocsin.model import NewPage
+from tocsin.model import Instant, NewPage, PageTask
+from tocsin.ports import Store
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Sequence
-    from pathlib import Path
-
-    import pytest
-
     from tocsin.engine.fetchers.checkers import Put
-    from tocsin.model import Instant, PageTask
-    from tocsin.ports import Store
 
 S = 1_000_000
 

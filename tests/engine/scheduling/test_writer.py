@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 
@@ -13,12 +14,8 @@ from tocsin.engine.hosts.lease import Lease
 from tocsin.engine.scheduling.writer import ResultWriter
 from tocsin.errors import StoreError
 from tocsin.model import SHARDS, CheckReport, CheckResult, Claim
+from tocsin.ports import WorkStore
 from tocsin.settings import StoreSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tocsin.ports import WorkStore
 
 
 class _Store:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -28,14 +30,9 @@ from tocsin.engine.scheduling.writer import ResultWriter
 from tocsin.engine.visiting.receive import Receiver, RequestSets
 from tocsin.engine.visiting.visit import Visitor
 from tocsin.model import CheckResult, Instant, NewPage
+from tocsin.ports import Store
 from tocsin.settings import FetchSettings, HostSettings, PageSettings, StoreSettings
 from tocsin.spec.html.urls import watch_url
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-    from pathlib import Path
-
-    from tocsin.ports import Store
 
 LEASE = timedelta(seconds=10)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
@@ -21,12 +21,9 @@ from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.policies import Policies
 from tocsin.engine.visiting.receive import Receiver, RequestSets
 from tocsin.engine.visiting.visit import Visitor
-from tocsin.model import SignalContext
+from tocsin.model import CheckResult, PageTask, SignalContext
+from tocsin.ports import Fetcher
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
-
-if TYPE_CHECKING:
-    from tocsin.model import CheckResult, PageTask
-    from tocsin.ports import Fetcher
 
 BODY = html(created="1")
 NOT_MODIFIED = b"HTTP/1.1 304 Not Modified\r\n\r\n"

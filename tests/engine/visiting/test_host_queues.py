@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,12 +16,8 @@ from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.hosts.process_limits import RequestSlots
 from tocsin.engine.visiting.receive import PageRequest, Receiver
+from tocsin.model import PageTask
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from tocsin.model import PageTask
 
 
 class Site:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
@@ -20,12 +20,8 @@ from tocsin.engine.hosts.robots import RobotsCache
 from tocsin.engine.visiting.receive import PageRequest, Receiver
 from tocsin.engine.visiting.retry import TryPolicy, is_retried, parse_retry_after, pause_s, tries
 from tocsin.errors import Disallowed, FetchError, FetchFailed, FetchRefused, Postponed
-from tocsin.model import FailureKind, Validators
+from tocsin.model import FailureKind, HopRequest, HopResponse, Validators
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
-
-if TYPE_CHECKING:
-    from tocsin.model import HopRequest, HopResponse
-
 
 SITE = "http://site.example"
 PAGE = f"{SITE}/page"

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.engine.watching import FIRST, NEWS, SECOND, THIRD, Watched, page
 from tocsin.errors import FetchRefused
-
-if TYPE_CHECKING:
-    from tocsin.model import CheckResult
+from tocsin.model import CheckResult
 
 CHALLENGE = (
     b"<!doctype html><html lang=en><head><meta charset=utf-8><title>Just a moment...</title>"

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from tests.contract.desk import GATHER
+from tests.contract.desk import GATHER, Desk
 from tests.fakes import ManualClock
 from tests.server.api.talk import Api
 from tests.server.diary import URL, desk_on
 from tests.server.lived import CHANNELS, live
-from tests.server.rig import served
+from tests.server.rig import Rig, served
 from tocsin.adapters.stores import open_store
 from tocsin.model import Scope
 from tocsin.settings import ChannelSettings, Settings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from tests.contract.desk import Desk
-    from tests.server.rig import Rig
 
 
 class Lived(NamedTuple):

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+from schemathesis import Case
 
 from tocsin.server.kept_items import KEPT_FORMATS
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
-
-    import httpx
-    from schemathesis import Case
 
 ALWAYS = ("alert_id",)
 LISTS = {

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import httpx
+import httpx
 
-    from tests.server.rig import Rig
+from tests.server.rig import Rig
 
 PREFIX = "/api/v1"
 

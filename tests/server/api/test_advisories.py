@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.contract.desk import LEASE, NOW, Desk
+from tests.server.api.talk import Api
 from tocsin.model import SHARDS, Snapshot
 from tocsin.spec.signals.texts import pack_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.server.api.talk import Api
-
 
 A = "https://a.example/"
 BOMB = (

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.server.api.talk import Api
+from tests.server.api.talk import Api
 
 A = "https://a.example/"
 LISTS = (

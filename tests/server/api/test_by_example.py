@@ -6,18 +6,15 @@ import json
 import re
 import shutil
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from tests.house.sources import ROOT
+from tests.server.api.conftest import Lived
 from tests.server.serving import PATIENCE_S, served_in_thread
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.server.api.conftest import Lived
 
 BLOCK = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MARK = "--- end of the block"

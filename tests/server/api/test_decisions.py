@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.server.api.talk import Api
 from tests.server.lived import FORBIDDEN, LOST
-
-if TYPE_CHECKING:
-    from tests.server.api.talk import Api
 
 GONE = "01KAKQ4ZC8N2V3J5R7T9WXYZ00"
 

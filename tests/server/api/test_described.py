@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -19,18 +21,12 @@ from hypothesis.stateful import run_state_machine_as_test
 from schemathesis import GenerationMode, checks
 
 from tests.server.api.known import Known
+from tests.server.api.talk import Api
 from tests.server.lived import live
 from tests.server.serving import PATIENCE_S, Served, served_in_thread
 from tocsin.model import Scope
 from tocsin.server.api import router
 from tocsin.server.api.describing import PROBLEM, TAGS, describe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.server.api.talk import Api
-
 
 EXAMPLES = 30
 

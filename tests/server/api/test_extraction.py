@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from email.utils import formatdate
-from typing import TYPE_CHECKING
 
 import icalendar
 import pytest
@@ -12,6 +11,8 @@ import vobject  # type: ignore[import-untyped]  # has no types
 from msgspec.structs import replace
 
 import tocsin.server.kept_items
+from tests.contract.desk import Desk
+from tests.server.api.talk import Api
 from tests.server.diary import AT, BODY, QUIET, URL, got, items, keep
 from tocsin.engine.judging.contents import find_items
 from tocsin.model import NO_ITEMS, CheckReport, PageItems, Scope, to_rfc3339
@@ -20,10 +21,6 @@ from tocsin.server.kept_items import KEPT_FORMATS
 from tocsin.settings import ItemSettings
 from tocsin.spec.extract import Form
 from tocsin.spec.microdata.formats.catalogue import FORMATS
-
-if TYPE_CHECKING:
-    from tests.contract.desk import Desk
-    from tests.server.api.talk import Api
 
 WHOLE_PAGE = [*Form, *(name for name in FORMATS if name not in KEPT_FORMATS)]
 

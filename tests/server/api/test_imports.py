@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.server.api.talk import Api
 from tocsin.errors import StoreError
 from tocsin.server import bodies
 from tocsin.server.access.limits import MOST_BYTES
 from tocsin.server.bodies import IN_MEMORY, OneTable, write_table
 from tocsin.server.imports import MOST_TOLD
-
-if TYPE_CHECKING:
-    from tests.server.api.talk import Api
-
 
 PLAIN = b"# mine\nhttps://a.example/\nhttps://b.example/\nnot a url\nhttps://a.example/\n"
 CSV = b"url,group,every\nhttps://a.example/,news,6h\nhttps://b.example/,news,soon\n"

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
 
 from tests.contract.desk import HOUR
+from tests.server.api.talk import Api
 from tests.server.rig import served
 from tocsin.adapters.stores import open_store
 from tocsin.errors import StoreError
 from tocsin.model import JobRow, Scope
+from tocsin.ports import Store
 from tocsin.server.access.rights import Caller
 from tocsin.server.actions import Act, edit_defaults
 from tocsin.server.jobs import MOST_AT_ONCE, Job, Progress, running_jobs
+from tocsin.server.parts import Parts
 from tocsin.server.problems import Problem
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.server.api.talk import Api
-    from tocsin.ports import Store
-    from tocsin.server.parts import Parts
-
 
 GONE = "01KAKQ4ZC8N2V3J5R7T9WXYZ00"
 

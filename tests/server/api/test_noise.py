@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from msgspec import structs
 
 from tests.contract.desk import ALL, LEASE, NOW, Desk
+from tests.server.api.talk import Api
 from tocsin.model import PageKnowledge, PageNoise
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.server.api.talk import Api
 
 A = "https://a.example/"
 LARGEST = 2**63 - 1

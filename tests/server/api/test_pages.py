@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from msgspec.structs import replace
 
+from tests.contract.desk import Desk
+from tests.server.api.talk import Api
 from tests.server.diary import URL
 from tocsin.model import CheckOutcome, CheckReport, Scope, to_rfc3339
 from tocsin.server.api import checks
-
-if TYPE_CHECKING:
-    from tests.contract.desk import Desk
-    from tests.server.api.talk import Api
 
 A, B, C = "https://a.example/", "https://b.example/", "https://c.example/"
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from msgspec.structs import replace
 
+from tests.contract.desk import Desk
+from tests.server.api.talk import Api
 from tests.server.diary import URL, keep
 from tocsin.model import NO_ITEMS, to_rfc3339
 from tocsin.settings import ItemSettings
-
-if TYPE_CHECKING:
-    from tests.contract.desk import Desk
-    from tests.server.api.talk import Api
 
 
 async def test_states_are_listed_newest_first_and_paged(busy: Api) -> None:

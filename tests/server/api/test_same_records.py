@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 import pytest
 from msgspec import Raw, Struct
 
 from tests.cli.calling import Installation
+from tests.server.api.talk import Api
 from tests.server.lived import CHANNELS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.server.api.talk import Api
 
 
 class RawPart(Struct):

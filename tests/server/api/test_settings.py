@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-if TYPE_CHECKING:
-    from tests.server.api.talk import Api
+from tests.server.api.talk import Api
 
 A = "https://a.example/"
 

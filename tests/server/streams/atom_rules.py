@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 from urllib.parse import urlsplit
 
 from lxml import etree  # type: ignore[import-untyped]  # has no stubs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ATOM: Final = "{http://www.w3.org/2005/Atom}"
 _DATE: Final = re.compile(

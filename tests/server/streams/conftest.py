@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.contract.desk import alert
-from tests.server.rig import StillService
+from tests.server.rig import Rig, StillService
 from tocsin.events import CHANGED
+from tocsin.ports import Store
 from tocsin.server.serving import Front, serve
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.server.rig import Rig
-    from tocsin.ports import Store
 
 
 class RingingService(StillService):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import re
 from base64 import b64encode
+from collections.abc import Iterator
 from email.utils import formatdate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import feedparser  # type: ignore[import-untyped]  # has no types
 import html5lib
+import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,21 +23,14 @@ from tests.alert_examples import examples
 from tests.contract.desk import alert, new_page
 from tests.fakes import START
 from tests.house.sources import ROOT
+from tests.server.rig import Rig
 from tests.server.streams.atom_rules import ATOM, broken_rules
+from tests.server.streams.conftest import Desk
 from tocsin.events import CHANGED, SUSPECT, UNREACHABLE
 from tocsin.model import AlertRow, JsonObject, Scope
 from tocsin.server.streams import events, feed
 from tocsin.server.streams.atom import AtomFeed, FeedLink, entry_of, urn_of, write_feed
 from tocsin.server.streams.feed import ENTRIES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import httpx
-
-    from tests.server.rig import Rig
-    from tests.server.streams.conftest import Desk
-
 
 OURS = "https://tocsin.example.org"
 HOSTILE = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.fakes import settle
+from tests.server.rig import Rig
+from tests.server.streams.conftest import Desk
 from tests.server.streams.reader import Interpreter, interpret, reading
 from tocsin.model import JobRow
 from tocsin.server.streams.events import Counters
 from tocsin.server.streams.tail import HEARTBEAT, block, numbered, opening
-
-if TYPE_CHECKING:
-    from tests.server.rig import Rig
-    from tests.server.streams.conftest import Desk
 
 
 async def test_counters_come_at_once_and_when_something_has_changed(desk: Desk) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.fakes import settle
+from tests.server.streams.conftest import Desk
 from tests.server.streams.reader import PATIENCE_S, Reader, reading
 from tests.server.test_access_tokens import csrf_of, logged_in
 from tocsin.errors import StoreError
@@ -22,9 +22,6 @@ from tocsin.server.access.credentials import digest_of
 from tocsin.server.streams import events
 from tocsin.server.streams import tail as module
 from tocsin.server.streams.tail import MOST_BYTES, Tail
-
-if TYPE_CHECKING:
-    from tests.server.streams.conftest import Desk
 
 
 async def followed(reader: Reader) -> None:

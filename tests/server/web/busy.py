@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from msgspec import structs
 
@@ -11,23 +12,20 @@ from tests.alert_examples import examples
 from tests.contract.desk import ALL, HOUR, LEASE, MINUTE, SECOND, Desk
 from tests.fakes import SeededChance
 from tocsin import events
+from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.model import (
     ActivityRow,
     AlertDraft,
     ChannelState,
     CopyLink,
     DeliveryResult,
+    Instant,
     Instruction,
+    JsonObject,
     PageQuery,
     VerdictRow,
 )
 from tocsin.settings import ChannelSettings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tocsin.adapters.stores.sqlite.store import SqliteStore
-    from tocsin.model import Instant, JsonObject
 
 NEWS, LIST = "https://news.example/today", "https://lists.example/all"
 GONE = tuple(f"https://gone.example/reports/{year}" for year in range(2012, 2027))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -15,10 +16,6 @@ from tests.server.web.busy import CHANNELS, fill
 from tests.server.web.visiting import Visitor
 from tocsin.adapters.stores import open_store
 from tocsin.settings import HttpSettings, Settings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

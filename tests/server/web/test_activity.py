@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fakes import START
-from tests.server.web.visiting import told, tree
+from tests.server.web.visiting import Visitor, told, tree
 from tocsin.model import ActivityRow, JobRow
+from tocsin.server.jobs import Progress
 from tocsin.server.web.charts import HEIGHT, SPAN_US, SPANS, WIDTH, charts, coarser, gather, stack
 from tocsin.server.web.jobs import said
-
-if TYPE_CHECKING:
-    from tests.server.web.visiting import Visitor
-    from tocsin.server.jobs import Progress
 
 
 async def test_a_day_is_drawn_and_told_as_a_table(visitor: Visitor) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,13 +11,10 @@ from hypothesis import strategies as st
 from tests.alert_examples import examples
 from tests.fakes import START
 from tests.server.web.busy import NEWS
-from tests.server.web.visiting import told, tree, undo_of, unseen
+from tests.server.web.visiting import Visitor, told, tree, undo_of, unseen
 from tocsin import events
 from tocsin.model import AlertDraft, AlertQuery, AlertRow, JsonObject
 from tocsin.server.web.telling import AlertInWords, Differing, tell
-
-if TYPE_CHECKING:
-    from tests.server.web.visiting import Visitor
 
 
 async def test_what_nobody_has_seen_comes_first_and_major_apart_from_minor(visitor: Visitor) -> None:

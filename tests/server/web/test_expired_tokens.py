@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tests.server.web.visiting import tree
+from tests.server.web.visiting import Visitor, tree
 from tocsin.model import Scope
-
-if TYPE_CHECKING:
-    from tests.server.web.visiting import Visitor
 
 REVOKE = "/settings/access/tokens/revoke"
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tests.server.web.busy import NEWS
-from tests.server.web.visiting import tree
-
-if TYPE_CHECKING:
-    from tests.server.web.visiting import Visitor
-    from tocsin.model import JsonObject
+from tests.server.web.visiting import Visitor, tree
+from tocsin.model import JsonObject
 
 REFUSED: JsonObject = {
     "every": [1], "cron": 3, "mode": {"a": 1}, "proxy": 7, "headers": "A: b", "colour": "<red>", "tries": -1,

@@ -7,11 +7,14 @@ GHSA-4j9m-cxq4-9c36 (CSS), GHSA-44pq-9929-f8mq (`javascript:` links), CVE-2025-3
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 from urllib.parse import quote
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,8 +22,9 @@ from hypothesis import strategies as st
 from tests.alert_examples import examples
 from tests.contract.desk import ALL, HOUR, LEASE, Desk
 from tests.fakes import START, SeededChance
+from tests.server.rig import Rig
 from tests.server.web.busy import NEWS
-from tests.server.web.visiting import tree
+from tests.server.web.visiting import Visitor, tree
 from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.model import (
     ActivityRow,
@@ -38,16 +42,6 @@ from tocsin.model import (
 from tocsin.server.access.credentials import digest_of
 from tocsin.server.bodies import MOST_DOWNLOADS, OpenDownloads
 from tocsin.server.web.formatting import cut, fitting, weight
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-    from pathlib import Path
-
-    import httpx
-
-    from tests.server.rig import Rig
-    from tests.server.web.visiting import Visitor
-
 
 EVIL: Final = (
     "<script>window.hit=1</script><img src=x onerror=window.hit=1>\"'><svg/onload=hit()></textarea></title>"

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.server.web.busy import GONE
-from tests.server.web.visiting import told, tree
+from tests.server.web.visiting import Visitor, told, tree
 from tocsin.model import PageQuery, View
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.server.web.visiting import Visitor
 
 
 async def question_of(visitor: Visitor, host: str) -> int:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.server.web.busy import NEWS
-from tests.server.web.visiting import told, tree, undo_of
+from tests.server.web.visiting import Visitor, told, tree, undo_of
 from tocsin.model import AlertQuery, Scope
-
-if TYPE_CHECKING:
-    from tests.server.web.visiting import Visitor
 
 
 async def for_all(visitor: Visitor) -> dict[str, Any]:

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from tests.server.web.visiting import tree
-
-if TYPE_CHECKING:
-    from tests.server.web.visiting import Visitor
-
+from tests.server.web.visiting import Visitor, tree
 
 PAGES = (
     "/changes",

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import httpx
 from lxml import html  # type: ignore[import-untyped]  # its stubs are a package of their own
 
-from tocsin.model import AlertQuery
-
-if TYPE_CHECKING:
-    import httpx
-
-    from tests.server.rig import Rig
-    from tocsin.model import AuditEntry
+from tests.server.rig import Rig
+from tocsin.model import AlertQuery, AuditEntry
 
 
 class Visitor:

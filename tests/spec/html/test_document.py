@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
 from random import Random
-from typing import TYPE_CHECKING
-from xml.dom.minidom import Element
+from xml.dom.minidom import Element, Node
 
 import html5lib
 import pytest
@@ -21,11 +21,6 @@ from tocsin.spec.html.decoding import decode
 from tocsin.spec.html.document import Meta, _parse, find_landmarks, read_metas, read_title, read_whole
 from tocsin.spec.html.page import read_page
 from tocsin.spec.topper.state import FIELDS, SIGNS, fields_of, read_state
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from xml.dom.minidom import Node
-
 
 PLANTED = Meta(name="topper", content="2014")
 PLANT = "<meta name=topper content=2014>"

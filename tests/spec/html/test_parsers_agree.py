@@ -8,20 +8,15 @@ docs/reading-the-web.md.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Sequence
 from random import Random
-from typing import TYPE_CHECKING, Any, TypeAlias
-from xml.dom.minidom import Comment, Element, Text
+from typing import Any, TypeAlias
+from xml.dom.minidom import Comment, Element, Node, Text
 
 import html5lib
 import pytest
 import turbohtml
-from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from xml.dom.minidom import Node
-
-    from selectolax.lexbor import LexborNode
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 # An element: its name, attributes and what is in it; a comment: its text, trimmed as selectolax gives it; a text.
 Tree: TypeAlias = tuple[str, frozenset[tuple[str, str]], tuple[Any, ...]] | tuple[str, str] | str

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import random
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -9,10 +10,6 @@ from hypothesis import strategies as st
 from tocsin.errors import TooComplex
 from tocsin.spec.html.page import Kind
 from tocsin.spec.html.tree import HTML, MATHML, SVG, Element, Tree, find_elements, read_tree
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
 
 XHTML = "application/xhtml+xml"
 TOP = '<html xmlns="http://www.w3.org/1999/xhtml">'

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 import turbohtml
@@ -12,10 +12,6 @@ from tocsin.errors import TooComplex
 from tocsin.spec.html.page import Kind
 from tocsin.spec.html.tree import Element, Tree, read_tree
 from tocsin.spec.html.writing import Template, is_xml, read_markup, write_html, write_xml, xml_text, xml_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 XHTML = "application/xhtml+xml"
 TOP = '<html xmlns="http://www.w3.org/1999/xhtml" xmlns:x="http://www.w3.org/1999/xlink"><body>'

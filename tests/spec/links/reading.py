@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from tocsin.spec.html.tree import Tree, read_tree
 from tocsin.spec.infrastructure.urls import Bases
 from tocsin.spec.links.links import PageLink, read_links
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tocsin.spec.links.relations import LinkType
+from tocsin.spec.links.relations import LinkType
 
 PAGE = "http://e.org/dir/page.html"
 XHTML = "application/xhtml+xml"

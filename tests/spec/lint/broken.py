@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tests.spec.lint.broken_cards import CARD_ERRORS, CARD_WARNINGS
 from tests.spec.lint.broken_microdata import MICRODATA_ERRORS, MICRODATA_WARNINGS
+from tocsin.spec.html.positions import PageFinding
 from tocsin.spec.lint.check import lint
-
-if TYPE_CHECKING:
-    from tocsin.spec.html.positions import PageFinding
 
 
 def judge(*parts: str) -> tuple[PageFinding, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 import pytest
 from hypothesis import given
@@ -18,14 +18,8 @@ from tocsin.spec.lint.page import open_page
 from tocsin.spec.lint.vocabulary import find_card_faults, find_event_faults
 from tocsin.spec.microdata.formats.icalendar import find_events
 from tocsin.spec.microdata.formats.vcard import find_cards
-from tocsin.spec.microdata.values import HCARD, VEVENT, WORK, Item
+from tocsin.spec.microdata.values import HCARD, VEVENT, WORK, Item, Microdata
 from tocsin.spec.microdata.vocabulary import is_valid_geo, is_valid_rdate, is_valid_tz, parse_duration
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from tocsin.spec.microdata.values import Microdata
-
 
 NAMED = "<b itemprop=fn>A</b><b itemprop=n itemscope><i itemprop=given-name>A</i></b>"
 

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import rdflib
 from rdflib.compare import isomorphic
 
-from tocsin.spec.microdata.formats.rdf_terms import Blank, Iri
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tocsin.spec.microdata.formats.rdf_terms import Term, Triple
+from tocsin.spec.microdata.formats.rdf_terms import Blank, Iri, Term, Triple
 
 FORMS = {"turtle": "turtle", "ntriples": "nt", "jsonld": "json-ld"}
 """Ours, and what a reader calls them."""

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tocsin.spec.microdata.reading.items import read_items
-
-if TYPE_CHECKING:
-    from tocsin.spec.microdata.values import Item, Microdata
+from tocsin.spec.microdata.values import Item, Microdata
 
 ADDRESS = "https://harbour.example/boats/tern.html"
 

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tocsin.spec.html.microsyntax import split_tokens
-from tocsin.spec.html.tree import Element
-
-if TYPE_CHECKING:
-    from tocsin.spec.html.tree import Tree
+from tocsin.spec.html.tree import Element, Tree
 
 
 class Literal:

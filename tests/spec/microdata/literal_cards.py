@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
-from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Property, ValueKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from tocsin.spec.microdata.values import Microdata
+from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata, Property, ValueKind
 
 _DATE: Final = r"([0-9]{4,})-([0-9]{2})-([0-9]{2})"
 _TIME: Final = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]+)?)?"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from hypothesis import strategies as st
 
 from tocsin.spec.microdata.values import VEVENT, Item, Microdata, Property, ValueKind
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 ADDRESS = "https://site.example/events"
 _TEXTS = st.sampled_from(["", "a", "b", "2009-05-05", "Grüße, Welt", "x\x00\n,;\\", "字" * 20])

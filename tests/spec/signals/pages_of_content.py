@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tocsin.spec.html.whole import Whole, parse_whole
 from tocsin.spec.signals.content import compare_contents, read_content
-
-if TYPE_CHECKING:
-    from tocsin.spec.signals.fingerprint import Content, ContentChange
+from tocsin.spec.signals.fingerprint import Content, ContentChange
 
 PARAGRAPHS: Final = (
     "The town council decided on Tuesday that the old bridge will be closed for repairs until the end of the year.",

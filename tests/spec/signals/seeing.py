@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.signals.signal import Seen, Signal
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 URL = "https://example.org/news/bridge"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -13,9 +12,7 @@ from tests.effort import calls_of
 from tocsin.errors import TooComplex
 from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.signals.content import read_content, to_comparable
-
-if TYPE_CHECKING:
-    from tocsin.spec.signals.fingerprint import Content
+from tocsin.spec.signals.fingerprint import Content
 
 
 def _content_of(markup: str) -> Content:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tests.spec.signals.seeing import read, seen
@@ -11,10 +9,8 @@ from tocsin.spec.signals import entity_tag, last_modified
 from tocsin.spec.signals.last_modified import META
 from tocsin.spec.signals.listed import FEED, SITEMAP
 from tocsin.spec.signals.open_graph import UPDATED
+from tocsin.spec.signals.signal import Signal
 from tocsin.spec.signals.times import MODIFIED
-
-if TYPE_CHECKING:
-    from tocsin.spec.signals.signal import Signal
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
@@ -10,10 +10,6 @@ from hypothesis import strategies as st
 
 from tocsin.spec.signals.fingerprint import ContentChange
 from tocsin.spec.signals.weigh import Weighed, basis_of_declared, in_words, parse_rule, parse_rules, rule_for, weigh
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 SOURCES = {
     "json-ld.modified": "author",

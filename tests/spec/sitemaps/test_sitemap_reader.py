@@ -5,17 +5,13 @@ from __future__ import annotations
 import gzip
 import tracemalloc
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.spec.sitemaps import MOST_LOCATIONS, Location, SitemapKind, SitemapReader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
 PAGES = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,12 +10,9 @@ from tests.spec.suspicion.documents import ASKED, document
 from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.suspicion.kinds import Suspicion, find_suspicion
 from tocsin.spec.suspicion.landing import PLACES
-from tocsin.spec.suspicion.marks import MARKS
+from tocsin.spec.suspicion.marks import MARKS, ProductMark
 from tocsin.spec.suspicion.phrases import PHRASES, fold_words
 from tocsin.spec.words import read_lists, split_phrases
-
-if TYPE_CHECKING:
-    from tocsin.spec.suspicion.marks import ProductMark
 
 _LISTS = read_lists("suspicion")
 _HIDDEN = '<meta name="robots" content="noindex">'

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -9,13 +8,11 @@ from hypothesis import strategies as st
 
 from tests.spec.pages import element, metas, page, state_from, state_of, tokens
 from tocsin.errors import UsageError
+from tocsin.spec.html.document import Meta
 from tocsin.spec.html.page import read_page
 from tocsin.spec.topper.dates import parse_token
 from tocsin.spec.topper.stamp import stamp, stamped_granularity
 from tocsin.spec.topper.state import read_dates, read_state
-
-if TYPE_CHECKING:
-    from tocsin.spec.html.document import Meta
 
 DAY = "2026-11-21"
 XHTML = "application/xhtml+xml"

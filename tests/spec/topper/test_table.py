@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import html
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -24,10 +24,6 @@ from tocsin.spec.topper.table import (
     write_record,
     write_stored,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 URL = "https://example.org/a"

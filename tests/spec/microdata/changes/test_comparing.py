@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -15,12 +15,7 @@ from tests.spec.microdata.making import holding, item, page, pages, text
 from tocsin.spec.microdata.changes.comparing import ItemChange, ItemChanges, compare_items
 from tocsin.spec.microdata.changes.matching import label_of
 from tocsin.spec.microdata.reading.packing import CUT, MOST_ITEMS, SHORTENED, pack, unpack
-from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata, Property, ValueKind
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tocsin.spec.microdata.values import Value
+from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata, Property, Value, ValueKind
 
 
 def copy_of(data: Microdata) -> Microdata:

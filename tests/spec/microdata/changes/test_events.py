@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given
 
 from tests.spec.microdata.making import item, page, pages
+from tocsin.model import JsonObject
 from tocsin.spec.microdata.changes.comparing import compare_items
 from tocsin.spec.microdata.changes.events import MOST_BYTES, MOST_CHANGES, show_changes
 from tocsin.spec.microdata.reading.packing import CUT, SHORTENED
 from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata
-
-if TYPE_CHECKING:
-    from tocsin.model import JsonObject
-
 
 SINCE = "2026-11-20T08:22:04.900Z"
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.spec.microdata.changes.words import count_changes, short_type, tell_changes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 VEVENT = "http://microformats.org/profile/hcalendar#vevent"
 

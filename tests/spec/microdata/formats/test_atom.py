@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
-from typing import TYPE_CHECKING
 
 import feedparser  # type: ignore[import-untyped]  # has no types
 import pytest
@@ -16,11 +15,7 @@ from tests.server.streams.atom_rules import ATOM, broken_rules
 from tocsin.errors import TooComplex
 from tocsin.spec.html.writing import read_markup
 from tocsin.spec.microdata.formats import atom as module
-from tocsin.spec.microdata.formats.atom import Atom, find_articles, to_atom
-
-if TYPE_CHECKING:
-    from tocsin.spec.microdata.formats.atom import Profile
-
+from tocsin.spec.microdata.formats.atom import Atom, Profile, find_articles, to_atom
 
 ADDRESS = "https://garden.example/log/june?page=2"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta, timezone
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import pytest
 from dateutil.rrule import rrulestr  # type: ignore[import-untyped]  # it has no types, and no stubs are pinned here
@@ -17,9 +17,6 @@ from tocsin.spec.microdata.formats.recurrence import fit_rule, read_rule
 from tocsin.spec.microdata.formats.times import When, export_datetime
 from tocsin.spec.microdata.formats.vcard import write_cards
 from tocsin.spec.microdata.values import HCARD, VEVENT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def lines(html: str) -> list[str]:

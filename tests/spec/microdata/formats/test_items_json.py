@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+
+import pytest
 
 from tests.spec.microdata.items_of import read
 from tocsin.spec.microdata.formats import items_json as writing
 from tocsin.spec.microdata.formats.items_json import to_json, to_object
-
-if TYPE_CHECKING:
-    import pytest
-
 
 _BOAT = "http://boats.example/boat"
 

@@ -7,7 +7,7 @@ import logging
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -31,12 +31,7 @@ from tocsin.spec.microdata.formats.rdf_terms import (
     to_literal,
 )
 from tocsin.spec.microdata.reading.items import read_items
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tocsin.spec.microdata.values import Item
-
+from tocsin.spec.microdata.values import Item
 
 ADDRESS = "https://harbour.example/boats/tern.html"
 

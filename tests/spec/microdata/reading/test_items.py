@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,10 +16,7 @@ from tocsin.spec.microdata.formats.items_json import to_json, to_object
 from tocsin.spec.microdata.formats.vcard import find_cards
 from tocsin.spec.microdata.reading import items
 from tocsin.spec.microdata.reading.items import may_hold_items, read_items
-from tocsin.spec.microdata.values import ValueKind
-
-if TYPE_CHECKING:
-    from tocsin.spec.microdata.values import Item, Microdata
+from tocsin.spec.microdata.values import Item, Microdata, ValueKind
 
 
 def test_MD01_itemscope_makes_an_item_whatever_its_value_is() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tracemalloc
 import zlib
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -21,10 +21,6 @@ from tocsin.spec.microdata.formats.items_json import to_json
 from tocsin.spec.microdata.reading.items import read_items
 from tocsin.spec.microdata.reading.packing import CUT, LONGEST, MOST_BYTES, MOST_ITEMS, SHORTENED, pack, unpack
 from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata, Property, ValueKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
