@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-from tocsin.spec.html.whole import parse_whole
+from tocsin.spec.html.whole import Whole, parse_whole
 from tocsin.spec.signals.content import compare_contents, read_content
+from tocsin.spec.signals.fingerprint import Content
 from tocsin.spec.stand_ins import ComparedContents, find_stand_in
-
-if TYPE_CHECKING:
-    from tocsin.spec.html.whole import Whole
-    from tocsin.spec.signals.fingerprint import Content
-    from tocsin.spec.suspicion.kinds import Suspicion
+from tocsin.spec.suspicion.kinds import Suspicion
 
 _TOP = """<header><a href=/>Rose &amp; Spade</a></header>
 <nav><ul><li><a href=/a>Guides</a><li><a href=/b>Plants</a><li><a href=/c>Tools for every season</a></ul></nav>"""

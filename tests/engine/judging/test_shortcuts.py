@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,9 +11,6 @@ from benchmarks.pairs.plan import pairs
 from tocsin.errors import TooComplex
 from tocsin.spec.html.page import read_page
 from tocsin.spec.html.whole import parse_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 TYPE = "text/html"
 PAIRS = list(pairs(7, 24))
