@@ -14,7 +14,7 @@ from tocsin.cli.files import Source, read_source
 from tocsin.cli.formatting import count, json_time, show_time
 from tocsin.cli.session import configuration, is_store_there, now, with_store
 from tocsin.configuration import parse_page_settings
-from tocsin.engine.judging.noise import HEARD_AT, MUTED_AT, muted_keys, muted_signals
+from tocsin.engine.judging.noise import HEARD_AT, MUTED_AT, WINDOW, muted_keys, muted_signals
 from tocsin.engine.visiting.dry_run import DryRun, PageInForce, find_in_force, look
 from tocsin.errors import NotWatched, UsageError
 from tocsin.settings import PageSettings
@@ -111,7 +111,7 @@ def describe_place(place: ListedNoise) -> str:
     if place.standing == "muted-on-host":
         return f"muted on all pages of its host since {show_time(place.since)}"
     if place.standing == "watched":
-        return f"changed in {count(place.changes, 'reading')} in a row; muted after {MUTED_AT}"
+        return f"changed in {place.changes} of the last {WINDOW} checks; muted after {MUTED_AT}"
     quiet = f"; quiet for {place.quiet}, heard again after {HEARD_AT}" if place.quiet else ""
     return f"muted since {show_time(place.since)}{quiet}"
 

@@ -14,10 +14,11 @@ class PageNoise(Struct, frozen=True, gc=False, array_like=True):
 
     key      names it on every page of the host
     what     for people: the name of the signal, or the place with some of its text
-    changes  readings in which it differed from the one before
+    changes  readings in which it differed from the one before: within the last checks until it is muted, then in all
     quiet    readings in a row without a change since then
     since    when it was muted; None if it is not
     at       time of its last change
+    recent   the last checks in which it differed, as bits, the latest one lowest
     """
 
     key: int
@@ -26,6 +27,7 @@ class PageNoise(Struct, frozen=True, gc=False, array_like=True):
     quiet: int = 0
     since: Instant | None = None
     at: Instant = 0
+    recent: int = 0
 
 
 class HostNoise(Struct, frozen=True, gc=False, array_like=True):
@@ -72,6 +74,7 @@ class PageKnowledge(Struct, frozen=True, gc=False, array_like=True):
     flaps     returns to one of them in a row
     pace      None without adaptive checking
     text      digest of its whole text, which need not be read again while equal; 0 if unknown
+    learnt_at time of the reading that noise was last learnt from; 0 while there is none
     """
 
     read_as: str
@@ -82,6 +85,7 @@ class PageKnowledge(Struct, frozen=True, gc=False, array_like=True):
     flaps: int = 0
     pace: ChangePace | None = None
     text: int = 0
+    learnt_at: Instant = 0
 
 
 class SignalContext(Struct, frozen=True, gc=False):

@@ -215,7 +215,10 @@ def test_prose_is_no_place_for_noise() -> None:
 
 
 def test_prose_of_which_only_figures_changed_may_turn_out_to_be_noise() -> None:
-    change = compared(page(), page((*PARAGRAPHS[:2], PARAGRAPHS[2].replace("12,500", "12,900"))))
+    others = tuple(f"{PARAGRAPHS[0]} The {number} day." for number in ("first", "next", "third", "last") * 2)
+    change = compared(
+        page((*PARAGRAPHS, *others)), page((*PARAGRAPHS[:2], PARAGRAPHS[2].replace("12,500", "12,900"), *others))
+    )
 
     assert change.is_change
     assert len(change.places) == 1

@@ -145,15 +145,17 @@ def weigh_signals(
         versions, flaps = _turn(before, content if is_other else before.content, values, muted)
     if flaps > before.flaps:
         weighed = _hear_flapping(weighed, flaps)
+    noise = _learn(before, values, change, now, task.last_checked_at)
     known = PageKnowledge(
         before.read_as,
         values,
         content,
-        _learn(before, values, change, now, task.last_checked_at),
+        noise,
         versions,
         flaps,
         before.pace,
         readings.text or before.text,
+        0 if not noise else before.learnt_at if change is None else now,
     )
     return SignalsResult(
         weighed,
@@ -199,6 +201,7 @@ def _begin(readings: Readings, before: PageKnowledge | None, now: Instant, *, ma
         # A version is named when the next one comes; most pages never need it.
         pace=before.pace if before is not None else None,
         text=readings.text,
+        learnt_at=before.learnt_at if before is not None else 0,
     )
     return SignalsResult(known=known, snapshot=_snapshot(content, now) if may_keep else None)
 
@@ -256,7 +259,7 @@ def _learn(
     if not change.is_change:
         names = [name for name, value in values.items() if before.values.get(name, value) != value]
         places = (*places, *map(signal_place, names))
-    return learn(before.noise, places, now, last)
+    return learn(before, places, now, last)
 
 
 def _speaks_alone(weighed: Weighed) -> bool:

@@ -19,7 +19,7 @@ from msgspec import Struct
 from xxhash import xxh3_64_digest, xxh3_64_intdigest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 
 class Content(Struct, frozen=True, gc=False):
@@ -115,6 +115,8 @@ class Block(NamedTuple):
 
 # A block as it is packed, for few are ever looked at: its digest, its place below its flags, letters, sentences.
 Row: TypeAlias = tuple[int, int, int, bytes]
+# A block that another content does not have, and the digest of the block before it that both have; 0: none.
+Differing: TypeAlias = "tuple[Block, int]"
 
 
 class Beside(NamedTuple):
@@ -236,6 +238,10 @@ _MOST_PLACES: Final = 100
 _SHOWN: Final = 60
 _MOST_TRIED: Final = 50
 _ALIKE: Final = 0.3
+# Blocks of a content of which one may change by itself.
+_MANY: Final = 10
+# A sentence, and who said it.
+_WITH_SIGNATURE: Final = 2
 
 
 def key_of(place: int) -> int:
@@ -252,25 +258,24 @@ def compare(before: bytes, latest: Content, muted: Collection[int]) -> ContentCh
     if isinstance(old, str) or isinstance(new, str):
         why = old if isinstance(old, str) else new
         return ContentChange(is_change=False, noise=(f"the content before cannot be compared: {why}",))
-    gone, come = _differences(old, new)
+    gone_at, come_at = _differences(old, new)
+    gone, come = [block for block, _ in gone_at], [block for block, _ in come_at]
     places, noise = _beside(old, new, latest.beside)
     lines = latest.text.split("\n") if come or gone else []
     digests = {block.digest for block in (*gone, *come)}
     known = {to_block(row): index for index, row in enumerate(new.rows) if row[0] in digests}
-    masks = {block.place for block in gone if block.flags & FIGURES} & {
-        block.place for block in come if block.flags & FIGURES
-    }
-    for block in (*come, *gone):
-        if block.flags & SHORT or block.place in masks:
-            index = known.get(block, -1)
-            bit = lines[index][:_SHOWN] if 0 <= index < len(lines) else ""
-            places.setdefault(key_of(block.place), _what(block, bit))
+    at = _positions(gone_at, come_at)
+    for block, key in _learnable(old, new, gone, come, at).items():
+        index = known.get(block, -1)
+        places.setdefault(key, _what(block, lines[index][:_SHOWN] if 0 <= index < len(lines) else ""))
+    silent: set[int] = set()
     if muted:
-        is_muted = {place for place in {block.place for block in (*gone, *come)} if key_of(place) in muted}
-        noise += [places[key_of(place)] for place in is_muted if key_of(place) in places]
-        gone = [block for block in gone if block.place not in is_muted]
-        come = [block for block in come if block.place not in is_muted]
-    is_moved = not gone and not come and old.order != new.order
+        keys = {block: _keys_of(block, at).intersection(muted) for block in (*gone, *come)}
+        silent = {block.digest for block, found in keys.items() if found}
+        noise += dict.fromkeys(places[key] for found in keys.values() for key in found if key in places)
+        gone = [block for block in gone if not keys[block]]
+        come = [block for block in come if not keys[block]]
+    is_moved = not gone and not come and _order(old, silent) != _order(new, silent)
     if old.level != new.level and (not gone or not come):
         # Only how much of the page counts has changed.
         gone, come = [], []
@@ -297,22 +302,105 @@ def compare(before: bytes, latest: Content, muted: Collection[int]) -> ContentCh
     )
 
 
-def _differences(old: Fingerprint, new: Fingerprint) -> tuple[list[Block], list[Block]]:
+def _differences(old: Fingerprint, new: Fingerprint) -> tuple[list[Differing], list[Differing]]:
     """Return the blocks that are gone and those that are new: that the other one does not have, or has less often."""
     before, after = (Counter([row[0] for row in each.rows]) for each in (old, new))
     return _without(old.rows, before, after), _without(new.rows, after, before)
 
 
-def _without(rows: Sequence[Row], own: Counter[int], others: Counter[int]) -> list[Block]:
+def _without(rows: Sequence[Row], own: Counter[int], others: Counter[int]) -> list[Differing]:
     """Return the blocks that others do not have, or have less often, counted by their digests."""
     left = {digest: others.get(digest, 0) for digest, times in own.items() if times > others.get(digest, 0)}
-    found = []
+    found, anchor = [], 0
     for row in rows if left else ():
         more = left.get(row[0])
+        if more == 0:
+            found.append((to_block(row), anchor))
+            continue
+        anchor = row[0]
         if more:
-            left[row[0]] = more - 1
-        elif more is not None:
-            found.append(to_block(row))
+            left[anchor] = more - 1
+    return found
+
+
+def _keys_of(block: Block, at: Mapping[Block, int]) -> set[int]:
+    """Return the keys by which a block that differs may be muted; a sentence of prose only by its position."""
+    keys = {at[block]} if block in at else set()
+    return keys if block.flags & ORDERED else {key_of(block.place), *keys}
+
+
+def _order(read: Fingerprint, silent: Collection[int]) -> list[int]:
+    return [digest for digest in read.order if digest not in silent] if silent else read.order
+
+
+def _positions(gone: Sequence[Differing], come: Sequence[Differing]) -> dict[Block, int]:
+    """Return the keys of blocks that were replaced in their position: between the same blocks as the ones before.
+
+    Unlike the key of a place, this one needs neither the words of a block nor those of its class.
+    """
+    runs: dict[int, tuple[list[Block], list[Block]]] = {}
+    for side, blocks in enumerate((gone, come)):
+        for block, anchor in blocks:
+            runs.setdefault(anchor, ([], []))[side].append(block)
+    found: dict[Block, int] = {}
+    for anchor, (was, now) in runs.items():
+        run = (*was, *now)
+        # A heading is one of a teaser, and a row of a table one that is a fact, unless it is replaced alone.
+        is_box = len(was) == len(now) and (len(was) == 1 or not any(block.flags & (HEADING | CELL) for block in run))
+        has_sentences = not all(block.flags & SHORT for block in run)
+        if is_box and (not has_sentences or (_is_quotation(was) and _is_quotation(now))):
+            found |= {block: _position(anchor, is_sentence=not block.flags & SHORT) for block in run}
+    return found
+
+
+def _is_quotation(run: Sequence[Block]) -> bool:
+    """Return whether a run is one sentence, alone or with its signature, and no teaser, which has a link."""
+    # A link with a figure in it may be a line with a clock.
+    is_teaser = any(block.flags & LINKED and not block.flags & FIGURES for block in run)
+    sentences = sum(not block.flags & (SHORT | HEADING | CELL) for block in run)
+    return len(run) <= _WITH_SIGNATURE and sentences == 1 and not is_teaser
+
+
+def _position(anchor: int, *, is_sentence: bool) -> int:
+    return xxh3_64_intdigest(anchor.to_bytes(4, "little"), 1 + is_sentence) >> 1 or 1
+
+
+def _learnable(
+    old: Fingerprint, new: Fingerprint, gone: Sequence[Block], come: Sequence[Block], at: Mapping[Block, int]
+) -> dict[Block, int]:
+    """Return the keys by which differing blocks may turn out to be noise.
+
+    at  keys of those that were replaced in their position
+    """
+    masks = {block.place for block in gone if block.flags & FIGURES} & {
+        block.place for block in come if block.flags & FIGURES
+    }
+    found: dict[Block, int] = {}
+    key: int | None
+    differing = (*come, *gone)
+    crowds = Counter(row[1] & _PLACES for read in (old, new) for row in read.rows) if differing else Counter()
+    changed = Counter(block.place for block in differing)
+    # An edit of a sentence tells nothing of noise, unless it is the only one among many that differs.
+    is_alone = (
+        len(new.rows) >= _MANY
+        and sum(not block.flags & SHORT for block in gone) == 1
+        and len(differing) <= 2 * _WITH_SIGNATURE
+    )
+    for block in differing:
+        position = at.get(block)
+        if block.flags & SHORT:
+            # Of a list that got some new entries, the other entries are no noise.
+            is_mostly = 2 * changed[block.place] >= crowds[block.place]
+            if block.flags & FIGURES:
+                key = key_of(block.place) if position is None or block.flags & CELL else position
+            else:
+                key = key_of(block.place) if is_mostly else position
+        elif position is not None and is_alone:
+            key = position
+        else:
+            key = key_of(block.place) if block.place in masks and not block.flags & ORDERED else None
+        if key is not None:
+            found[block] = key
     return found
 
 
@@ -383,9 +471,24 @@ def digest_of(fingerprint: bytes, muted: Collection[int]) -> int:
     if muted:
         places = [(row, to_block(row).place) for row in read.rows]
         read = read._replace(rows=[row for row, place in places if not place or key_of(place) not in muted])
+        read = read._replace(rows=_without_positions(read.rows, muted))
     named = [row[0].to_bytes(4, "little") for row in read.rows]
     ordered = [digest.to_bytes(4, "little") for digest in read.order]
     return xxh3_64_intdigest(b"".join(sorted(named)) + b"|" + b"".join(ordered), read.rest) >> 1
+
+
+def _without_positions(rows: Sequence[Row], muted: Collection[int]) -> list[Row]:
+    """Leave out the blocks in muted positions, each behind the one that it was always found behind."""
+    kept: list[Row] = []
+    anchor: int | None = 0
+    for row in rows:
+        is_sentence = not row[1] >> _FLAGS & SHORT
+        if anchor is not None and _position(anchor, is_sentence=is_sentence) in muted:
+            anchor = None
+        else:
+            kept.append(row)
+            anchor = row[0]
+    return kept
 
 
 def resemblance(a: bytes, b: bytes) -> float:
@@ -394,4 +497,5 @@ def resemblance(a: bytes, b: bytes) -> float:
     if isinstance(old, str) or isinstance(new, str):
         return float(a == b)
     letters = old.letters + new.letters
-    return 1 - min(1.0, _differing(*_differences(old, new)) / letters) if letters else 1.0
+    gone, come = ([block for block, _ in blocks] for blocks in _differences(old, new))
+    return 1 - min(1.0, _differing(gone, come) / letters) if letters else 1.0
