@@ -302,6 +302,41 @@ def test_one_name_in_two_forms_of_Unicode_is_one_group(installation: Installatio
     assert {page_of(installation, url)["group"] for url in (A, B)} == {"caf\u00e9"}
 
 
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        (("list",), [A]),
+        (("set", "--every", "6h"), [1]),
+        (("set", "--unset", "every"), [1]),
+        (("remove", "--dry-run"), [1]),
+    ],
+)
+def test_a_group_is_found_by_its_name_in_any_form_of_Unicode(
+    installation: Installation, command: tuple[str, ...], found: list[object]
+) -> None:
+    add(installation, "--group", "caf\u00e9", A)
+    add(installation, B)
+
+    answer = installation.call("watch", *command, "--group", "cafe\u0301")
+
+    assert answer.status == 0
+    assert [record.get("url") or record.get("pages") for record in answer.records] == found
+
+
+@pytest.mark.parametrize("command", [("list",), ("set", "--pause"), ("remove", "--yes"), ("export",)])
+@pytest.mark.parametrize(("name", "mend"), [("newz", "did you mean news?"), ("nosuch", "groups are: main, news")])
+def test_a_group_that_is_not_there_is_an_error_with_names_of_groups(
+    installation: Installation, command: tuple[str, ...], name: str, mend: str
+) -> None:
+    add(installation, "--group", "news", A)
+
+    answer = installation.call("watch", *command, "--group", name)
+
+    assert (answer.status, answer.records) == (2, [])
+    assert f"group {name}: no such group; {mend}" in answer.err
+    assert urls_of(installation) == [A]
+
+
 def test_a_list_with_such_a_group_is_taken_but_for_those_lines(installation: Installation) -> None:
     add(installation, "--group", "News", A)
     file = installation.write("pages.csv", f"url,group\n{B},NEWS\n{B}c,other\n{B}d,Other\n{B}e,News\n")

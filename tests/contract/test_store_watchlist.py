@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, Desk, new_page
+from tocsin.adapters.stores.sql.values import HOUR_US, spread_at, window_us
 from tocsin.errors import NotWatched
 from tocsin.model import Instruction, PageFilter
 
@@ -154,6 +155,37 @@ async def test_a_longer_interval_brings_no_check_forward(desk: Desk) -> None:
     await edit(desk, *watched, settings={"every": "7d"})
 
     assert {url: (await desk.page(url)).next_at for url in watched} == due
+
+
+@pytest.mark.parametrize(
+    ("settings", "unset"),
+    [({"cron": "0 6 * * *"}, ["every"]), ({}, ["every"]), ({}, ["cron"]), ({"mode": "auto"}, [])],
+    ids=["cron", "every-unset", "cron-unset", "mode"],
+)
+async def test_after_an_edit_whose_interval_only_a_check_knows_one_check_comes_soon(
+    desk: Desk, settings: dict[str, Any], unset: list[str]
+) -> None:
+    """The store knows no configuration, and no time zone: the check plans the next one by the settings in force."""
+    await desk.watch(A, B)
+    for url, due in ((A, NOW + DAY), (B, NOW)):
+        await desk.check(url, next_at=due)
+    page_id = (await desk.page(A)).id
+
+    await edit(desk, A, B, settings=settings, unset=unset)
+
+    page, other = await desk.page(A), await desk.page(B)
+    assert (page.next_at, page.next_why) == (spread_at(page_id, NOW, window_us(2)), "its schedule was changed")
+    assert other.next_at == NOW
+
+
+async def test_the_checks_that_such_an_edit_brings_are_spread_by_all_that_it_is_for(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.check(A, next_at=NOW + DAY)
+
+    await edit(desk, A, unset=["every"], of=1_000_000)
+
+    page = await desk.page(A)
+    assert page.next_at == spread_at(page.id, NOW, HOUR_US)
 
 
 async def test_after_a_shorter_interval_no_check_comes_later_than_it_allows(desk: Desk) -> None:

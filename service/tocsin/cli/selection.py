@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from tocsin.errors import NotWatched
+from tocsin.lists.pages import find_group
 from tocsin.model import CheckOutcome
 from tocsin.spec.html.urls import watch_url
 
@@ -61,6 +62,13 @@ async def select(store: Store, urls: Sequence[str], which: PageFilter) -> Select
         return Selection(ids, which, 0, len(ids))
     last_id = await store.last_page_id()
     return Selection(None, which, last_id, await store.count_pages(which))
+
+
+async def demand_group(store: Store, name: str | None) -> str | None:
+    """Return the name of a group as the store has it; raises UsageError for a group that is not there."""
+    if name is None:
+        return None
+    return find_group(name, (known for known, _ in (await store.overrides())[1].values()))
 
 
 async def pages_named(store: Store, texts: Sequence[str]) -> list[PageRow]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Final
 from unicodedata import normalize
 
@@ -12,6 +13,8 @@ from tocsin.spec.html.urls import WatchedUrl
 from tocsin.spec.topper.table import check_text
 
 _LONGEST_GROUP: Final = 63
+# Groups that an error names.
+_MOST_NAMED: Final = 5
 
 
 def check_group(name: str) -> str:
@@ -42,6 +45,22 @@ class GroupNames:
 
 def _folded(name: str) -> str:
     return normalize("NFC", name).casefold()
+
+
+def find_group(name: str, known: Iterable[str]) -> str:
+    """Return the known group with this name, in any form of Unicode.
+
+    Raises UsageError, which names groups with a similar name, else the first ones.
+    """
+    composed = {normalize("NFC", each): each for each in known}
+    wanted = normalize("NFC", name).strip()
+    if wanted in composed:
+        return composed[wanted]
+    if close := get_close_matches(wanted, composed, n=_MOST_NAMED):
+        raise UsageError(f"group {wanted[:80]}: no such group; did you mean {' or '.join(close)}?")
+    few = sorted(composed)[:_MOST_NAMED]
+    more = f" and {len(composed) - len(few)} more" if len(composed) > len(few) else ""
+    raise UsageError(f"group {wanted[:80]}: no such group; groups are: {', '.join(few)}{more}")
 
 
 def check_words(text: str | None) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import pytest
 
 from tests.server.api.talk import Api
@@ -35,6 +37,14 @@ async def test_T54_a_group_is_set_for_all_its_pages(api: Api) -> None:
 
     assert told == {"name": "news", "pages": 1, "settings": {"mode": "auto", "tell": "major"}}
     assert (await api.get("/pages/1"))["mode_from"] == "group"
+
+
+async def test_a_group_is_found_by_its_name_in_any_form_of_Unicode(api: Api) -> None:
+    composed, apart = "caf\u00e9", quote("cafe\u0301")
+    await api.add(A, group=composed)
+
+    assert (await api.get(f"/groups/{apart}"))["name"] == composed
+    assert [page["group"] for page in (await api.get(f"/pages?group={apart}"))["items"]] == [composed]
 
 
 async def test_a_group_without_pages_is_removed_and_no_other(api: Api) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import click
+from msgspec import structs
 
 from tocsin.cli import output
 from tocsin.cli.formatting import count, show_time
-from tocsin.cli.selection import BATCH, why_disallowed
+from tocsin.cli.selection import BATCH, demand_group, why_disallowed
 from tocsin.cli.session import configuration, with_store
 from tocsin.cli.watch.editing import add, clear, remove, set_
 from tocsin.cli.watch.exchange import export, import_
@@ -64,6 +65,7 @@ async def _print_list(store: Store, which: PageFilter, *, base: str, limit: int 
     """Print page by page to a program, one table to a person; memory stays flat in the first case."""
     kept: list[PageRow] = []
     after, printed = 0, 0
+    which = structs.replace(which, group=await demand_group(store, which.group))
     modes = Modes(base, *await store.overrides())
     while (limit is None or printed < limit) and (pages := await store.pages(which, after_id=after, limit=BATCH)):
         after = pages[-1].id

@@ -6,14 +6,14 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from tocsin.cli import output
 from tocsin.cli.arguments import careful, confirm, removal
 from tocsin.cli.check import check_pages, print_declared, print_report
 from tocsin.cli.formatting import count
 from tocsin.cli.output import steps
-from tocsin.cli.selection import pages_named, select
+from tocsin.cli.selection import demand_group, pages_named, select
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.configuration import all_unset, check_page_keys, mask, parse_page_settings
 from tocsin.configuration.convert import PAGE_KEYS
@@ -297,8 +297,7 @@ def set_(
 
 async def _count(store: Store, urls: Sequence[str], group: str | None) -> int:
     """Count the pages that are meant."""
-    await _demand_group(store, group)
-    return (await select(store, urls, PageFilter(group=group))).pages
+    return (await select(store, urls, PageFilter(group=await demand_group(store, group)))).pages
 
 
 def _keys_of(ctx: click.Context, unset: Sequence[str], urls: Sequence[str], group: str | None) -> tuple[str, ...]:
@@ -319,21 +318,14 @@ async def _held(store: Store, urls: Sequence[str], group: str | None) -> set[str
     """Return the keys that are set for these pages, for the group, or for all pages."""
     if urls:
         return {key for page in await pages_named(store, urls) for key in page.settings}
+    group = await demand_group(store, group)
     for_all, groups = await store.overrides()
     return set(for_all) if group is None else {key for name, own in groups.values() if name == group for key in own}
 
 
-async def _demand_group(store: Store, group: str | None) -> None:
-    if group is None:
-        return
-    groups = sorted(name for name, _ in (await store.overrides())[1].values())
-    if group not in groups:
-        raise UsageError(f"group {group}: no such group; groups are: {', '.join(groups)}")
-
-
 async def _set(store: Store, urls: Sequence[str], group: str | None, edit: OwnEdit) -> int:
     """Change pages, or a group; returns how many pages were changed themselves, or inherit the change."""
-    await _demand_group(store, group)
+    group = await demand_group(store, group)
     selection = await select(store, urls, PageFilter(group=group))
     if urls:
         return await _edit(store, selection, edit)
@@ -390,8 +382,13 @@ def remove(
     conditions = PageFilter(group=group, host=host, matching=matching)
     if bool(urls) == (conditions != PageFilter()):
         raise UsageError("name the pages to remove, or give --group, --host or --matching, but not both")
-    selection = with_store(ctx, lambda store: select(store, urls, conditions))
+    selection = with_store(ctx, lambda store: _select(store, urls, conditions))
     _remove(ctx, selection, dry_run=dry_run, yes=yes)
+
+
+async def _select(store: Store, urls: Sequence[str], conditions: PageFilter) -> Selection:
+    group = await demand_group(store, conditions.group)
+    return await select(store, urls, structs.replace(conditions, group=group))
 
 
 @click.command("clear", epilog="Example: tocsin watch clear --dry-run")

@@ -13,7 +13,7 @@ from tocsin.cli import output
 from tocsin.cli.files import opened_source, opened_target
 from tocsin.cli.formatting import count
 from tocsin.cli.output import progress, steps
-from tocsin.cli.selection import BATCH, batches
+from tocsin.cli.selection import BATCH, batches, demand_group
 from tocsin.cli.session import configuration, is_store_there, now, with_store
 from tocsin.cli.watch.sitemaps import SitemapImport, fetch_lists, is_robots_txt, is_url
 from tocsin.errors import StoreOutdated, UsageError
@@ -216,6 +216,7 @@ def export(ctx: click.Context, kind: str, group: str | None, target: str | None,
 
 
 async def _write_list(store: Store, writer: ListWriter, stream: IO[bytes], *, group: str | None, by_group: bool) -> int:
+    group = await demand_group(store, group)
     total = await store.count_pages(PageFilter(group=group))
     groups = [name for name, _, _ in await store.groups() if group in (None, name)] if by_group else [group]
     stream.write(writer.begin().encode())

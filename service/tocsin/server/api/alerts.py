@@ -26,6 +26,7 @@ from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.api.jobs import LATER, finished
 from tocsin.server.api.operations import (
+    GroupFilter,
     GroupName,
     Input,
     NumberInPath,
@@ -60,7 +61,7 @@ class AlertList(PartOf):
     unseen: Annotated[bool, Field(description="not marked as seen yet")] = False
     outcome: Annotated[Literal["major", "minor"] | None, Field(description="with unseen: of the change")] = None
     kind: Annotated[str | None, Field(pattern=r"^[a-z-]{1,40}$", examples=["changed", "unreachable"])] = None
-    group: Annotated[str | None, Field(min_length=1, max_length=63)] = None
+    group: GroupFilter | None = None
     page: Annotated[str | None, Field(pattern=r"^[1-9][0-9]{0,17}$", description="only of this page")] = None
     dead: Annotated[bool, Field(description="given up for at least one channel")] = False
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from types import UnionType
 from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
+from unicodedata import normalize
 
 import msgspec
 from fastapi import APIRouter, Depends, Header, Path, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse
 
 from tocsin.model.records.fields import Record, to_json
@@ -29,7 +30,12 @@ _ULID: Final = r"^[0-9A-HJKMNP-TV-Z]{26}$"
 
 IdInBody = Annotated[str, Field(pattern=_ID, examples=["42"])]
 UlidInBody = Annotated[str, Field(pattern=_ULID, examples=["01KAKQ4ZC8N2V3J5R7T9WXYZ00"])]
-GroupName = Annotated[str, Field(min_length=1, max_length=63, pattern=r"^[^\x00-\x1f\x7f]+$", examples=["news"])]
+# Names are stored composed; a client may send them in another form of Unicode.
+COMPOSED: Final = AfterValidator(partial(normalize, "NFC"))
+GroupName = Annotated[
+    str, Field(min_length=1, max_length=63, pattern=r"^[^\x00-\x1f\x7f]+$", examples=["news"]), COMPOSED
+]
+GroupFilter = Annotated[str, Field(min_length=1, max_length=63), COMPOSED]
 Words = Annotated[str, Field(min_length=1, max_length=253, examples=["watched for the tender"])]
 Url = Annotated[str, Field(min_length=1, max_length=8192, examples=["https://example.org/news"])]
 

@@ -27,6 +27,7 @@ from tocsin.server.actions import (
 )
 from tocsin.server.api.jobs import started
 from tocsin.server.api.operations import (
+    GroupFilter,
     GroupName,
     IdInBody,
     IfMatch,
@@ -62,7 +63,7 @@ class PageList(PartOf):
     """Which pages to list."""
 
     view: Annotated[View | None, Field(description="one of the lists; goes with group, and with nothing else")] = None
-    group: Annotated[str | None, Field(min_length=1, max_length=63)] = None
+    group: GroupFilter | None = None
     host: Annotated[str | None, Field(min_length=1, max_length=253, description="only this host; not combinable")] = (
         None
     )

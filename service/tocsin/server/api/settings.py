@@ -14,7 +14,7 @@ from tocsin.model.records.fields import Part
 from tocsin.model.records.service import PageGroup, Setting, SettingsForAll, group_of
 from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act, edit_defaults, remove_group, revision_of
-from tocsin.server.api.operations import IfMatch, Input, make_router, problems, revision_wanted, tag
+from tocsin.server.api.operations import COMPOSED, IfMatch, Input, make_router, problems, revision_wanted, tag
 from tocsin.server.decisions import missing
 from tocsin.server.jobs import Work
 from tocsin.server.parts import Given, Parts
@@ -23,7 +23,7 @@ from tocsin.settings import PageSettings
 router = make_router("groups")
 service_routes = make_router("service")
 
-Name = Annotated[str, Path(min_length=1, max_length=63, description="of the group", examples=["main"])]
+Name = Annotated[str, Path(min_length=1, max_length=63, description="of the group", examples=["main"]), COMPOSED]
 
 # The key of a page setting. A key of another version that is set can be named, too; other unknown ones are refused.
 SettingKey = Annotated[str, Field(max_length=64, json_schema_extra={"enum": list(PageSettings.__struct_fields__)})]

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Annotated, Final, Literal
+from unicodedata import normalize
 
 from fastapi import APIRouter, Depends, Header, Query, Request
 from msgspec import Struct
@@ -177,7 +178,7 @@ async def events(
     type           the same by event type: "tocsin.page.changed.v1", also without `tocsin.` and `.v1`
     live           counters for web pages, unnumbered, at most one event a second: with the alerts, or alone
     """
-    wanted = AlertSelection(_types(kind, full), group, page, outcome)
+    wanted = AlertSelection(_types(kind, full), normalize("NFC", group) if group else None, page, outcome)
     position = None if live == "only" else await _position(shared.tail, last_event_id, after, begin)
     return Following(parts, shared, caller, wanted, position, has_counters=live != "no")
 
