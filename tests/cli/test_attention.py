@@ -112,21 +112,6 @@ async def test_an_answer_that_cannot_be_meant_is_refused(
     assert word in answer.err
 
 
-@pytest.mark.usefixtures("origin")
-async def test_a_rule_that_is_not_there_cannot_be_lifted(installation: Installation) -> None:
-    assert (await call(installation, "attention", "lift", "5")).status == 2
-
-
-async def test_a_question_that_is_over_cannot_be_answered(installation: Installation, origin: Origin) -> None:
-    origin.pages["/gone"] = origin.pages["/lost"] = Page("<title>x</title>")
-    await call(installation, "attention", "answer", "1", "never")
-
-    answer = await call(installation, "attention", "answer", "1", "again")
-
-    assert answer.status == 2
-    assert "question 1: closed" in answer.err
-
-
 @pytest.mark.parametrize("number", ["0", "abc", "1e3", "99999999999999999999999", "9223372036854775808", "\u0663"])
 def test_what_is_no_number_of_a_question_is_refused_in_words(installation: Installation, number: str) -> None:
     installation.call("watch", "add", "--no-check", "https://example.org/a")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import subprocess
 from collections.abc import AsyncIterator
 
@@ -79,16 +78,6 @@ def test_a_check_that_came_second_is_told_as_the_first_whatever_it_was_answered(
     assert told == CheckReport("u", "first", rule="T40", basis="declared", declares=("topper-major",))
 
 
-@pytest.mark.usefixtures("service")
-async def test_a_check_beside_a_service_is_done_by_it(installation: Installation, origin: Origin) -> None:
-    await call(installation, "watch", "add", origin.url("/a"))
-    origin.pages["/a"] = Page('<!doctype html><title>x</title><meta name="topper-major" content="2026-02-03">')
-
-    answer = await call(installation, "check", origin.url("/a"))
-
-    assert [record["outcome"] for record in answer.records] == ["major"]
-
-
 async def test_what_needs_the_store_alone_names_the_service_that_holds_it(
     installation: Installation, service: subprocess.Popen[bytes]
 ) -> None:
@@ -99,33 +88,3 @@ async def test_what_needs_the_store_alone_names_the_service_that_holds_it(
 
     assert (migrate.status, take.status) == (3, 3)
     assert f"process {service.pid}" in migrate.err
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_service_ends_with_0_on_either_signal(service: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    service.send_signal(number)
-
-    _, said = await asyncio.to_thread(service.communicate)
-    assert service.returncode == 0, said.decode()
-
-
-async def test_a_bad_configuration_leaves_the_old_one_in_force(
-    installation: Installation, service: subprocess.Popen[bytes]
-) -> None:
-    installation.configure("[fetch]\nin_flght = 3\n")
-
-    service.send_signal(signal.SIGHUP)
-
-    line = await until(service, b"configuration.refused")
-    assert b"the nearest known key is fetch.in_flight" in line
-
-
-async def test_a_configuration_that_needs_a_restart_is_named(
-    installation: Installation, service: subprocess.Popen[bytes]
-) -> None:
-    installation.configure("[fetch]\nin_flight = 3\n")
-
-    service.send_signal(signal.SIGHUP)
-
-    line = await until(service, b"configuration.read")
-    assert b"fetch.in_flight" in line

@@ -149,19 +149,6 @@ async def test_a_page_is_added_paused_and_resumed_by_keyboard_and_without_script
         await page.get_by_text("Deleted weather.example/forecast.").wait_for()
 
 
-async def test_two_states_are_picked_and_compared_without_script(living: Living, browser: Browser) -> None:
-    async with Window.on(browser, living.url, java_script_enabled=False) as window:
-        page = window.page
-        await window.go(f"/pages/{await id_of(living, STANDARD)}")
-        await page.get_by_label("older").last.check()
-        await page.get_by_role("button", name="Compare these two").click()
-
-        changed = await page.locator(".fields tr.changed").filter(has_text="topper-major").inner_text()
-
-    assert "2026-08-03" in changed
-    assert "2026-11-16" in changed
-
-
 async def test_all_pages_shown_are_chosen_with_one_box(living: Living, browser: Browser) -> None:
     async with Window.on(browser, living.url) as window:
         await window.go("/?q=harbour.example&by=host")

@@ -104,22 +104,6 @@ async def test_all_of_these_can_be_reached_and_seen_by_keyboard(living: Living, 
             assert sum(place["tag"] in ("A", "BUTTON") for place in places) >= there
 
 
-async def test_changes_are_marked_as_seen_and_back_without_script(living: Living, browser: Browser) -> None:
-    async with Window.on(browser, living.url, java_script_enabled=False) as window:
-        page = window.page
-        await window.go("/changes")
-        before = await page.locator(".change").count()
-        await page.locator(".change input[type=checkbox]").first.check()
-        await page.locator(".change input[type=checkbox]").nth(1).check()
-        await page.get_by_role("button", name="Mark selected as seen").click()
-
-        assert "2 alerts marked as seen." in await page.inner_text("#told")
-        await page.get_by_role("button", name="Undo").click()
-
-        assert "2 alerts marked as unseen." in await page.inner_text("#told")
-        assert await page.locator(".change").count() == before
-
-
 async def test_T60_a_question_is_answered_and_the_rule_lifted_without_script(living: Living, browser: Browser) -> None:
     async with Window.on(browser, living.url, java_script_enabled=False) as window:
         page = window.page
@@ -130,30 +114,6 @@ async def test_T60_a_question_is_answered_and_the_rule_lifted_without_script(liv
         await page.get_by_role("link", name="See standing answers").click()
         await page.locator("tr", has_text="closed.example").get_by_role("button", name="Remove").click()
         assert "removed" in await page.inner_text("#told")
-
-
-async def test_T52_checking_is_switched_off_and_on_again_without_script(living: Living, browser: Browser) -> None:
-    async with Window.on(browser, living.url, java_script_enabled=False) as window:
-        page = window.page
-        await window.go("/settings")
-        await page.get_by_role("button", name="Check nothing").click()
-
-        assert "check nothing" in await page.inner_text("#told")
-        await page.get_by_role("button", name="Undo").click()
-        assert await page.locator("button[aria-pressed=true]").inner_text() == "Check every page"
-
-
-async def test_a_refused_setting_says_why_beside_it_and_keeps_what_was_typed(living: Living, browser: Browser) -> None:
-    async with Window.on(browser, living.url, java_script_enabled=False) as window:
-        page = window.page
-        await window.go("/settings")
-        await page.get_by_label("Interval", exact=True).fill("now and then")
-        await page.get_by_label("Retries").fill("4")
-        await page.get_by_role("button", name="Save").click()
-
-        assert await page.get_by_label("Interval", exact=True).input_value() == "now and then"
-        assert await page.get_by_label("Retries").input_value() == "4"
-        assert "such as" in await page.inner_text("#h-every")
 
 
 async def test_a_change_that_is_found_appears_by_itself(living: Living, browser: Browser) -> None:

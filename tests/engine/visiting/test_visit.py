@@ -61,52 +61,25 @@ async def test_T58_a_page_that_fails_is_tried_twice_more_after_growing_pauses() 
     assert 2 <= second <= 6
 
 
-async def test_T58_the_tries_end_when_the_page_is_received() -> None:
-    site = Setting()
-    site.web.on(URL, DOWN, answer(URL, BODY))
+@pytest.mark.parametrize(
+    ("settings", "status", "asked"),
+    [
+        ({"tries": 5, "hold": timedelta(hours=1)}, 503, 6),
+        ({}, 404, 1),
+        ({"retry_refused": True}, 404, 3),
+    ],
+)
+async def test_T58_the_users_settings_say_how_often_a_page_is_tried(
+    settings: dict[str, Any], status: int, asked: int
+) -> None:
+    site = Setting(**settings)
+    site.web.page(URL, "", status=status)
 
     result = await site.visit()
 
-    assert (result.report.outcome, result.report.attempts) == ("first", 2)
-    assert result.failure is None
-
-
-async def test_T58_the_number_of_further_tries_is_the_users() -> None:
-    site = Setting(tries=5, hold=timedelta(hours=1))
-    site.web.on(URL, DOWN)
-
-    await site.visit()
-
-    assert site.web.asked(URL) == 6
-
-
-async def test_a_complete_answer_that_is_not_the_page_is_not_tried_again() -> None:
-    site = Setting()
-    site.web.page(URL, "", status=404)
-
-    result = await site.visit()
-
-    assert site.web.asked(URL) == 1
+    assert site.web.asked(URL) == asked
     assert result.failure is not None
-    assert result.failure.cause == "status 404"
-
-
-async def test_a_setting_tries_refused_answers_again_too() -> None:
-    site = Setting(retry_refused=True)
-    site.web.page(URL, "", status=404)
-
-    await site.visit()
-
-    assert site.web.asked(URL) == 3
-
-
-async def test_a_pause_is_never_shorter_than_the_servers_retry_after() -> None:
-    site = Setting(hold=timedelta(minutes=5))
-    site.web.page(URL, "", status=503, headers=[("retry-after", "60")])
-
-    await site.visit()
-
-    assert all(pause >= 60 for pause in site.clock.slept[:1])
+    assert result.failure.cause == f"status {status}"
 
 
 async def test_a_retry_after_longer_than_the_hold_defers_the_remaining_tries() -> None:
