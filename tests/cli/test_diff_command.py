@@ -98,7 +98,7 @@ async def test_one_text_alone_is_nothing_to_compare(installation: Installation) 
     answer = await call(installation, "diff", url)
 
     assert (answer.status, answer.out) == (1, "")
-    assert "only one text is stored" in answer.err
+    assert "a second is stored when the text changes" in answer.err
     assert len((await call(installation, "diff", url, "--list")).records) == 1
 
 

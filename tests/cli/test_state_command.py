@@ -123,7 +123,7 @@ def test_a_person_is_shown_a_table(tmp_path: Path) -> None:
     assert status == 0
     assert "a.html (utf-8)" in shown
     assert "2014-02 true" in shown
-    assert "The page asks for awareness." in shown
+    assert "It declares that its readers are to be alerted of changes" in shown
     assert "Problem: not valid UTF-8 from byte 102 on" in shown
 
 

@@ -237,7 +237,7 @@ async def test_why_a_page_was_not_asked_for_is_told_once_and_truly(installation:
         await asyncio.to_thread(installation.call, "watch", "set", url, "--mode", "off")
         _, off = await asyncio.to_thread(typed, installation, "--config", config, "check", url)
 
-    assert "not fetched: checked within 5m" in soon
+    assert "not fetched: received less than 5m ago (min_gap)" in soon
     assert "not fetched: it is off" in off
     assert "problem:" not in soon + off
     assert "it is off" not in soon

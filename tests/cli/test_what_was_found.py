@@ -78,3 +78,11 @@ def test_a_comparison_of_two_pages_says_that_it_looks_at_no_text(tmp_path: Path)
     _, text = on_terminal("compare", "old.html", "new.html", cwd=tmp_path)
 
     assert "tocsin diff OLD NEW" in text
+
+
+async def test_adding_a_page_tells_once_that_it_declares_no_dates(installation: Installation) -> None:
+    async with Origin() as site:
+        site.pages["/silent"] = Page("<!doctype html><title>Bridge</title><p>It is planned.")
+        text = await shown(installation, "watch", "add", site.url("/silent"))
+
+    assert text.count("no change dates") == 1

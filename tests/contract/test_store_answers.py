@@ -66,7 +66,7 @@ async def test_again_at_a_time_waits_for_it(desk: Desk) -> None:
     await answer(desk, Instruction("again", at=NOW + HOUR))
 
     page = await desk.page(A)
-    assert (page.next_at, page.next_why) == (NOW + HOUR, "held: again at the time that was set")
+    assert (page.next_at, page.next_why) == (NOW + HOUR, "held: tried again at the time of the answer")
 
 
 async def test_again_is_used_up_and_a_failure_after_it_is_a_new_question(desk: Desk) -> None:

@@ -212,7 +212,7 @@ async def test_an_answer_that_was_interrupted_goes_on_when_it_is_given_again(des
 
     pages = await desk.store.pages(PageFilter(), limit=MANY)
     whys = {page.next_why for page in pages}
-    assert whys == {"again": {"held: again at once"}, "never": {"never (standing answer 1)"}, "drop": set()}[kind]
+    assert whys == {"again": {"held: tried again at once"}, "never": {"never (standing answer 1)"}, "drop": set()}[kind]
     assert len(await desk.store.standing_answers()) == (kind == "never")
 
 

@@ -59,11 +59,13 @@ def check_pages(
     on_report: Callable[[CheckReport], None],
     request_id: int | None = None,
     total: int | None = None,
+    names_silent: bool = False,
 ) -> int:
     """Check these pages now (all that are watched: None), with a progress bar; returns the exit status.
 
     request_id  a request in the store that wants them already
     total       how many these are, where they are not named
+    names_silent  the caller tells a person which pages declare no change dates, so that their number is not told
     What was done is committed when the user interrupts it.
     """
     from tocsin.app.executing import execute  # noqa: PLC0415 - commands that check nothing need no engine
@@ -76,7 +78,7 @@ def check_pages(
             on_report(report)
 
         summary = execute(check(settings, page_ids=page_ids, request_id=request_id, on_report=told))
-    return conclude(summary)
+    return conclude(summary, names_silent=names_silent)
 
 
 class ReportPrinter:
@@ -99,11 +101,11 @@ class ReportPrinter:
             output.say(f"{outcome:<12} {count(pages, 'page')}")
 
 
-def conclude(summary: CheckSummary) -> int:
+def conclude(summary: CheckSummary, *, names_silent: bool = False) -> int:
     """Say on stderr what the user should know of the whole, and return the exit status."""
     if summary.not_modified and not output.is_json():
         output.note(f"{summary.not_modified:,} not modified, {show_bytes(summary.saved_bytes)} saved")
-    if summary.silent:
+    if summary.silent and (output.is_json() or not names_silent):
         declare = "declares" if summary.silent == 1 else "declare"
         output.note(
             f"{count(summary.silent, 'page')} {declare} no change dates; changes of content are reported as inferred"

@@ -308,7 +308,7 @@ def _why_none(ctx: click.Context, found: Kept) -> str:
     if rows and per_page == 1:
         return "only its latest text is stored: snapshots.per_page is 1; set it to 2 or more"
     if rows:
-        return f"only one text is stored, of {show_time(rows[0].at)}; it has not changed since; see --list"
+        return f"one text is stored, of {show_time(rows[0].at)}; a second is stored when the text changes"
     if page.stored_at is None:
         return "no state of it is stored yet; check it with: tocsin check URL"
     return (

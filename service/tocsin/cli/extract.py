@@ -307,8 +307,8 @@ def _print_robots(name: str, records: Iterable[Record]) -> None:
     for record in records:
         index = "may" if record["index"] else "may not"
         follow = "may" if record["follow"] else "may not"
-        said = ", ".join(record["terms"]) or "nothing"
-        output.say(f"{name}: its text {index} be indexed, its links {follow} be followed; it declares: {said}")
+        said = f"it declares: {', '.join(record['terms'])}" if record["terms"] else "it has no directives for robots"
+        output.say(f"{name}: its text {index} be indexed, its links {follow} be followed; {said}")
 
 
 def _print_copies(name: str, records: Iterable[Record]) -> None:

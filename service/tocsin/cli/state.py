@@ -20,7 +20,7 @@ EXAMPLE = "Example: tocsin state index.html https://example.org/"
 @click.argument("sources", nargs=-1, required=True, metavar="FILE|URL...")
 @output.json_option
 def command(sources: tuple[str, ...]) -> int:
-    """Show a page's state: the twelve fields, its dates, and whether the page asks for awareness.
+    """Show a page's state: the twelve fields, its dates, and whether topper elements ask to alert readers.
 
     No store is changed. - is standard input.
     """
@@ -56,7 +56,7 @@ def describe(source: Source) -> dict[str, Any]:
 def _print(record: dict[str, Any]) -> None:
     title = f"{record['url']} ({record['encoding'] or 'not parsed'})"
     output.table(("field", "value"), record["fields"].items(), title=title)
-    asks = "asks" if record["subject"] else "does not ask"
-    output.say(f"The page {asks} for awareness.")
+    declares = "It declares" if record["subject"] else "It does not declare"
+    output.say(f"{declares} that its readers are to be alerted of changes (topper elements).")
     for problem in record["problems"]:
         output.say(f"Problem: {problem}", style="yellow")

@@ -233,7 +233,7 @@ async def test_of_checks_it_is_said_how_many_were_skipped_and_until_when(api: Ap
     check = await api.do("POST", "/checks", {"ids": ["1", str(second)]})
     skipped, found = await desk.task(URL), desk.result(await desk.task(A), "1")
     until = desk.now + 1_000_000
-    report = CheckReport(URL, CheckOutcome.SKIPPED, problem="checked within 10s", next_try=until)
+    report = CheckReport(URL, CheckOutcome.SKIPPED, problem="received less than 10s ago (min_gap)", next_try=until)
     results = [replace(desk.result(skipped), state=None, verdict=None, report=report), found]
     request_id = int(check["id"])
     await desk.store.commit(desk.claim, [replace(each, request_id=request_id) for each in results])

@@ -151,7 +151,7 @@ def _row(question: QuestionRow) -> tuple[object, ...]:
     elif question.instruction is not None:
         stands = f"answered: {question.instruction.kind}"
     else:
-        stands = "open" if question.announced_at is not None else "gathering"
+        stands = "open" if question.announced_at is not None else "not asked yet"
     return (question.id, question.host, question.cause, question.pages, sample, show_time(question.opened_at), stands)
 
 

@@ -163,6 +163,6 @@ def _print(found: Comparison, record: dict[str, Any]) -> None:
         ("new minor changes", found.minor_count),
         ("alerted", told),
     )
-    output.table(("", ""), rows)
+    output.table(("comparison", "result"), rows)
     if not found.changed:
         output.say("Only the twelve fields were compared; for the text: tocsin diff OLD NEW")

@@ -53,7 +53,10 @@ def list_(
     subject: bool,
     paused: bool | None,
 ) -> None:
-    """List the watched pages, with the outcome of the last check and the time of the next."""
+    """List the watched pages, the first added first, with the outcome of the last check and the time of the next.
+
+    The API and the web page list the last added first.
+    """
     which = PageFilter(group=group, host=host, matching=matching, outcome=outcome, topper=topper, paused=paused)
     if limit is None and not output.is_json():
         limit = _ON_TERMINAL

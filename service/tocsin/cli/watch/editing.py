@@ -150,6 +150,7 @@ def add(
                 some,
                 request_id=request_id,
                 on_report=lambda report: reports.update({report.url: report}),
+                names_silent=True,
             )
             status = max(status, checked)
     early = [url for url, report in reports.items() if report.outcome in _NOT_FIRST]

@@ -74,7 +74,7 @@ class Conclusion:
 
     def skipped(self) -> CheckResult:
         """The page was received a moment ago: no request is made (T21)."""
-        problem = f"checked within {show_span(self._policy.min_gap)}"
+        problem = f"received less than {show_span(self._policy.min_gap)} ago (min_gap)"
         report = CheckReport(self._task.url, CheckOutcome.SKIPPED, problem=problem, next_try=self._gap_ends_at())
         return self._result(report, self._next_without_request(), keeps_rule=True)
 
@@ -278,7 +278,7 @@ class Conclusion:
         instruction = self._task.instruction
         if instruction is None or instruction.kind != "again":
             return self._next()
-        return max(self._gap_ends_at(), instruction.at or 0), "held: again as soon as it may be"
+        return max(self._gap_ends_at(), instruction.at or 0), "held: tried again when min_gap is over"
 
     def _gap_ends_at(self) -> Instant:
         """Return the earliest time for the page's next request (T21)."""

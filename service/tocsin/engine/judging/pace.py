@@ -35,7 +35,7 @@ import msgspec
 from tocsin.model import CheckOutcome, PageKnowledge
 from tocsin.model.knowledge import ChangePace
 from tocsin.spec.links.http_dates import read_http_date
-from tocsin.spec.signals import SOURCES
+from tocsin.spec.signals import SIGNALS
 from tocsin.spec.signals.instants import to_value
 from tocsin.spec.topper.state import TOPPER_FIELDS, tokens_of
 
@@ -68,9 +68,8 @@ _MOST_STEPS: Final = 30
 _UNKNOWN: Final = ChangePace()
 _CHANGES: Final = frozenset({CheckOutcome.MINOR, CheckOutcome.MAJOR})
 _MODIFIED: Final = ("dc.modified", "dcterms.modified", "article:modified_time")
-_NO_DATES: Final = frozenset({"json-ld.version", "header.etag"})
 _BY_TRUST: Final = tuple(
-    tuple(name for name, its_source in SOURCES.items() if its_source == source and name not in _NO_DATES)
+    tuple(signal.name for signal in SIGNALS if signal.source == source and signal.is_date)
     for source in ("author", "list", "server")
 )
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -264,7 +264,7 @@ def grouped(row: QuestionRow) -> Group:
         if row.instruction.later:
             stands += ", at a time that you will set"
     else:
-        stands = "asked" if row.announced_at is not None else "gathering"
+        stands = "asked" if row.announced_at is not None else "not asked yet"
     return Group(row, f"{words} ({detail})" if detail else words, row.cause, stands)
 
 

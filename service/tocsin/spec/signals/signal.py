@@ -22,12 +22,14 @@ class Signal(NamedTuple):
     source  of its value: the page's author, its server, or a list that names the page
     what    it is, in one line for people
     read    gives its value, None where the page does not have it
+    is_date  its value is a date, from which the time of a change can be known
     """
 
     name: str
     source: Source
     what: str
     read: Callable[[Seen], str | None]
+    is_date: bool = True
 
 
 class Seen:

@@ -349,7 +349,7 @@ def _again(db: SqlSession, answer: UserAnswer, pages: list[AskedPage]) -> None:
     row = {
         "instruction": to_json(answer.instruction),
         "at": answer.now if at is None else at,
-        "why": "held: again at once" if at is None else "held: again at the time that was set",
+        "why": "held: tried again at once" if at is None else "held: tried again at the time of the answer",
     }
     db.executemany(SQL["again"], [{**row, "page": page.id} for page in pages])
 
