@@ -26,6 +26,7 @@ from tocsin.model import (
     StormVerdict,
     TokenRow,
     VerdictEntry,
+    Witness,
 )
 from tocsin.model.records.alerting import (
     WholeQuestion,
@@ -75,6 +76,7 @@ REPORT = CheckReport(
     problem="robots",
     saved_bytes=70,
     signals=("content",),
+    witness=Witness("dcterms.modified", "2025-01-01", 32 * S),
 )
 CHECK = {
     "url": "https://a.example/",
@@ -95,6 +97,7 @@ CHECK = {
     "problem": "robots",
     "saved_bytes": 70,
     "signals": ["content"],
+    "witness": {"signal": "dcterms.modified", "value": "2025-01-01", "since": at(32)},
 }
 
 PAGE_ROW = PageRow(
@@ -270,6 +273,8 @@ QUESTION = {
 }
 
 FOUND = {"changes": [{"field": "topper"}], "signals": [{"signal": "content"}], "trace": [{"rule": "T45"}]}
+WITNESS = {"signal": "content", "value": None, "since": None}
+FOUND_BY = FOUND | {"witness": WITNESS}
 ITEMS = {"since": at(9), "added": 1, "removed": 2, "changed": 3, "cut": False, "changes": []}
 HISTORY_ENTRY = HistoryEntry(
     id=1,
@@ -278,7 +283,7 @@ HISTORY_ENTRY = HistoryEntry(
     storings=4,
     in_table=True,
     fields=STATE,
-    verdicts=(VerdictEntry(5, 7, 6 * S, "major", "duration", "T45", "declared", FOUND, 1, "01A", 8),),
+    verdicts=(VerdictEntry(5, 7, 6 * S, "major", "duration", "T45", "declared", FOUND_BY, 1, "01A", 8),),
     items=(ItemChangeEntry(10 * S, ITEMS, 11),),
 )
 HISTORY = {
@@ -297,8 +302,9 @@ HISTORY = {
             "reason": "duration",
             "rule": "T45",
             "basis": "declared",
+            "witness": WITNESS,
             **FOUND,
-            "data": FOUND,
+            "data": FOUND_BY,
             "state": "1",
             "alert": "01A",
             "storm": "8",

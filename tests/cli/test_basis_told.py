@@ -39,10 +39,10 @@ async def call(installation: Installation, *arguments: str) -> Answer:
         (report("inferred", "content"), "inferred: content"),
         (report("inferred", "header.etag"), "inferred: header.etag"),
         (report("contradicted", "content"), "contradicted: content changed, but nothing that the page declares"),
-        (report("contradicted", "sitemap"), "contradicted: sitemap changed, but not the content"),
+        (report("contradicted", "sitemap"), "contradicted: sitemap changed, but the content is as before"),
         (
             report("contradicted", changed=("topper",), rule="T47"),
-            "contradicted: topper changed, but not the content",
+            "contradicted: topper changed, but the content is as before",
         ),
         (report("declared", outcome="first"), ""),
     ],

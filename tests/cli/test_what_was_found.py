@@ -50,6 +50,23 @@ async def test_history_tells_when_each_change_was_found_and_from_what_to_what(in
     assert "json-ld.modified changed: 2024-05-01 → 2024-05-02" in text
 
 
+async def test_history_and_the_check_name_what_contradicts_a_change(installation: Installation) -> None:
+    async with Origin() as site:
+        url = await checked(installation, site, CHANGED[0])
+        site.pages["/bridge"] = Page(ARTICLE.format(1, "It is built, and people walk on it."))
+        check = await shown(installation, "check", url)
+        (state,) = (await asyncio.to_thread(installation.call, "history", url, "--json")).records
+        history = await shown(installation, "history", url)
+
+    (verdict,) = state["verdicts"]
+    assert "content changed, but json-ld.modified says 2024-05-01 as before, since" in check
+    assert verdict["witness"]["value"] == "2024-05-01"
+    assert (
+        f"json-ld.modified contradicts this: it says 2024-05-01 as before, since {verdict['witness']['since']}"
+        in history
+    )
+
+
 async def test_the_list_of_alerts_tells_how_we_know(installation: Installation) -> None:
     async with Origin() as site:
         await checked(installation, site, *CHANGED)

@@ -209,7 +209,7 @@ async def test_robots_of_one_host_are_bounded(desk: Desk) -> None:
     assert await desk.store.load_robots("https://one.example:39") == "kept"
 
 
-async def skip(desk: Desk, problem: str = "checked within 10s") -> CheckResult:
+async def skip(desk: Desk, problem: str = "received less than 10s ago (min_gap)") -> CheckResult:
     """Commit a check that made no request."""
     report = CheckReport(A, CheckOutcome.SKIPPED, problem=problem)
     found = desk.failed(await desk.task(A), report=report, failure=None, next_at=desk.now + HOUR)

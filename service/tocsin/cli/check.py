@@ -159,9 +159,13 @@ def basis_in_words(report: CheckReport) -> str:
     declared = [name for name in report.signals if SOURCES.get(name, _SERVER) != _SERVER]
     names = ", ".join(report.signals)
     if report.basis == CONTRADICTED:
+        witness = report.witness
+        since = f", since {show_time(witness.since)}" if witness is not None and witness.since is not None else ""
         if CONTENT in report.signals and not (report.changed or declared):
-            return f"contradicted: {names} changed, but nothing that the page declares"
-        return f"contradicted: {', '.join((*report.changed, *declared))} changed, but not the content"
+            if witness is None or witness.value is None:
+                return f"contradicted: {names} changed, but nothing that the page declares"
+            return f"contradicted: {names} changed, but {witness.signal} says {witness.value} as before{since}"
+        return f"contradicted: {', '.join((*report.changed, *declared))} changed, but the content is as before{since}"
     if not _is_by_signals(report):
         return ""
     return f"inferred: {names}" if report.basis == INFERRED else f"declared by {', '.join(declared)}"

@@ -42,6 +42,7 @@ from tocsin.model.checks import (
     PageTask,
     StoredState,
     VerdictRow,
+    Witness,
 )
 from tocsin.model.common import (
     DEMO_GROUP,
@@ -186,6 +187,7 @@ __all__ = [
     "VerdictRow",
     "View",
     "WaitingPage",
+    "Witness",
     "as_configured",
     "phase_of",
     "sendable",

@@ -184,12 +184,26 @@ class AlertDraft(Struct, frozen=True, gc=False):
     event: JsonObject
 
 
+class Witness(Struct, frozen=True, gc=False, array_like=True):
+    """What contradicts a change: a declaration that did not change with the content, or the content that did not.
+
+    signal  the name of a field or signal, or "content"
+    value   of the declaration; None for the content
+    since   when it was first found so, as far as that is known
+    """
+
+    signal: str
+    value: str | None = None
+    since: Instant | None = None
+
+
 class CheckReport(Struct, frozen=True):
     """What `tocsin check` says of one page, and what the page's row keeps of its last check.
 
     bytes        on the wire, of all its answers
     saved_bytes  that a 304 spared
     signals      beside the twelve fields that changed, by name
+    witness      of a change that is contradicted
     """
 
     url: str
@@ -210,6 +224,7 @@ class CheckReport(Struct, frozen=True):
     problem: str | None = None
     saved_bytes: int = 0
     signals: tuple[str, ...] = ()
+    witness: Witness | None = None
 
 
 class CheckResult(Struct, frozen=True, omit_defaults=True):

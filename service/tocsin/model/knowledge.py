@@ -75,6 +75,8 @@ class PageKnowledge(Struct, frozen=True, gc=False, array_like=True):
     pace      None without adaptive checking
     text      digest of its whole text, which need not be read again while equal; 0 if unknown
     learnt_at time of the reading that noise was last learnt from; 0 while there is none
+    said_at   when a value of its author's signals was last another one, or all were first read; 0 if it has none
+    content_at  when its content was last another one, or was first read; 0 if it was never read
     """
 
     read_as: str
@@ -86,6 +88,8 @@ class PageKnowledge(Struct, frozen=True, gc=False, array_like=True):
     pace: ChangePace | None = None
     text: int = 0
     learnt_at: Instant = 0
+    said_at: Instant = 0
+    content_at: Instant = 0
 
 
 class SignalContext(Struct, frozen=True, gc=False):

@@ -189,7 +189,9 @@ def as_first(report: CheckReport, declares: tuple[str, ...]) -> CheckReport:
     declares  as the first check found it
     """
     # Our own check met a page that is as it was a moment before, or was put aside for that: no news, and no problem.
-    return CheckReport(report.url, CheckOutcome.FIRST, rule="T40", basis="declared", declares=declares)
+    return CheckReport(
+        report.url, CheckOutcome.FIRST, rule="T40", basis="declared" if declares else None, declares=declares
+    )
 
 
 def _tell(url: str, page_id: int | None, report: CheckReport | None) -> None:

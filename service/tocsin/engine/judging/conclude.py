@@ -244,6 +244,7 @@ class Conclusion:
             problem="; ".join(problems) or None,
             saved_bytes=self._task.body_bytes if received.not_modified else 0,
             signals=ruling.speaking if ruling and ruling.heard else (),
+            witness=ruling.witness if ruling else None,
         )
 
     def _next(

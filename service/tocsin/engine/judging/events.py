@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tocsin import events
-from tocsin.engine.judging.signals import combine_verdict, signals_data, trace_data
+from tocsin.engine.judging.signals import combine_verdict, signals_data, trace_data, witness_data
 from tocsin.events import cloud_event, page_link, question_link
 from tocsin.model import AlertDraft, to_rfc3339
 from tocsin.spec.topper.state import FIELDS
@@ -104,6 +104,7 @@ def changed_data(
         "new_dates": {"major": list(comparison.new_dates.major), "minor": list(comparison.new_dates.minor)},
         "signals": signals_data(ruling),
         "trace": trace_data(comparison, ruling),
+        "witness": witness_data(ruling.witness),
         "difference": None,
         "rendering": None,
         "rendered": None,

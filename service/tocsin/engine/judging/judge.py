@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from tocsin.engine.judging.assess import Assessment, assess, decide, thresholds_of
 from tocsin.engine.judging.events import changed_data
+from tocsin.engine.judging.noise import muted_keys
 from tocsin.engine.judging.reading import ReadingContext
 from tocsin.engine.judging.signals import (
     NO_SIGNALS,
@@ -17,9 +18,11 @@ from tocsin.engine.judging.signals import (
     combine_verdict,
     has_news,
     weigh_signals,
+    with_witness,
 )
 from tocsin.errors import FetchRefused
 from tocsin.model import ACCEPTED, KEEPS_ALL, CheckOutcome, FailureKind, NewState, VerdictRow, validators_of
+from tocsin.spec.signals.weigh import CONTRADICTED, INFERRED
 from tocsin.spec.topper.compare import Comparison, Mode, Outcome, Tell, is_awareness_due, is_stored
 from tocsin.spec.topper.state import EMPTY, PageState
 
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 
 _SAME = Comparison(Outcome.UNCHANGED, None, "T42")
 _SAME_RULING = combine_verdict(_SAME)
+_SAME_SILENT = combine_verdict(_SAME, declares=False)
 _MICROSECOND = timedelta(microseconds=1)
 _REPORTED_ON_REQUEST = frozenset({CheckOutcome.UNCHANGED, CheckOutcome.TOO_SOON})
 _TOLD = frozenset({Outcome.MAJOR, Outcome.MINOR})
@@ -115,7 +119,8 @@ def judge(
     """
     if _is_plainly_unchanged(occasion, assessment, now):
         state = _new_state(occasion.task, received, assessment, now)
-        return Judgement(CheckOutcome.UNCHANGED, _SAME, state, ruling=_SAME_RULING)
+        is_silent = assessment.state.values == EMPTY.values
+        return Judgement(CheckOutcome.UNCHANGED, _SAME, state, ruling=_SAME_SILENT if is_silent else _SAME_RULING)
     return _judge_closely(occasion, received, assessment, now, alerts)
 
 
@@ -142,7 +147,9 @@ def _judge_closely(
     has_signals = assessment.readings is not None or task.beside is not None
     if has_signals and comparison.outcome is not Outcome.TOO_SOON:
         followed = _follow(occasion, assessment, stored_at)
-    ruling = combine_verdict(comparison, followed.weighed, followed.change)
+    ruling = combine_verdict(comparison, followed.weighed, followed.change, declares=latest.values != EMPTY.values)
+    if ruling.basis == CONTRADICTED:
+        ruling = with_witness(ruling, task, latest, muted_keys(task.beside, stored_at))
     outcome = _OUTCOMES[ruling.outcome]
     state = _new_state(task, received, assessment, stored_at)
     if comparison.outcome is Outcome.FIRST or before is None:
@@ -162,7 +169,7 @@ def _judge_closely(
         outcome=ruling.outcome.value,
         reason=ruling.reason,
         rule=ruling.rule,
-        basis=ruling.basis,
+        basis=ruling.basis or INFERRED,
         data=data,
         awareness=_is_awareness_due(occasion, ruling.outcome),
         storm_key=followed.storm_key if comparison.outcome is Outcome.UNCHANGED else None,

@@ -10,14 +10,24 @@ from msgspec import Struct
 from xxhash import xxh3_64
 
 from tocsin.engine.judging.noise import learn, muted_keys, muted_signals, signal_place
-from tocsin.model import PageKnowledge, SignalContext, Snapshot
+from tocsin.model import PageKnowledge, SignalContext, Snapshot, Witness, to_rfc3339
 from tocsin.spec.signals import SOURCES
 from tocsin.spec.signals.content import content_digest
 from tocsin.spec.signals.fingerprint import ContentChange
 from tocsin.spec.signals.instants import to_value
 from tocsin.spec.signals.reading import Readings
 from tocsin.spec.signals.texts import pack_text
-from tocsin.spec.signals.weigh import CONTENT, DECLARED, Heard, Weighed, basis_of_declared, parse_rules, weigh
+from tocsin.spec.signals.weigh import (
+    CONTENT,
+    CONTRADICTED,
+    DECLARED,
+    INFERRED,
+    Heard,
+    Weighed,
+    basis_of_declared,
+    parse_rules,
+    weigh,
+)
 from tocsin.spec.topper.compare import Outcome
 from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
 
@@ -35,9 +45,12 @@ _TOPPER: Final = itemgetter(*(FIELDS.index(field) for field in TOPPER_FIELDS))
 _NO_TOPPER: Final = (None,) * len(TOPPER_FIELDS)
 # Rule for a page that alternates between versions that were told.
 BACK: Final = "S8"
+# What the page declares and its content contradict each other: the witness is named.
+WITNESSED: Final = "S9"
 _MOST_VERSIONS: Final = 8
 _STRENGTH: Final[dict[Says, int]] = {"nothing": 0, "minor": 1, "major": 2}
 _DATED: Final = ("dc.modified", "dcterms.modified", "article:modified_time", "page-version")
+_OWN_DATES: Final = (*TOPPER_FIELDS, *_DATED)
 _NAMES: Final = (*SOURCES, CONTENT)
 _LISTED: Final = tuple(name for name, source in SOURCES.items() if source == "list")
 _SERVED: Final = frozenset(name for name, source in SOURCES.items() if source == "server")
@@ -141,7 +154,8 @@ def weigh_signals(
     content = readings.content.fingerprint if readings.content is not None else before.content
     is_other = change is not None and change.is_change
     versions, flaps = before.versions, before.flaps
-    if is_other or any(before.values.get(name) != values.get(name) for name in _DECLARED):
+    is_said_otherwise = any(before.values.get(name) != values.get(name) for name in _DECLARED)
+    if is_other or is_said_otherwise:
         versions, flaps = _turn(before, content if is_other else before.content, values, muted)
     if flaps > before.flaps:
         weighed = _hear_flapping(weighed, flaps)
@@ -156,6 +170,8 @@ def weigh_signals(
         before.pace,
         readings.text or before.text,
         0 if not noise else before.learnt_at if change is None else now,
+        now if is_said_otherwise else before.said_at,
+        now if is_other else before.content_at,
     )
     return SignalsResult(
         weighed,
@@ -202,6 +218,8 @@ def _begin(readings: Readings, before: PageKnowledge | None, now: Instant, *, ma
         pace=before.pace if before is not None else None,
         text=readings.text,
         learnt_at=before.learnt_at if before is not None else 0,
+        said_at=now if any(name in readings.values for name in _DECLARED) else 0,
+        content_at=now if content is not None else 0,
     )
     return SignalsResult(known=known, snapshot=_snapshot(content, now) if may_keep else None)
 
@@ -273,16 +291,19 @@ def _snapshot(content: Content | None, now: Instant) -> Snapshot | None:
 class OverallVerdict(Struct, frozen=True):
     """The verdict of the twelve fields and the signals together.
 
-    reason  by the specification; None if signals alone decided
-    rule    the requirement or the rule of signals that decided
-    heard   the signals that differ
+    reason   by the specification; None if signals alone decided
+    rule     the requirement or the rule of signals that decided
+    basis    None where nothing changed on a page whose twelve fields declare nothing
+    heard    the signals that differ
+    witness  of a change that is contradicted
     """
 
     outcome: Outcome
     reason: str | None
     rule: str
-    basis: str
+    basis: str | None
     heard: tuple[Heard, ...] = ()
+    witness: Witness | None = None
 
     @property
     def speaking(self) -> tuple[str, ...]:
@@ -291,22 +312,65 @@ class OverallVerdict(Struct, frozen=True):
 
 
 def combine_verdict(
-    comparison: Comparison, weighed: Weighed | None = None, content: ContentChange | None = None
+    comparison: Comparison,
+    weighed: Weighed | None = None,
+    content: ContentChange | None = None,
+    *,
+    declares: bool = True,
 ) -> OverallVerdict:
     """Join the specification's verdict with the signals, which decide only where it found nothing new.
 
     weighed  the signals; None if they were not compared
     content  its change; None if it was not compared
+    declares  one of the twelve fields is present
     """
     outcome, reason = comparison.outcome, comparison.reason.value if comparison.reason is not None else None
     heard = weighed.heard if weighed is not None else ()
     if outcome is Outcome.UNCHANGED and weighed is not None and weighed.rule is not None:
         return OverallVerdict(Outcome(weighed.says), None, weighed.rule, weighed.basis, heard)
     # Where time alone decides (T45), no declared field changed that the content could contradict.
-    is_declared = outcome in (Outcome.MAJOR, Outcome.MINOR) and comparison.changed
-    return OverallVerdict(
-        outcome, reason, comparison.rule, basis_of_declared(content) if is_declared else DECLARED, heard
-    )
+    is_change = outcome in (Outcome.MAJOR, Outcome.MINOR)
+    if is_change and comparison.changed:
+        basis: str | None = basis_of_declared(content)
+    else:
+        basis = DECLARED if declares else INFERRED if is_change else None
+    return OverallVerdict(outcome, reason, comparison.rule, basis, heard)
+
+
+def with_witness(ruling: OverallVerdict, task: PageTask, latest: PageState, muted: frozenset[int]) -> OverallVerdict:
+    """Name what contradicts a change, in the verdict; the verdict itself where nothing does.
+
+    task    with the state and the signals that the page was compared with
+    latest  the fields just read
+    muted   keys of noise, which is no witness
+    """
+    if ruling.basis != CONTRADICTED:
+        return ruling
+    known = (task.beside or NOTHING).known or PageKnowledge("", {})
+    witness = Witness(CONTENT, None, known.content_at or None)
+    if CONTENT in ruling.speaking:
+        # What the page says itself in the twelve fields is nearer to it than what is said beside them.
+        first_at = task.state.first_at if task.state is not None else None
+        own = ((field, latest[field], first_at) for field in _OWN_DATES)
+        silent = muted_signals(SOURCES, muted)
+        beside = ((name, known.values.get(name), known.said_at or None) for name in _DECLARED if name not in silent)
+        found = next((each for each in (*own, *beside) if each[1] is not None), None)
+        witness = Witness(*found) if found is not None else witness
+    return msgspec.structs.replace(ruling, witness=witness)
+
+
+def witness_data(witness: Witness | None) -> JsonObject | None:
+    """Show a witness, as events do."""
+    if witness is None:
+        return None
+    since = to_rfc3339(witness.since) if witness.since is not None else None
+    return {"signal": witness.signal, "value": witness.value, "since": since}
+
+
+def _tell_witness(witness: Witness) -> str:
+    since = f", since {to_rfc3339(witness.since)}" if witness.since is not None else ""
+    says = "is" if witness.signal == CONTENT else f"says {witness.value}"
+    return f"{witness.signal} contradicts this: it {says} as before{since}"
 
 
 def signals_data(ruling: OverallVerdict) -> list[JsonObject]:
@@ -329,4 +393,8 @@ def trace_data(comparison: Comparison, ruling: OverallVerdict) -> list[JsonObjec
     if comparison.rule == "T47":
         why = f"{why}: {', '.join(comparison.changed)}"
     first: JsonObject = {"rule": comparison.rule, "says": comparison.outcome.value, "why": why}
-    return [first, *({"rule": each.rule, "says": each.says, "why": each.why} for each in ruling.heard)]
+    steps: list[JsonObject] = [first]
+    steps += [{"rule": each.rule, "says": each.says, "why": each.why} for each in ruling.heard]
+    if ruling.witness is not None:
+        steps.append({"rule": WITNESSED, "says": CONTRADICTED, "why": _tell_witness(ruling.witness)})
+    return steps

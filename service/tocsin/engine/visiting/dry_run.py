@@ -10,8 +10,9 @@ from msgspec import Struct
 from tocsin.configuration import resolve_page
 from tocsin.engine.judging.assess import decide
 from tocsin.engine.judging.judge import was_html
+from tocsin.engine.judging.noise import muted_keys
 from tocsin.engine.judging.reading import AnswerReading, ReadingContext, read_other_kind, read_page_wholly
-from tocsin.engine.judging.signals import combine_verdict, is_read_for_signals, trace_data, weigh_signals
+from tocsin.engine.judging.signals import combine_verdict, is_read_for_signals, trace_data, weigh_signals, with_witness
 from tocsin.engine.policies import asked_as
 from tocsin.model import HostNoise, PageRow, PageTask, SignalContext, StoredState
 from tocsin.spec.html.content_type import is_nosniff
@@ -146,7 +147,9 @@ def _judged(sight: DryRun, in_force: PageInForce, page: PageRow, now: Instant) -
         task = _task(page, beside, stored)
         change = beheld.change
         weighed = weigh_signals(task, policy, sight.latest, beheld.readings, change, now, may_keep=False).weighed
-    ruling = combine_verdict(comparison, weighed, change)
+    ruling = combine_verdict(comparison, weighed, change, declares=sight.latest.values != EMPTY.values)
+    if stored is not None:
+        ruling = with_witness(ruling, _task(page, beside, stored), sight.latest, muted_keys(beside, now))
     return msgspec.structs.replace(
         sight,
         outcome=str(ruling.outcome),

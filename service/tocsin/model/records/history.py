@@ -84,6 +84,7 @@ class Verdict(Record, frozen=True):
     reason: Annotated[str | None, Meta(description="topper-major, duration, minor-count or other")]
     rule: Annotated[str, Meta(description="the rule that decided", examples=["T44"])]
     basis: Annotated[str, Meta(description="declared, inferred or contradicted")]
+    witness: Annotated[Json | None, Meta(description="what contradicts the change: `signal`, `value`, `since`")]
     changes: Annotated[list[Json], Meta(description="fields that changed: `field`, `previous`, `latest`")]
     signals: Annotated[list[Json], Meta(description="signals that changed: `signal`, `previous`, `latest`")]
     trace: Annotated[list[Json], Meta(description="the steps of the decision: `rule`, `says`, `why`")]
@@ -103,6 +104,7 @@ def verdict_of(entry: VerdictEntry) -> Verdict:
         reason=entry.reason,
         rule=entry.rule,
         basis=entry.basis,
+        witness=entry.data.get("witness"),
         changes=entry.data.get("changes") or [],
         signals=entry.data.get("signals") or [],
         trace=entry.data.get("trace") or [],

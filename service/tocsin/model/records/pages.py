@@ -31,6 +31,14 @@ class CheckError(Record, frozen=True):
     message: Annotated[str, Meta(description="the cause, in words")]
 
 
+class CheckWitness(Record, frozen=True):
+    """What contradicts a change: a declaration that did not change with the content, or the content that did not."""
+
+    signal: Annotated[str, Meta(description="the name of a field or signal, or content")]
+    value: Annotated[str | None, Meta(description="of the declaration; null for the content")]
+    since: Annotated[Time | None, Meta(description="when it was first found so; null if that is not known")]
+
+
 class Check(Record, frozen=True):
     """How the check of one page ended."""
 
@@ -39,7 +47,7 @@ class Check(Record, frozen=True):
     changed: Annotated[list[str], Meta(description="names of the fields that changed")]
     reason: Annotated[str | None, Meta(description="topper-major, duration, minor-count or other")]
     rule: Annotated[str | None, Meta(description="the rule that decided", examples=["T44"])]
-    basis: Annotated[str | None, Meta(description="declared, inferred or contradicted")]
+    basis: Annotated[str | None, Meta(description="declared, inferred or contradicted; null where nothing is declared")]
     declares: Annotated[list[str], Meta(description="names of the fields that the page declares")]
     status: Annotated[int | None, Meta(description="of the last HTTP answer")]
     final_url: Annotated[str | None, Meta(description="after redirects")]
@@ -52,17 +60,23 @@ class Check(Record, frozen=True):
     problem: Annotated[str | None, Meta(description="why the page was skipped, held back, or not read whole")]
     saved_bytes: Annotated[int, Meta(description="bytes that the server did not have to send again (304)")]
     signals: Annotated[list[str], Meta(description="names of the signals that changed")]
+    witness: Annotated[
+        CheckWitness | None, Meta(description="what contradicts the change, if its basis is contradicted")
+    ]
 
 
 def check_of(report: JsonObject | CheckReport) -> Check:
     """Show a check; the store gives reports as JSON objects, the engine as structs."""
     values = report if isinstance(report, dict) else to_builtins(report)
-    error = values["error"]
+    error, witness = values["error"], values["witness"]
     return Check(
         **{
             **values,
             "next_try": time_or_none(values["next_try"]),
             "error": CheckError(kind=error[0], message=error[1]) if error else None,
+            "witness": CheckWitness(signal=witness[0], value=witness[1], since=time_or_none(witness[2]))
+            if witness
+            else None,
         }
     )
 

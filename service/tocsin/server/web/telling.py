@@ -171,6 +171,8 @@ def _notes(kind: str, data: JsonObject, rendering: JsonObject) -> list[str]:
     if kind == events.DISALLOWED:
         rule = _words(_table(data.get("robots")).get("rule"))
         notes.append(f"robots.txt says {rule}" if rule else "robots.txt could not be read, so no request is made")
+    if witness := _table(data.get("witness")):
+        notes.append(_tell_witness(witness))
     if kind == events.SUSPECT:
         notes.append(f"{_words(data.get('evidence')) or 'another page'}; nothing was compared")
     if rendering and (failed := _table(rendering.get("error"))):
@@ -185,6 +187,12 @@ def _notes(kind: str, data: JsonObject, rendering: JsonObject) -> list[str]:
             f"{minor} minor since the last major change; {least} count as a major one" if least else f"{minor} minor"
         )
     return notes
+
+
+def _tell_witness(witness: JsonObject) -> str:
+    name, value, since = (_words(witness.get(key)) for key in ("signal", "value", "since"))
+    says = f"{name} says {value} as before" if value is not None else f"The {name} is as before"
+    return f"{says}, since {since}" if since is not None else says
 
 
 def _held(items: JsonObject) -> tuple[str, ...]:

@@ -21,4 +21,6 @@ def _etag(seen: Seen) -> str | None:
     return None if match is None else to_text(match["tag"])
 
 
-HEADER: Final = Signal("header.etag", "server", "HTTP header ETag: the server's name for this version", _etag, is_date=False)
+HEADER: Final = Signal(
+    "header.etag", "server", "HTTP header ETag: the server's name for this version", _etag, is_date=False
+)

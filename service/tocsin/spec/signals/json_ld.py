@@ -40,4 +40,6 @@ def _written(value: object) -> str | None:
 
 
 MODIFIED: Final = Signal("json-ld.modified", "author", "dateModified of the page's main node in JSON-LD", _modified)
-VERSION: Final = Signal("json-ld.version", "author", "version of the page's main node in JSON-LD", _version, is_date=False)
+VERSION: Final = Signal(
+    "json-ld.version", "author", "version of the page's main node in JSON-LD", _version, is_date=False
+)

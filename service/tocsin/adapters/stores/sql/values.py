@@ -99,9 +99,9 @@ _PACED: Final = re.compile(
 _PACED_SHORT: Final = re.compile(r"\^([0-9]+) ([0-9]+) ([0-9a-z]*) ([0-9a-z]+(?:,.*)?)", re.ASCII)
 _DIGEST_CHARS, _DIGEST_BYTES = 32, 16
 _NOT_MODIFIED: Final = 304
-_PLACES: Final = 15
+_PLACES: Final = 16
 _NO_RULE: Final[tuple[str | None, str | None]] = (None, None)
-# The usual rule and basis of an outcome; a report with others holds them.
+# The usual rule and basis of an outcome; a report with others holds them. Without declared fields nothing is declared.
 _USUAL: Final[dict[str, tuple[str | None, str | None]]] = {
     "first": ("T40", "declared"),
     "unchanged": ("T42", "declared"),
@@ -163,7 +163,7 @@ def pack_report(report: CheckReport, usual: tuple[str | None, str | None] | None
     status, saved = report.status, report.saved_bytes
     often = (status, report.attempts, report.bytes, report.elapsed_ms, _mask_of(report.declares))
     rule, basis = usual or ruled_of(report.outcome)
-    is_usual = report.rule == rule and report.basis == basis
+    is_usual = report.rule == rule and report.basis == (basis if report.declares else None)
     if (
         is_usual
         and report.not_modified == (status == _NOT_MODIFIED)
@@ -187,7 +187,8 @@ def pack_report(report: CheckReport, usual: tuple[str | None, str | None] | None
         report.error,
         report.problem,
     )
-    last = (report.signals,) if report.signals else ()
+    witness = report.witness
+    last = (report.signals, witness) if witness is not None else (report.signals,) if report.signals else ()
     return _encode((*often, saved, *rare, *last)).decode()
 
 
@@ -204,9 +205,11 @@ def unpack_report(url: str, outcome: int | str | None, text: str) -> JsonObject:
     values = _read_array(text)
     values += [None] * (_PLACES - len(values))
     status, attempts, size, elapsed_ms, declares, saved, not_modified, final, changed, *rest = values
-    reason, ruled, next_try, error, problem, signals = rest
+    reason, ruled, next_try, error, problem, signals, witness = rest
     ended = _OUTCOMES[outcome] if isinstance(outcome, int) else outcome
     rule, basis = _USUAL.get(ended or "", _NO_RULE) if ruled is None else ruled
+    if ruled is None and not declares:
+        basis = None
     return {
         "url": url,
         "outcome": ended,
@@ -226,6 +229,7 @@ def unpack_report(url: str, outcome: int | str | None, text: str) -> JsonObject:
         "problem": problem,
         "saved_bytes": saved or 0,
         "signals": signals or [],
+        "witness": witness,
     }
 
 
