@@ -138,7 +138,8 @@ create table requests (
   id          integer primary key autoincrement,
   created_at  integer not null,
   pages       integer not null,
-  done        integer not null default 0
+  done        integer not null default 0,
+  reported    integer not null default 1         -- 0: further reports are not stored
 ) strict;
 create table request_reports (
   request_id  integer not null references requests (id) on delete cascade,

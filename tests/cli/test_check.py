@@ -378,3 +378,12 @@ def new_page(number: int) -> NewPage:
     """A page to be watched."""
     found = watch_url(f"https://one.example/{number}")
     return NewPage(found.url, found.given, found.host, found.shard)
+
+
+async def test_a_check_without_a_service_stores_no_reports(installation: Installation, origin: Origin) -> None:
+    answer = await call(installation, "check", origin.url("/a"), origin.url("/silent"))
+
+    async with await open_store(f"sqlite:{installation.folder / 'tocsin.db'}", engine=False) as store:
+        assert answer.status == 0
+        assert await store.request_progress(1) == (2, 2)
+        assert await store.request_reports(1, after=0) == []

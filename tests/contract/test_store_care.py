@@ -147,6 +147,17 @@ async def test_answered_questions_requests_and_delivered_alerts_are_forgotten(de
     assert await desk.alerts() == []
 
 
+@pytest.mark.parametrize(("days", "left"), [(6, 1), (8, 0)])
+async def test_reports_of_a_request_are_forgotten_after_a_week(desk: Desk, days: int, left: int) -> None:
+    await desk.watch(A)
+    request = await desk.store.request_check(None, NOW)
+    await desk.check(A)
+
+    await desk.store.forget(NOW + days * DAY, history=timedelta(days=365), limit=1000)
+
+    assert len(await desk.store.request_reports(request, after=0)) == left
+
+
 async def test_T64_hosts_that_nothing_is_kept_of_are_forgotten(desk: Desk) -> None:
     ids = await desk.watch(A)
     await desk.store.save_robots("https://one.example", "kept")

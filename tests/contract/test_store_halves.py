@@ -111,6 +111,7 @@ WRITES: Final[dict[str, Any]] = {
     ),
     "a removal": lambda desk, half: desk.store.remove_pages(list(half.ids.values())),
     "a request": lambda desk, half: desk.store.request_check([half.page_id], desk.now),
+    "a request without reports": lambda desk, half: desk.store.forgo_reports(half.left),
     "a dropped request": lambda desk, half: desk.store.drop_request(half.left),
     "an announcement": lambda desk, half: desk.store.announce(half.question, told(half, UNREACHABLE, None), desk.now),
     "a withdrawal": lambda desk, half: desk.store.withdraw_questions(

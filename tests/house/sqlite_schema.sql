@@ -306,7 +306,8 @@ CREATE TABLE requests (
   id          integer primary key autoincrement,
   created_at  integer not null,
   pages       integer not null,
-  done        integer not null default 0
+  done        integer not null default 0,
+  reported    integer not null default 1         -- 0: further reports are not stored
 ) strict;
 CREATE TABLE sessions (
   digest      blob primary key,

@@ -176,6 +176,8 @@ class _Tally:
 
 async def _check_ourselves(settings: Settings, store: Store, request_id: int, tally: _Tally) -> CheckSummary:
     _, tally.pages = await store.request_progress(request_id)
+    # They are passed on here. Stored, those of hourly checks by cron would outgrow all that is known of the pages.
+    await store.forgo_reports(request_id)
 
     def committed(results: Sequence[CheckResult]) -> None:
         for result in results:

@@ -52,8 +52,8 @@ class StoreCare(Protocol):
         """Delete at most `limit` rows that are older than this; returns how many.
 
         These are history, alerts, closed questions and the audit log; also expired sessions, stored answers after a
-        day, activity after eight days and jobs after thirty. An alert that waits for a channel is kept, unless the
-        channel is disabled or not configured any more.
+        day, requested checks with their reports after seven days, activity after eight and jobs after thirty. An alert
+        that waits for a channel is kept, unless the channel is disabled or not configured any more.
         """
 
     async def forget(self, now: Instant, *, history: timedelta, limit: int) -> dict[str, int]:

@@ -162,6 +162,9 @@ class WorkStore(Protocol):
     async def request_progress(self, request_id: int) -> tuple[int, int]:
         """Return how many pages of a request are checked, and how many it has."""
 
+    async def forgo_reports(self, request_id: int) -> None:
+        """Store no further reports of a request, whose client learns them as they are written."""
+
     async def request_reports(
         self, request_id: int, *, after: int, limit: int | None = None
     ) -> list[tuple[int, CheckReport]]:

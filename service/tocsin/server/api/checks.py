@@ -62,7 +62,7 @@ async def check_many(
 async def show_check(_: Reading, parts: Given, check_id: NumberInPath) -> CheckRequest:
     """Show the progress of checks that were asked for.
 
-    Requests are deleted some time after they are over: an unknown one is shown as over, with no pages.
+    Requests are deleted a week after they are over: an unknown one is shown as over, with no pages.
     """
     return await _progress(parts, int(check_id))
 

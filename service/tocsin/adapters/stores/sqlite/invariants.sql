@@ -133,7 +133,8 @@ select r.page_id, p.flags from renders r join pages p on p.id = r.page_id where 
 
 -- name: requests_done
 select r.id, r.done from requests r
-where r.done <> (select count(*) from request_reports t where t.request_id = r.id) or r.done > r.pages;
+where r.done <> (select count(*) from request_reports t where t.request_id = r.id) and r.reported = 1
+   or r.done > r.pages;
 
 -- name: requests_wanted
 select p.id, p.request_id from pages p left join requests r on r.id = p.request_id

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tocsin.model import Instant
 
 SQL = queries("care")
+# Clients follow their checks within minutes.
+_REQUEST_DAYS = 7
 _ACTIVITY_DAYS, _JOB_DAYS = 8, 30
 _FORGOTTEN = (
     "states", "verdicts", "renderings", "alerts", "questions", "sightings", "storms", "requests", "hosts",
@@ -32,6 +34,7 @@ class CareRole(Role):
     async def forget(self, now: Instant, *, history: timedelta, limit: int) -> dict[str, int]:
         place = {
             "before": now - to_us(history),
+            "asked_before": now - min(to_us(history), _REQUEST_DAYS * DAY_US),
             "now": now,
             "day_before": now - DAY_US,
             "week_before": now - _ACTIVITY_DAYS * DAY_US,

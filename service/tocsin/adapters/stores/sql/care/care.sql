@@ -53,7 +53,7 @@ delete from storms where id in (
 -- name: forget_requests
 delete from requests where id in (
   select id from (select * from requests order by id limit :limit) q
-  where created_at < :before
+  where created_at < :asked_before
     and not exists (select 1 from pages p {index pages_wanted} where p.request_id = q.id)
 );
 

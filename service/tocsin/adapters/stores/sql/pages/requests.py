@@ -73,6 +73,9 @@ class RequestRole(Role):
         row = await self._read(lambda db: db.execute(SQL["progress"], {"request": request_id}).fetchone())
         return (row[0], row[1]) if row else (0, 0)
 
+    async def forgo_reports(self, request_id: int) -> None:
+        await self._write(lambda db: db.execute(SQL["forgo"], {"request": request_id}))
+
     async def request_reports(
         self, request_id: int, *, after: int, limit: int | None = None
     ) -> list[tuple[int, CheckReport]]:
@@ -122,7 +125,7 @@ def _note(db: SqlSession, request: int, wanted: Sequence[CheckResult]) -> None:
             left.remove(result.page_id)
             reports.append(to_json(result.report))
     done = db.execute(SQL["count_done"], {"request": request, "count": len(reports)}).fetchone()
-    if done is None:
+    if done is None or not done[1]:
         return
     first = done[0] - len(reports) + 1
     db.executemany(SQL["report"], [(request, position, report) for position, report in enumerate(reports, first)])

@@ -28,7 +28,10 @@ select done, pages from requests where id = :request;
 select position, report from request_reports where request_id = :request and position > :after order by position limit :limit;
 
 -- name: count_done
-update requests set done = done + :count where id = :request returning done;
+update requests set done = done + :count where id = :request returning done, reported;
+
+-- name: forgo
+update requests set reported = 0 where id = :request;
 
 -- name: report
 insert into request_reports (request_id, position, report) values (?, ?, ?);
