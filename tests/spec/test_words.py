@@ -80,6 +80,7 @@ def _is_label(phrase: str) -> bool:
 # By file and list: whether an entry alone is enough to decide. "xyzzy" never is.
 _DECIDE: dict[tuple[str, str], Callable[[str], bool]] = {
     ("zones", "apart"): lambda word: name_zone(word)[0] is Zone.APART,
+    ("zones", "places"): lambda word: name_zone(word)[0] is Zone.PLACE,
     ("zones", "talk"): lambda word: name_zone(word)[0] is Zone.TALK,
     ("zones", "links"): lambda word: name_zone(word)[0] is Zone.LINKS,
     ("zones", "counts"): lambda word: name_zone(word)[0] is Zone.COUNT,

@@ -100,6 +100,52 @@ def test_what_only_seems_to_be_beside_the_content_counts(markup: str) -> None:
     assert OUTSIDE not in {mark for _, mark in read(markup)}
 
 
+PROSE = (
+    "We tell our partners which pages you have read, and for how long; they keep that for a year, and no longer.",
+    "You can ask us at any time what we know of you, and we answer within a month, in the language of your letter.",
+    "Where the law of your country gives you more rights than these terms do, the law holds, and not the terms.",
+)
+SENTENCES = "".join([f"<p>{sentence}</p>" for sentence in PROSE])
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        *(f'<div class="{name}">{SENTENCES}</div>' for name in ("col-4 sidebar", "cta", "related", "lightbox-1")),
+        *(
+            f"<div {attribute}>{SENTENCES}</div>"
+            for attribute in ("hidden", 'style="display:none"', "aria-hidden=true")
+        ),
+        f"<section><h2>Newsletter</h2>{SENTENCES * 3}</section>",
+        f"<ol><li><u>ADVERTISING.</u><li>{'<li>'.join(PROSE)}</ol>",
+        f"<h2>Comments</h2><ol><li>{'<li>'.join(PROSE)}</ol>",
+        "".join([f'<div class="LinkOverlay teaser">{sentence}</div>' for sentence in PROSE]) + "<p>All of it.</p>",
+        f"<main><h1>Cookies</h1></main><div>{SENTENCES}</div>",
+    ],
+)
+def test_neither_a_name_nor_a_label_nor_a_small_main_element_takes_prose_away(markup: str) -> None:
+    assert (PROSE[-1], OUTSIDE) not in (found := read(markup))
+    assert PROSE[-1] in {text for text, _ in found}
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        f'<div class="cookie-settings">{SENTENCES}</div>',
+        f'<div class="sidebar">{"".join([f"<p><a href=/>{sentence}</a></p>" for sentence in PROSE])}</div>',
+        f"{SENTENCES * 3}<section><h2>Comments</h2>{SENTENCES}</section>",
+        '<main><p>Few words.</p></main><div><a href="/">'
+        + "Some other page of ours that we like. " * 20
+        + "</a></div>",
+        "<main><p>Few words.</p></main><nav>" + "Some other page of ours that we like. " * 20 + "</nav>",
+    ],
+)
+def test_consent_links_and_a_box_below_much_more_prose_are_beside_the_content(markup: str) -> None:
+    text, mark = read(markup)[-1]
+
+    assert text == "Few words." or mark == OUTSIDE
+
+
 def test_prose_behind_a_list_of_related_pages_counts() -> None:
     prose = "And this is what the text goes on with, after the box, for a while."
 

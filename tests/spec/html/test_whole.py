@@ -57,6 +57,13 @@ def test_what_templates_hold_is_no_text_of_the_page() -> None:
     assert parsed(cell.format(held)).text_digest() == parsed(cell.format("")).text_digest()
 
 
+def test_a_frame_without_an_end_does_not_swallow_the_page_from_within_a_noscript_element() -> None:
+    whole = parse_whole(b"<body><noscript><iframe src=/count></noscript><p>Text.</p>", "text/html")
+
+    assert whole is not None
+    assert [node.text for node in whole.elements("p")] == ["Text."]
+
+
 def test_scripts_are_found_by_their_type() -> None:
     whole = parsed('<script type=" Application/LD+JSON ">{}</script><script>let a</script>')
 

@@ -42,6 +42,10 @@ OUTSIDE: Final = 16
 
 _LONGEST_QUESTION: Final = 600
 _PROSE: Final = 60
+# Letters of a line that is surely prose, where most of them are no link's.
+_LONG_PROSE: Final = 80
+# A box below a page's prose has at most as much of its own as one in so many of its letters.
+_FEW_OF: Final = 2
 
 
 class Closing(NamedTuple):
@@ -114,7 +118,7 @@ class Blocks(NamedTuple):
                     closing.append(Closing(depth - 1, each.heading, each.is_ad, 0))
                     return
                 is_own = depth > 0 and each.heading == first
-                if is_own and (not each.is_ad or self._count(first, end) <= _LONGEST_QUESTION):
+                if is_own and self._is_box(first, end, is_ad=each.is_ad):
                     self.marks[first:end] = [OUTSIDE] * (end - first)
                 else:
                     self._put_outside(each.heading, below)
@@ -130,12 +134,24 @@ class Blocks(NamedTuple):
     def _count(self, start: int, end: int) -> int:
         return sum([len(text) for text in self.texts[start:end]])
 
+    def _is_box(self, first: int, end: int, *, is_ad: bool) -> bool:
+        """Return whether a heading puts all of its element outside: a short one, or little prose beside that above."""
+        if is_ad:
+            return self._count(first, end) <= _LONGEST_QUESTION
+        prose = self.count_prose(first, end)
+        return prose <= _LONGEST_QUESTION or _FEW_OF * prose <= self.count_prose(0, first)
+
+    def count_prose(self, start: int, end: int) -> int:
+        """Count the letters of the lines that are prose, not a list of links or of names."""
+        lines = zip(self.texts[start:end], self.marks[start:end], strict=True)
+        return sum([len(text) for text, mark in lines if len(text) >= _LONG_PROSE and not mark & (LINKED | OUTSIDE)])
+
     def _put_outside(self, start: int, end: int) -> None:
         """Mark a heading and the blocks below it as outside, up to another heading, or prose without links."""
         for index in range(start, end):
             mark = self.marks[index]
             if index > start and not mark & (LINKED | OUTSIDE):
-                is_prose = not mark & ITEM and len(self.texts[index]) > _PROSE
+                is_prose = len(self.texts[index]) > (_LONG_PROSE if mark & ITEM else _PROSE)
                 if is_prose or mark & HEADING:
                     return
             self.marks[index] = OUTSIDE
@@ -195,9 +211,16 @@ _LINES: Final = frozenset({"br", "wbr", "input", "img"})
 _IN_DATA: Final = _LINES | {"p", "div"}
 _LONG_TEXT: Final = 2000
 _NEVER_LONG: Final = frozenset({"nav", "footer", "header"})
-_SKIPPED: Final = frozenset({Zone.COUNT, Zone.APART, Zone.TALK})
+_SKIPPED: Final = frozenset({Zone.COUNT, Zone.APART, Zone.TALK, Zone.PLACE})
+_MOST_BESIDE_MAIN: Final = 3
+# Letters of a main element that is believed to be one, whatever is beside it.
+_SURE_MAIN: Final = 2000
+_NOT_OF_MAIN: Final = ("script", "style", "noscript", "nav", "header", "footer", "aside", "a")
 _SPONSORED: Final = '[rel~="sponsored"]'
 # Letters that are looked at twice, since an element that is named like a zone may hold others: then none is one.
+_COST_OF_WALK: Final = 10
+_LONG_PLACE: Final = 200
+_MUCH_PROSE: Final = 3
 _MOST_LOOKED_AT: Final = 20_000_000
 
 
@@ -214,9 +237,15 @@ def read_blocks(whole: Whole, without: Collection[Any] = (), *, landmarks: bool 
         return walk.blocks
     walk.holding = _find_holding(whole)
     walk.are_cards = len(whole.document.find_all("article")) > 1
-    roots = _find_main(whole, without) if landmarks and names else []
-    for root in roots or [body]:
-        walk.go_through(root)
+    main = _find_main(whole, without) if landmarks and names else []
+    roots = main or [body]
+    walk.go_through_all(roots)
+    if main and walk.count_letters() < _SURE_MAIN and _holds_little(main[-1], body):
+        roots = [body]
+        walk.go_through_all(roots)
+    if walk.takes_most():
+        walk.taken = None
+        walk.go_through_all(roots)
     return walk.blocks
 
 
@@ -238,6 +267,24 @@ def _find_main(whole: Whole, without: Collection[Any]) -> list[Any]:
     if len(mains) != 1:
         return []
     return [node for node in _outermost([*whole.document.find_all("h1"), *mains], without) if node not in without]
+
+
+def _holds_little(main: Any, body: Any) -> bool:
+    """Return whether a main element has less than a third of the page's text that is no link and no navigation."""
+    own = _count_letters(main)
+    rest, least = _count_letters(body) - own, max((_MOST_BESIDE_MAIN - 1) * own, _LONG_PLACE)
+    # One within another is subtracted twice: in doubt, the element is believed.
+    for tag in _NOT_OF_MAIN:
+        if rest <= least:
+            return False
+        rest -= sum([_count_letters(node) for node in body.find_all(tag) if node.closest("main") is None])
+    return rest > least
+
+
+def _count_letters(node: Any) -> int:
+    text: str = node.text
+    # Without splitting, which takes ten times as long.
+    return len(text) - text.count(" ") - text.count("\n") - text.count("\t")
 
 
 def _find_holding(whole: Whole) -> Collection[Any]:
@@ -276,6 +323,7 @@ class _BlockWalk:
     line       the text of the block that is being read, in pieces, and how many of its letters are
     linked     links'
     spent      letters that were looked at twice
+    taken      elements that are beside the content only because a name says where they are; None: no name says so
     """
 
     def __init__(self, without: Collection[Any], *, landmarks: bool, names: bool) -> None:
@@ -286,6 +334,27 @@ class _BlockWalk:
         self.closing: list[Closing] = []
         self.line: list[str] = []
         self.linked = self.spent = 0
+        self.taken: list[Any] | None = []
+
+    def go_through_all(self, roots: list[Any]) -> None:
+        """Read these elements, and forget what was read before."""
+        self.blocks = Blocks([], [], [])
+        if self.taken is not None:
+            self.taken = []
+        for root in roots:
+            self.go_through(root)
+
+    def count_letters(self) -> int:
+        """Count the letters that are not beside the content."""
+        blocks = zip(self.blocks.texts, self.blocks.marks, strict=True)
+        return sum([len(text) for text, mark in blocks if not mark & OUTSIDE])
+
+    def takes_most(self) -> bool:
+        """Return whether names that say where an element is took more prose away than they left."""
+        if not self.taken or self.count_letters() >= sum([len(node.text) for node in self.taken]):
+            return False
+        left = self.blocks.count_prose(0, len(self.blocks.texts))
+        return sum([self._count_prose(node)[0] for node in self.taken]) > left
 
     def go_through(self, root: Any) -> None:  # noqa: C901, PLR0912, PLR0915 - one loop: calls cost
         blocks, line, take, without = self.blocks, self.line, self._take_whole, self.without
@@ -411,7 +480,27 @@ class _BlockWalk:
             return None
         text: str = node.text
         self.spent += len(text)
+        if zone is Zone.PLACE:
+            if self.taken is None or (len(text) >= _LONG_PLACE and self._holds_prose(node)):
+                return None
+            self.taken.append(node)
         return text if _is_apart(node, text, zone, tag) else None
+
+    def _holds_prose(self, node: Any) -> bool:
+        """Return whether much of an element's text is prose, so that its name says nothing about it."""
+        if _count_letters(node) - sum([_count_letters(link) for link in node.find_all("a")]) < _LONG_PLACE:
+            return False
+        prose, letters = self._count_prose(node)
+        return prose >= _LONG_PLACE and _MUCH_PROSE * prose > letters
+
+    def _count_prose(self, node: Any) -> tuple[int, int]:
+        """Count the letters of an element's prose, and of all its text."""
+        walk = _BlockWalk(self.without, landmarks=False, names=False)
+        walk.go_through(node)
+        texts = walk.blocks.texts
+        letters = sum([len(text) for text in texts])
+        self.spent += _COST_OF_WALK * letters
+        return walk.blocks.count_prose(0, len(texts)), letters
 
     def _is_skipped(self, node: Any, kind: int, zone: Zone | None) -> bool:
         """Return whether a part of a line is left out: a counter, a button, a link that was paid for."""

@@ -159,6 +159,9 @@ def parse_whole(
     if kind is Kind.XHTML:
         text = to_html(text)
     document = turbohtml.parse(text, positions=False)
+    if any("</noscript" in node.text for node in document.find_all("iframe")):
+        # A frame without an end in a noscript element swallows the page, which browsers that run scripts show.
+        document = turbohtml.parse(text, positions=False, scripting=True)
     empty_templates(document)
     return Whole(kind, encoding, document, is_plain=is_plain)
 

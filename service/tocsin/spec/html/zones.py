@@ -15,7 +15,8 @@ from tocsin.spec.words import read_lists, split_phrases, to_phrases, to_words
 class Zone(Enum):
     """The zone of a text beside the content, by the names of its element.
 
-    APART  beside it: advertisements, related pages, cookie banners, comments
+    APART  beside it: advertisements, consent to cookies, requests to the reader
+    PLACE  beside it unless most of its text is prose: the name says where it is, or that it is not shown at first
     LINKS  beside it if most of it is links: navigation, menus
     HEAD   above it, unless it holds the page's heading
     COUNT  a figure that counts visitors, comments or the like
@@ -29,10 +30,12 @@ class Zone(Enum):
     COUNT = 4
     TALK = 5
     NOTE = 6
+    PLACE = 7
 
 
 _LISTS: Final = read_lists("zones")
 _APART: Final = to_words(_LISTS["apart"])
+_PLACES: Final = to_words(_LISTS["places"])
 _TALK: Final = to_words(_LISTS["talk"])
 _LINKS: Final = to_words(_LISTS["links"])
 _COUNTS: Final = to_words(_LISTS["counts"])
@@ -41,8 +44,18 @@ _NOTES: Final = to_words(_LISTS["notes"])
 _NEVER: Final = to_words(_LISTS["never"])
 # Within the others' words, since they are written in one as often.
 _PARTS: Final = re.compile(
-    r"cookie|consentban|newsletter|advert|sponsor|mostread|most-read|most_read|meistgelesen|relatedarticle|relatedpost|"
-    r"taboola|outbrain|sidebar|mw-portlet|(?<![a-z])p-(?:tb|navigation|current-events)|usercentrics|onetrust|ab-test|(?<![a-z])variant[-_]?[a-d](?![a-z])"
+    r"cookie|consentban|newsletter|advert|sponsor|taboola|outbrain|mw-portlet|(?<![a-z])p-(?:tb|navigation|current-events)|"
+    r"usercentrics|onetrust|ab-test|(?<![a-z])variant[-_]?[a-d](?![a-z])"
+)
+_PARTS_OF_PLACES: Final = re.compile("sidebar|mostread|most-read|most_read|meistgelesen|relatedarticle|relatedpost")
+# In the order in which they are looked for: the first zone that a name has a word of.
+_ZONES: Final = (
+    (Zone.COUNT, _COUNTS, None),
+    (Zone.TALK, _TALK, None),
+    (Zone.APART, _APART, _PARTS),
+    (Zone.PLACE, _PLACES, _PARTS_OF_PLACES),
+    (Zone.LINKS, _LINKS, None),
+    (Zone.NOTE, _NOTES, None),
 )
 _WORD: Final = re.compile(r"[A-Z]?[a-z]++|[A-Z]++(?![a-z])")
 # A layout that has one, or has none, is not one itself; and some builders of pages call everything a widget.
@@ -50,15 +63,15 @@ _LAYOUT: Final = re.compile(r"(?<![a-z])(?:has|no|with|without|elementor)(?![a-z
 _MOST_LETTERS: Final = 200
 _MOST_NAMES: Final = 8192
 
-# A selector of elements that are not shown, or shown to some visitors only.
-NOT_SHOWN: Final = (
-    '[hidden],[aria-hidden="true"],[aria-modal],[style*="display:none"],[style*="display: none"],'
+# Selectors of elements that are not shown at first, and of those shown to some visitors only.
+NOT_SHOWN: Final = '[hidden],[aria-hidden="true"],[aria-modal],[style*="display:none"],[style*="display: none"]'
+ADVERTS: Final = (
     '[data-ad],[data-ad-slot],[data-ad-unit],[data-ad-client],[data-google-query-id],[data-testid="sponsored"]'
 )
 # Attributes that name a part of the page as classes do, where these are made by a machine.
 _NAMING: Final = ("data-component", "data-testid", "data-module", "data-widget")
 # A selector of the attributes, beside the class, that can name a zone.
-TELLING: Final = f"[id],[role],[aria-label],{','.join(f'[{name}]' for name in _NAMING)},{NOT_SHOWN}"
+TELLING: Final = f"[id],[role],[aria-label],{','.join(f'[{name}]' for name in _NAMING)},{NOT_SHOWN},{ADVERTS}"
 _ZONES_OF_ROLES: Final = {"banner": Zone.HEAD} | dict.fromkeys(
     (
         *("navigation", "contentinfo", "complementary", "search", "dialog", "alertdialog", "status", "timer", "log"),
@@ -82,9 +95,12 @@ _LONGEST_HEADING: Final = 60
 
 
 def to_heading(text: str) -> str:
-    """Return a heading as the lists have it: in lower case, without figures, up to a colon."""
+    """Return a heading as the lists have it: in lower case, without figures, up to a colon.
+
+    "" for one that ends like a sentence: so do headings of terms, and labels never.
+    """
     text = text.strip()
-    if len(text) > _LONGEST_HEADING:
+    if len(text) > _LONGEST_HEADING or text.endswith("."):
         return ""
     text = text.lower().replace("i\u0307", "i")  # of a Turkish capital letter
     if text.replace(" ", "").isalpha():
@@ -118,19 +134,14 @@ def _look_at(name: str) -> tuple[Zone | None, int]:
     number = xxh3_64_intdigest(first.encode()) & 0xFFFF_FFFF
     if not words or not _NEVER.isdisjoint(words):
         return None, number
-    if not _COUNTS.isdisjoint(words):
-        return Zone.COUNT, number
-    if not _TALK.isdisjoint(words):
-        return Zone.TALK, number
-    if not _APART.isdisjoint(words) or _has_part(parts):
-        return Zone.APART, number
-    if not _LINKS.isdisjoint(words):
-        return Zone.LINKS, number
-    return (None if _NOTES.isdisjoint(words) else Zone.NOTE), number
+    for zone, named, pattern in _ZONES:
+        if not named.isdisjoint(words) or (pattern is not None and _has_part(pattern, parts)):
+            return zone, number
+    return None, number
 
 
-def _has_part(parts: list[str]) -> bool:
-    return any(_PARTS.search(part.lower()) and not _LAYOUT.search(part) for part in parts)
+def _has_part(pattern: re.Pattern[str], parts: list[str]) -> bool:
+    return any(pattern.search(part.lower()) and not _LAYOUT.search(part) for part in parts)
 
 
 def zone_by_attributes(node: Any, *, names: bool) -> Zone | None:
@@ -141,8 +152,9 @@ def zone_by_attributes(node: Any, *, names: bool) -> Zone | None:
     role = node.attr("role")
     if role is not None and (zone := _ZONES_OF_ROLES.get(role.strip().lower())) is not None:
         return zone
-    if node.matches(NOT_SHOWN) and node.attr("hidden") != "until-found":
-        return Zone.APART
+    is_advert = node.matches(ADVERTS)
+    if is_advert or (node.matches(NOT_SHOWN) and node.attr("hidden") != "until-found"):
+        return Zone.APART if is_advert else Zone.PLACE
     if not names:
         return None
     label = node.attr("aria-label")

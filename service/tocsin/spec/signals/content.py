@@ -332,7 +332,7 @@ def _to_block(text: str, flags: int, path: int, data: bytes, masked: bytes | Non
 
 
 # The version of the reader; contents of different versions cannot be compared.
-READ_AS: Final = "1"
+READ_AS: Final = "2"
 
 
 def read_content(whole: Whole, look_at: str, ignore: str) -> Content:
