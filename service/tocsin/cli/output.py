@@ -5,7 +5,6 @@ The one place where text that a page or a server supplied reaches a terminal, so
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import stat
@@ -16,7 +15,6 @@ from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
-from tocsin.cli.formatting import count
 from tocsin.errors import StoreError, TocsinError, UsageError
 from tocsin.spec.infrastructure.unsafe import safe_line, safe_text
 
@@ -278,6 +276,10 @@ def steps(doing: str, done: str, *, total: int | None = None, what: str = "page"
     doing, done  the work in words, such as "Removing" and "removed"
     Yields a function that adds to the pages done.
     """
+    import asyncio  # noqa: PLC0415 - the help needs none of this
+
+    from tocsin.cli.formatting import count  # noqa: PLC0415 - as above
+
     so_far = 0
     with progress(doing, total=total) as advance:
 

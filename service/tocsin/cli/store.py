@@ -230,26 +230,15 @@ def check(ctx: click.Context, file: str | None) -> int:
     """
     from tocsin.adapters.stores import verify  # noqa: PLC0415 - the help needs no store
 
-    if file is None:
-        findings, uncovered = with_store(ctx, _check)
-    else:
-        verified = asyncio.run(verify(file))
-        findings, uncovered = verified.findings, verified.without_digest
+    findings = with_store(ctx, lambda store: store.check()) if file is None else asyncio.run(verify(file)).findings
     for finding in findings:
         output.emit({"finding": finding}, partial(output.say, finding, style="red"))
-    if uncovered:
-        told = ", ".join(f"{rows:,} {table}" for table, rows in uncovered.items())
-        output.note(f"not covered by digests, because an earlier version wrote them: {told}")
     if findings:
         output.note(f"{count(len(findings), 'finding')}; restore a backup, or ask for help and quote these lines")
         return output.NEEDS_USER
     if not output.is_json():
         output.say("The store is sound." if file is None else "The backup is sound.", style="green")
     return output.DONE
-
-
-async def _check(store: Store) -> tuple[list[str], dict[str, int]]:
-    return await store.check(), await store.without_digest()
 
 
 @command.command("prune", epilog="Example: tocsin store prune --older 90d --dry-run")

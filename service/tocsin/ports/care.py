@@ -45,9 +45,6 @@ class StoreCare(Protocol):
     async def check(self) -> list[str]:
         """Return what is wrong with the store's integrity and its invariants; empty if nothing is."""
 
-    async def without_digest(self) -> dict[str, int]:
-        """Count rows without a digest by table: `check` cannot tell whether they are as they were written."""
-
     async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
         """Delete at most `limit` rows that are older than this; returns how many.
 

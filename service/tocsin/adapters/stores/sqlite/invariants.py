@@ -127,11 +127,6 @@ def _breaches(db: SqlSession, name: str, sentence: str) -> Iterator[str]:
         yield f"... and {more} more of this kind"
 
 
-def without_digest(db: SqlSession) -> dict[str, int]:
-    """Count the rows that were written before version 7, by table: whether a fault changed them cannot be told."""
-    return {table: rows for table, rows in db.execute(SQL["without_digest"]) if rows}
-
-
 def _fields_of(packed: bytes | None) -> tuple[str | None, ...]:
     """Read the values of a state; none where they cannot be read."""
     try:

@@ -21,22 +21,17 @@ select s.id, s.page_id from states s where not exists (select 1 from pages p whe
 
 -- Rows that are written once: what their digest was made of. Texts as bytes, since a fault can leave what is no text.
 -- name: states_as_written
-select id, page_id, digest, page_id, first_at, fields from states where digest is not null;
+select id, page_id, digest, page_id, first_at, fields from states;
 
 -- name: verdicts_as_written
 select id, page_id, digest, page_id, at, cast(outcome as blob), cast(reason as blob), cast(rule as blob),
   cast(basis as blob), cast(data as blob)
-from verdicts where digest is not null;
+from verdicts;
 
 -- name: alerts_as_written
 select quote(a.id), a.position, digest, cast(a.id as blob), a.position, a.page_id, cast(a.type as blob), a.created_at,
   cast(a.event as blob)
-from alerts a where a.digest is not null;
-
--- name: without_digest
-select 'states', count(*) from states where digest is null
-union all select 'verdicts', count(*) from verdicts where digest is null
-union all select 'alerts', count(*) from alerts where digest is null;
+from alerts a;
 
 -- name: keys_of_urls
 select id, url from pages where key <> url_key(url);

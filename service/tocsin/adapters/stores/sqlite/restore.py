@@ -16,7 +16,7 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from tocsin.adapters.stores.sqlite.connection import connect, transaction
-from tocsin.adapters.stores.sqlite.invariants import findings, without_digest
+from tocsin.adapters.stores.sqlite.invariants import findings
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations, migrations, version_of
 from tocsin.adapters.stores.sqlite.place import EngineLock, reached, refuse_network, size_of, translated
 from tocsin.errors import StoreError, StoreTooNew
@@ -74,14 +74,12 @@ class Verified(Struct, frozen=True):
     newest    what this program needs
     pages     on its watch list
     findings  what is wrong with it, a sentence each
-    without_digest  rows written before rows had digests, by table
     """
 
     version: int
     newest: int
     pages: int
     findings: list[str]
-    without_digest: dict[str, int]
 
 
 def verify(path: str, busy: timedelta) -> Verified:
@@ -98,16 +96,15 @@ def _verify(db: SqliteSession, path: str) -> Verified:
         )
     if version == 0:
         raise StoreError(f"{path}: an empty database, no store; name another file")
-    uncovered: dict[str, int] = {}
     if version == newest:
-        wrong, uncovered = list(findings(db)), without_digest(db)
+        wrong = list(findings(db))
     else:
         # What must hold is known of this version only; of an older one, that the file is whole.
         told = [row[0] for row in db.execute("pragma integrity_check(10)")]
         wrong = [] if told == ["ok"] else told
         wrong += [f"table {row[0]} refers to rows that are gone" for row in db.execute("pragma foreign_key_check")][:5]
     (pages,) = db.execute("select count(*) from pages").fetchone()
-    return Verified(version, newest, pages, wrong, uncovered)
+    return Verified(version, newest, pages, wrong)
 
 
 def _opened(path: str, busy: timedelta) -> SqliteSession:

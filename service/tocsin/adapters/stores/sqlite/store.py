@@ -23,7 +23,7 @@ from tocsin.adapters.stores.sqlite.connection import (
     snapshot,
     write_ahead,
 )
-from tocsin.adapters.stores.sqlite.invariants import findings, without_digest
+from tocsin.adapters.stores.sqlite.invariants import findings
 from tocsin.adapters.stores.sqlite.migrations import apply_migrations, demand_current, migrations, version_of
 from tocsin.adapters.stores.sqlite.place import (
     EngineLock,
@@ -204,9 +204,6 @@ class SqliteStore(SqlStore):
     async def check(self) -> list[str]:
         async with self._database.apart(one_instant=True) as read:
             return await read(lambda db: list(findings(db)))
-
-    async def without_digest(self) -> dict[str, int]:
-        return await self._view(without_digest)
 
     async def close(self) -> None:
         """Close the connections and give up the engine lock; closing twice is closing once."""
