@@ -16,8 +16,7 @@ from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.model import Attempt, JsonObject, KnownCopy, QuestionRow, to_rfc3339
 from tocsin.model.alerts import StormRow
-from tocsin.spec.microdata.changes.comparing import compare_items
-from tocsin.spec.microdata.changes.events import show_changes
+from tocsin.spec.microdata.changes.comparing import compare_items, show_changes
 from tocsin.spec.signals.weigh import Heard, Weighed
 
 DECIDED = 1_795_249_325_123_000

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from tests.origin import Origin, Page, RawOrigin, Talk, cut, endless, hang, port_of_nobody, reset
 from tests.wire import PATIENT_S, client_tls, fetcher, request, server_tls, short, zipped
-from tocsin.adapters.http.wording import LONGEST, one_line
 from tocsin.errors import FetchError, FetchFailed, FetchRefused
 from tocsin.model import FailureKind, HopResponse
+from tocsin.spec.infrastructure.unsafe import LONGEST, one_line
 
 OK = b"HTTP/1.1 200 OK\r\n"
 LONG = OK + b"Content-Length: 99999999999\r\n\r\n"

@@ -11,7 +11,7 @@ from tests.cli.calling import Installation
 from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
 from tocsin.cli.__main__ import run
-from tocsin.spec.lint.rules import RULES
+from tocsin.spec.lint.check import RULES
 
 
 def test_lint_tells_a_line_for_each_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

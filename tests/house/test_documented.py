@@ -19,9 +19,8 @@ from tocsin.configuration import flatten, load
 from tocsin.configuration.template import KEYS, render_template
 from tocsin.settings import Settings
 from tocsin.spec.extract import MOST_LINKS, Form, extract
-from tocsin.spec.lint.check import MOST_FINDINGS
+from tocsin.spec.lint.check import MOST_FINDINGS, RULES
 from tocsin.spec.lint.page import MOST_TOKENS
-from tocsin.spec.lint.rules import RULES
 from tocsin.spec.microdata.formats.catalogue import FORMATS
 
 SCREEN_LINES = 40

@@ -17,12 +17,12 @@ from starlette.requests import Request
 
 from tests.server.rig import BASE, ELSEWHERE, Rig
 from tocsin.model import Scope
-from tocsin.server.access import limits, rights
+from tocsin.server import parts
+from tocsin.server.access import limits
 from tocsin.server.access.credentials import new_token
 from tocsin.server.access.guard import MOST_WRONG, TRIES_IN_ALL, Throttle, is_public
-from tocsin.server.access.rights import SAFE, Reading, Writing, wanted_of
 from tocsin.server.app import Application
-from tocsin.server.parts import Given
+from tocsin.server.parts import SAFE, Given, Reading, Writing, wanted_of
 from tocsin.settings import unread
 
 OPEN_TO_ALL = {
@@ -255,7 +255,7 @@ async def test_a_form_that_was_shown_is_taken(rig: Rig) -> None:
     caller = []
 
     @rig.app.get("/shown")
-    async def shown(who: rights.Reading) -> str:
+    async def shown(who: parts.Reading) -> str:
         caller.append(who)
         return ""
 

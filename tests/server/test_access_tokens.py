@@ -20,8 +20,8 @@ from tocsin.errors import StoreError
 from tocsin.model import Scope
 from tocsin.server.access.auditing import audit, begin_request
 from tocsin.server.access.credentials import digest_of, new_token
-from tocsin.server.access.login import onward
-from tocsin.server.access.rights import Caller
+from tocsin.server.parts import Caller
+from tocsin.server.web.tokens import onward
 
 ASKED = "/api/openapi.json"
 

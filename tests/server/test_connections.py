@@ -17,7 +17,7 @@ from tests.fakes import RecordingTelemetry
 from tocsin.errors import SettingsError
 from tocsin.server import connections, serving
 from tocsin.server.address import bind, is_loopback, local_address, parse_listen, url_of
-from tocsin.server.header_values import is_known, to_header
+from tocsin.server.kept_items import is_known, to_header
 from tocsin.server.problems import PROBLEM
 
 PATIENCE_S = 60

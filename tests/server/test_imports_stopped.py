@@ -15,11 +15,10 @@ from tests.fakes import settle
 from tests.server.rig import Rig
 from tests.server.serving import PATIENCE_S
 from tocsin.model import Scope
-from tocsin.server.access.rights import Caller
 from tocsin.server.actions import Act
 from tocsin.server.imports import ListToTake, start_import, start_table
 from tocsin.server.jobs import Job, running_jobs
-from tocsin.server.parts import Parts
+from tocsin.server.parts import Caller, Parts
 from tocsin.spec.topper.table import RECORD_0
 
 ME = Caller("me", Scope.ADMIN)

@@ -20,7 +20,7 @@ from tocsin.errors import (
     TocsinError,
     UsageError,
 )
-from tocsin.server.access.rights import Reading, Writing
+from tocsin.server.parts import Reading, Writing
 from tocsin.server.problems import Problem
 
 

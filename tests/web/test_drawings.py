@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.builders import DAY, SECOND, fields
 from tests.fakes import START
 from tocsin.model import StateEntry, VerdictEntry
-from tocsin.server.web.charts import draw_timeline
+from tocsin.server.web.activity import draw_timeline
 from tocsin.server.web.comparing import choose, compare_kept, field_rows
 
 

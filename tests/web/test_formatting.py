@@ -16,8 +16,7 @@ from tests.fakes import START
 from tests.web.town import HOSTILE, TEMPLATE, TURNED
 from tocsin.model import BoundedCount
 from tocsin.server.web import formatting
-from tocsin.server.web.rendering import _ENVIRONMENT, render
-from tocsin.server.web.static_files import ASSETS, asset_path
+from tocsin.server.web.rendering import _ENVIRONMENT, ASSETS, asset_path, render
 
 FOLDER = Path(package.__file__).parent
 SECOND = 1_000_000

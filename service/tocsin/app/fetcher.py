@@ -9,8 +9,7 @@ import sys
 
 from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.http.tls import accepted_of
-from tocsin.adapters.processes.belonging import belong_to, open_stream
-from tocsin.adapters.processes.stream import NameTag
+from tocsin.adapters.processes.stream import NameTag, belong_to, open_stream
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.app.executing import execute
 from tocsin.app.fetching import put_together, user_agent

@@ -18,8 +18,7 @@ from tocsin.cli.formatting import json_time, show_time
 from tocsin.cli.selection import pages_named
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.errors import TooComplex, UsageError
-from tocsin.spec.differences.compare import compare_texts, whole_lines
-from tocsin.spec.differences.rows import DiffGap, folded, to_rows
+from tocsin.spec.differences.compare import DiffGap, compare_texts, folded, to_rows, whole_lines
 from tocsin.spec.infrastructure.unsafe import safe_text
 from tocsin.spec.signals.texts import unpack_text
 
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
 
     from tocsin.model import Instant, PageRow, SnapshotRow
     from tocsin.ports import Store
-    from tocsin.spec.differences.compare import Difference, Kind
-    from tocsin.spec.differences.rows import DiffRow
+    from tocsin.spec.differences.compare import Difference, DiffRow, Kind
 
 
 class TextVersion(Struct, frozen=True):

@@ -15,8 +15,7 @@ from tocsin.cli.files import Source, read_source
 from tocsin.errors import TocsinError, UsageError
 from tocsin.spec.html.page import why_no_page
 from tocsin.spec.html.positions import FindingLevel, PageFinding
-from tocsin.spec.lint.check import lint
-from tocsin.spec.lint.rules import AREAS, NOT_CHECKED, RULES
+from tocsin.spec.lint.check import AREAS, NOT_CHECKED, RULES, lint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -33,7 +33,7 @@ from tocsin.lists.declared import (
     to_schema,
 )
 from tocsin.lists.declared.tree import FORMATS, LARGEST_BYTES
-from tocsin.lists.formats.writing import PRIVATE
+from tocsin.lists.formats.text import PRIVATE
 from tocsin.lists.pages import GroupNames
 from tocsin.model import PageFilter
 

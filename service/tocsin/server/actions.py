@@ -15,9 +15,8 @@ from tocsin.errors import UsageError
 from tocsin.lists.pages import check_group, check_words
 from tocsin.model import JsonObject, NewPage, PageQuery
 from tocsin.server.access.auditing import audit
-from tocsin.server.access.rights import Caller
 from tocsin.server.jobs import Job, Jobs, Progress
-from tocsin.server.parts import Parts
+from tocsin.server.parts import Caller, Parts
 from tocsin.server.problems import Problem
 
 STEP: Final = 1000  # Ids read from the store in one step.

@@ -14,9 +14,9 @@ from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.microsyntax import lower_ascii
 from tocsin.spec.html.page import Kind, read_page
 from tocsin.spec.html.tree import Tree, read_tree
+from tocsin.spec.infrastructure.datetimes import read_http_date
 from tocsin.spec.infrastructure.urls import Bases
 from tocsin.spec.links.copies import CopyKind, is_offerable, read_mementos, read_references
-from tocsin.spec.links.http_dates import read_http_date
 from tocsin.spec.links.links import (
     Anchors,
     Icon,

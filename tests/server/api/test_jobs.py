@@ -16,10 +16,9 @@ from tocsin.adapters.stores import open_store
 from tocsin.errors import StoreError
 from tocsin.model import JobRow, Scope
 from tocsin.ports import Store
-from tocsin.server.access.rights import Caller
 from tocsin.server.actions import Act, edit_defaults
 from tocsin.server.jobs import MOST_AT_ONCE, Job, Progress, running_jobs
-from tocsin.server.parts import Parts
+from tocsin.server.parts import Caller, Parts
 from tocsin.server.problems import Problem
 
 GONE = "01KAKQ4ZC8N2V3J5R7T9WXYZ00"

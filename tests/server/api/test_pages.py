@@ -9,7 +9,7 @@ from tests.contract.desk import Desk
 from tests.server.api.talk import Api
 from tests.server.diary import URL
 from tocsin.model import CheckOutcome, CheckReport, Scope, to_rfc3339
-from tocsin.server.api import checks
+from tocsin.server.api import jobs
 
 A, B, C = "https://a.example/", "https://b.example/", "https://c.example/"
 
@@ -247,7 +247,7 @@ async def test_of_checks_it_is_said_how_many_were_skipped_and_until_when(api: Ap
 async def test_of_more_checks_than_can_be_counted_it_is_not_said_how_many_were_skipped(
     api: Api, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checks, "MOST_COUNTED", 1)
+    monkeypatch.setattr(jobs, "MOST_COUNTED", 1)
     (second,) = await desk.watch(A)
 
     check = await api.do("POST", "/checks", {"ids": ["1", str(second)]})

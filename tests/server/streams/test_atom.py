@@ -29,8 +29,7 @@ from tests.server.streams.conftest import Desk
 from tocsin.events import CHANGED, SUSPECT, UNREACHABLE
 from tocsin.model import AlertRow, JsonObject, Scope
 from tocsin.server.streams import events, feed
-from tocsin.server.streams.atom import AtomFeed, FeedLink, entry_of, urn_of, write_feed
-from tocsin.server.streams.feed import ENTRIES
+from tocsin.server.streams.feed import ENTRIES, AtomFeed, FeedLink, entry_of, urn_of, write_feed
 
 OURS = "https://tocsin.example.org"
 HOSTILE = (

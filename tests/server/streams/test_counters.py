@@ -16,8 +16,7 @@ from tests.server.rig import Rig
 from tests.server.streams.conftest import Desk
 from tests.server.streams.reader import Interpreter, interpret, reading
 from tocsin.model import JobRow
-from tocsin.server.streams.events import Counters
-from tocsin.server.streams.tail import HEARTBEAT, block, numbered, opening
+from tocsin.server.streams.events import HEARTBEAT, Counters, block, numbered, opening
 
 
 async def test_counters_come_at_once_and_when_something_has_changed(desk: Desk) -> None:

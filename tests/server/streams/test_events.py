@@ -20,8 +20,8 @@ from tocsin.events import CHANGED, OUTAGE_BEGAN, RECOVERED, UNREACHABLE
 from tocsin.model import AlertRow, Scope
 from tocsin.server.access.credentials import digest_of
 from tocsin.server.streams import events
-from tocsin.server.streams import tail as module
-from tocsin.server.streams.tail import MOST_BYTES, Tail
+from tocsin.server.streams import events as module
+from tocsin.server.streams.events import MOST_BYTES, Tail
 
 
 async def followed(reader: Reader) -> None:

@@ -13,7 +13,7 @@ from tests.fakes import START
 from tests.server.web.visiting import Visitor, told, tree
 from tocsin.model import ActivityRow, JobRow
 from tocsin.server.jobs import Progress
-from tocsin.server.web.charts import HEIGHT, SPAN_US, SPANS, WIDTH, charts, coarser, gather, stack
+from tocsin.server.web.activity import HEIGHT, SPAN_US, SPANS, WIDTH, charts, coarser, gather, stack
 from tocsin.server.web.jobs import said
 
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from tests.alert_examples import _question
 from tests.fakes import START
 from tocsin.model import Instruction, KnownCopy
-from tocsin.server.moments import read_moment
+from tocsin.server.decisions import read_moment
 from tocsin.server.web.questions import QuestionAnswer, read_answer
 
 PAGE = "https://example.org/a"

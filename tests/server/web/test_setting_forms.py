@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.configuration.convert import to_json, to_setting
-from tocsin.server.web.setting_forms import (
+from tocsin.server.web.settings import (
     BLOCKS,
     FORM_KEYS,
     LABELS,

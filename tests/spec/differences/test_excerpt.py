@@ -7,9 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.differences.compare import By, compare_texts
+from tocsin.spec.differences.compare import AROUND, LINE_END, By, DiffGap, DiffRow, compare_texts, folded, to_rows
 from tocsin.spec.differences.excerpt import MOST_SENTENCES, excerpt
-from tocsin.spec.differences.rows import AROUND, LINE_END, DiffGap, DiffRow, folded, to_rows
 
 WORDS = st.sampled_from(["The", "bell", "rings", "12", ". ", "! ", " ", "\n", "鐘。", "x" * 700])
 TEXTS = st.lists(WORDS, max_size=40).map("".join)

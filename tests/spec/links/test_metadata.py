@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.spec.links.reading import tree_of
 from tocsin.spec.html.microsyntax import read_refresh
-from tocsin.spec.links.http_dates import read_http_date, to_text
+from tocsin.spec.infrastructure.datetimes import read_http_date, to_text
 from tocsin.spec.links.metadata import (
     Metadata,
     Metadatum,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.links.mset import (
+from tocsin.spec.links.copies import (
     MOST_CANDIDATES,
     CopyOffer,
     MsetCopy,

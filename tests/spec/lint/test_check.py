@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from tests.spec.lint.broken import ELSEWHERE, ERRORS, WARNINGS, judge, levels, places
 from tocsin.errors import TooComplex
 from tocsin.spec.html.positions import FindingLevel, PageFinding
-from tocsin.spec.lint.check import MOST_FINDINGS, lint
+from tocsin.spec.lint.check import MOST_FINDINGS, RULES, lint
 from tocsin.spec.lint.elements import is_language_tag
 from tocsin.spec.lint.links import is_media_query_list
 from tocsin.spec.lint.page import MOST_TOKENS
-from tocsin.spec.lint.rules import RULES
 
 XHTML = "application/xhtml+xml"
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import rdflib
 from rdflib.compare import isomorphic
 
-from tocsin.spec.microdata.formats.rdf_terms import Blank, Iri, Term, Triple
+from tocsin.spec.microdata.formats.rdf import Blank, Iri, Term, Triple
 
 FORMS = {"turtle": "turtle", "ntriples": "nt", "jsonld": "json-ld"}
 """Ours, and what a reader calls them."""

@@ -19,12 +19,12 @@ from tocsin.adapters.http.llhttp.connection import HttpConnection, NotConnected,
 from tocsin.adapters.http.llhttp.messages import BrokenAnswer, Disconnected, Origins, SiteOrigin
 from tocsin.adapters.http.llhttp.pool import ConnectionPool, Dialler, PoolsByPolicy
 from tocsin.adapters.http.tls import TlsContexts, TlsSessions
-from tocsin.adapters.http.wording import one_line
 from tocsin.errors import FetchError, FetchFailed, FetchRefused, Shortage, shortage_of
 from tocsin.model import DEMO_HOST, FailureKind, HopRequest, HopResponse
 from tocsin.ports import Session
 from tocsin.settings import FetchSettings, NetworkSettings
 from tocsin.spec.html.urls import without_user_info
+from tocsin.spec.infrastructure.unsafe import one_line
 
 _OF_PHASE = {
     Phase.DNS: (FailureKind.DNS, "no answer from DNS"),

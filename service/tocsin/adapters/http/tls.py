@@ -11,9 +11,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
-from tocsin.adapters.http.wording import one_line
 from tocsin.settings import HostSettings
 from tocsin.spec.html.urls import host_and_origin
+from tocsin.spec.infrastructure.unsafe import one_line
 
 PREFIX: Final = "sha256:"
 _SHOWN: Final = 120

@@ -18,7 +18,7 @@ from tocsin.cli.session import configuration, is_store_there, now, with_store
 from tocsin.cli.watch.sitemaps import SitemapImport, fetch_lists, is_robots_txt, is_url
 from tocsin.errors import StoreOutdated, UsageError
 from tocsin.lists import FORMATS
-from tocsin.lists.formats.writing import ListWriter, OutlineWriter, PlainWriter, SeparatedWriter
+from tocsin.lists.formats.text import ListWriter, OutlineWriter, PlainWriter, SeparatedWriter
 from tocsin.lists.importing import Reader, Tally
 from tocsin.lists.pages import check_group
 from tocsin.model import NewPage, PageFilter

@@ -13,8 +13,7 @@ from tocsin.spec.differences.compare import compare_texts, narrow
 from tocsin.spec.differences.excerpt import excerpt
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.links.copies import may_name_copies
-from tocsin.spec.microdata.changes.comparing import compare_items
-from tocsin.spec.microdata.changes.events import show_changes
+from tocsin.spec.microdata.changes.comparing import compare_items, show_changes
 from tocsin.spec.microdata.reading.items import may_hold_items, read_items
 from tocsin.spec.microdata.reading.packing import NOTHING, pack, unpack
 from tocsin.spec.signals.texts import unpack_text

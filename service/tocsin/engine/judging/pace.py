@@ -34,7 +34,7 @@ import msgspec
 
 from tocsin.model import CheckOutcome, PageKnowledge
 from tocsin.model.knowledge import ChangePace
-from tocsin.spec.links.http_dates import read_http_date
+from tocsin.spec.infrastructure.datetimes import read_http_date
 from tocsin.spec.signals import SIGNALS
 from tocsin.spec.signals.instants import to_value
 from tocsin.spec.topper.state import TOPPER_FIELDS, tokens_of

@@ -11,7 +11,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
 from tocsin.errors import FetchError, FetchFailed, Postponed
 from tocsin.model import FailureKind
-from tocsin.spec.links.http_dates import read_http_date
+from tocsin.spec.infrastructure.datetimes import read_http_date
 
 if TYPE_CHECKING:
     from tocsin.model import Instant

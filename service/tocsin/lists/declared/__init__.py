@@ -2,16 +2,17 @@
 
 from tocsin.lists.declared.planning import (
     ChangedField,
+    DeclaredWriter,
     ListChange,
     SettingsEdit,
+    TomlWriter,
+    YamlWriter,
     compare_group,
     compare_page,
     edit_of,
     to_new,
 )
-from tocsin.lists.declared.reading import Declared, DeclaredPage, read_declared
-from tocsin.lists.declared.schema import to_schema
-from tocsin.lists.declared.writing import DeclaredWriter, TomlWriter, YamlWriter
+from tocsin.lists.declared.reading import Declared, DeclaredPage, read_declared, to_schema
 
 __all__ = [
     "ChangedField",

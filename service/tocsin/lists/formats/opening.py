@@ -45,7 +45,7 @@ def open_list(stream: IO[bytes], *, name: str, kind: str | None = None) -> tuple
         is_in_place = may_be_archive and _begins_an_archive(stream)
         source = _decompressed(stream, name)
         if is_in_place or (may_be_archive and source.peek(4).startswith(_ARCHIVE)):
-            from tocsin.lists.exports.archive import read_archive  # noqa: PLC0415 - few lists are one
+            from tocsin.lists.exports.reading import read_archive  # noqa: PLC0415 - few lists are one
 
             return CHANGEDETECTION, _guarded(read_archive(stream if is_in_place else source, name=name), name)
         bom, encoding = next(

@@ -13,8 +13,7 @@ from tocsin.model import AuditEntry
 
 if TYPE_CHECKING:
     # The service reads request ids before it loads the web framework, which these need.
-    from tocsin.server.access.rights import Caller
-    from tocsin.server.parts import Parts
+    from tocsin.server.parts import Caller, Parts
 
 HEADER = "x-request-id"
 _FORM = re.compile(r"[A-Za-z0-9._-]{8,64}")

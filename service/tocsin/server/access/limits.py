@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tocsin.server.access.guard import who_is
 from tocsin.server.access.origins import SENDER
-from tocsin.server.access.rights import CALLER, SAFE, Caller
+from tocsin.server.parts import CALLER, SAFE, Caller
 from tocsin.server.problems import Problem, answer
 
 MOST_BYTES = 2**20

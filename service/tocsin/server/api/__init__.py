@@ -2,16 +2,16 @@
 
 from fastapi import APIRouter
 
-from tocsin.server.api import alerts, checks, extraction, history, imports, jobs, pages, questions, service, settings
+from tocsin.server.api import alerts, extraction, history, jobs, pages, questions, service, settings
 
 router = APIRouter(prefix="/api/v1")
 # Of two paths that match, the first one included is taken: /pages/bulk comes before /pages/{page_id}.
 for one in (
     pages.bulk_routes,
     pages.router,
-    checks.router,
+    jobs.check_routes,
     extraction.router,
-    imports.router,
+    jobs.import_routes,
     jobs.router,
     settings.router,
     history.router,
@@ -19,7 +19,7 @@ for one in (
     alerts.router,
     alerts.storms,
     alerts.channels,
-    imports.table_routes,
+    jobs.table_routes,
     settings.service_routes,
     service.router,
     service.access_routes,

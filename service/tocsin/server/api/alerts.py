@@ -22,7 +22,6 @@ from tocsin.model.records.alerting import (
 )
 from tocsin.model.records.fields import Part, Record
 from tocsin.model.records.service import JobStatus
-from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.api.jobs import LATER, finished
 from tocsin.server.api.operations import (
@@ -46,7 +45,7 @@ from tocsin.server.decisions import (
     try_channel,
 )
 from tocsin.server.jobs import Work
-from tocsin.server.parts import Given
+from tocsin.server.parts import Given, Reading, Writing
 
 router = make_router("alerts")
 storms = make_router("storms")

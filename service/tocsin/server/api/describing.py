@@ -10,8 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import iter_route_contexts
 
 from tocsin.model.records.service import ProblemDetails
-from tocsin.server.api.idempotency import WRITES
-from tocsin.server.api.operations import SCHEMAS, Operation
+from tocsin.server.api.operations import SCHEMAS, WRITES, Operation
 
 PREFIX: Final = "/api/v1"
 PROBLEM: Final = "application/problem+json"

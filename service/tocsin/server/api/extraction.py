@@ -13,21 +13,21 @@ from pydantic import Field
 
 from tocsin.model import PageRow
 from tocsin.model.records.history import KeptItems
-from tocsin.server.access.rights import Reading
 from tocsin.server.api.operations import Input, NumberInPath, make_router, problems
 from tocsin.server.decisions import demand_page
-from tocsin.server.header_values import is_known, to_header
 from tocsin.server.kept_items import (
     KEPT_FORMATS,
     ItemFormat,
     ItemNumber,
     choose_format,
+    is_known,
     tell_items,
+    to_header,
     why_no_items,
     why_stale,
     write_document,
 )
-from tocsin.server.parts import Given, Parts
+from tocsin.server.parts import Given, Parts, Reading
 from tocsin.server.problems import Problem
 from tocsin.spec.microdata.formats.catalogue import FORMATS
 

@@ -32,11 +32,10 @@ from tocsin.model.records.history import (
     verdict_of,
 )
 from tocsin.server.access.auditing import audit
-from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.api.operations import Input, NumberInPath, PartOf, make_router, problems
 from tocsin.server.decisions import demand_page, missing
 from tocsin.server.kept_items import why_no_changes
-from tocsin.server.parts import Given, Parts
+from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.problems import Problem
 from tocsin.spec.differences.compare import TextRun, compare_texts, whole_lines
 from tocsin.spec.signals.texts import unpack_text

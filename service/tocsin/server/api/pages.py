@@ -12,7 +12,6 @@ from tocsin.model import NewPage, PageQuery, View
 from tocsin.model.records.fields import Part
 from tocsin.model.records.pages import AddedPage, AddedPages, Copy, Pages, WholePage, copies_of, page_of, whole_page
 from tocsin.model.records.service import JobStatus
-from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import (
     Act,
     Deed,
@@ -45,7 +44,7 @@ from tocsin.server.api.operations import (
 from tocsin.server.api.settings import PageSettingsInput, SettingKey
 from tocsin.server.decisions import demand_page, not_watched
 from tocsin.server.jobs import Work
-from tocsin.server.parts import Given, Parts
+from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.problems import Problem
 from tocsin.spec.html.urls import watch_url
 

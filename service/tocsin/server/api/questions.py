@@ -19,14 +19,12 @@ from tocsin.model.records.alerting import (
 )
 from tocsin.model.records.fields import Part
 from tocsin.model.records.service import JobStatus
-from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.api.jobs import LATER, finished
 from tocsin.server.api.operations import Input, NumberInPath, PartOf, Url, make_router
-from tocsin.server.decisions import answer_question, lift_standing_answer, missing
+from tocsin.server.decisions import answer_question, lift_standing_answer, missing, read_moment
 from tocsin.server.jobs import Work
-from tocsin.server.moments import read_moment
-from tocsin.server.parts import Given
+from tocsin.server.parts import Given, Reading, Writing
 from tocsin.spec.html.urls import watch_url
 
 router = make_router("questions")

@@ -25,11 +25,10 @@ from tocsin.model.records.service import (
 )
 from tocsin.server.access.auditing import audit
 from tocsin.server.access.credentials import digest_of, new_token
-from tocsin.server.access.rights import Administering, Reading
 from tocsin.server.api.operations import Input, PartOf, make_router
 from tocsin.server.api.questions import moment_of
 from tocsin.server.decisions import missing
-from tocsin.server.parts import Given
+from tocsin.server.parts import Administering, Given, Reading
 from tocsin.server.problems import Problem
 from tocsin.settings import Scope
 

@@ -12,12 +12,11 @@ from tocsin.configuration.convert import dotted, to_json, walk
 from tocsin.configuration.loading import mask_settings
 from tocsin.model.records.fields import Part
 from tocsin.model.records.service import PageGroup, Setting, SettingsForAll, group_of
-from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act, edit_defaults, remove_group, revision_of
 from tocsin.server.api.operations import COMPOSED, IfMatch, Input, make_router, problems, revision_wanted, tag
 from tocsin.server.decisions import missing
 from tocsin.server.jobs import Work
-from tocsin.server.parts import Given, Parts
+from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.settings import PageSettings
 
 router = make_router("groups")

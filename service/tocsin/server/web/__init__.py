@@ -2,27 +2,15 @@
 
 from fastapi import APIRouter
 
-from tocsin.server.web import (
-    activity,
-    changes,
-    jobs,
-    page,
-    page_settings,
-    pages,
-    questions,
-    reference,
-    settings,
-    static_files,
-    tokens,
-)
+from tocsin.server.web import activity, changes, jobs, page, pages, questions, reference, rendering, settings, tokens
 
 router = APIRouter(include_in_schema=False)
 for _each in (
-    static_files,
+    rendering,
     pages,
     jobs,
     page,
-    page_settings,
+    page,
     changes,
     questions,
     activity,

@@ -12,15 +12,13 @@ from msgspec import Struct
 
 from tocsin.model import AlertQuery, AlertRow, BoundedCount, Slice
 from tocsin.ports import Store
-from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.decisions import mark_all_seen, mark_seen, redeliver, release_storm
 from tocsin.server.jobs import PATIENCE_S, Work
-from tocsin.server.parts import Given
+from tocsin.server.parts import Given, Reading, Writing
 from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import count, cut, fitting, local_path
-from tocsin.server.web.notices import Undo, go_on
-from tocsin.server.web.rendering import page, together
+from tocsin.server.web.rendering import Undo, go_on, page, together
 from tocsin.server.web.telling import BASES, KIND_NAMES, AlertInWords, tell
 
 router = APIRouter(include_in_schema=False)

@@ -10,8 +10,7 @@ from msgspec import Struct
 
 from tocsin.model import FieldValues, StateEntry
 from tocsin.server.web.formatting import Room, weight
-from tocsin.spec.differences.compare import compare_texts, whole_lines
-from tocsin.spec.differences.rows import DiffGap, DiffRow, folded, to_rows
+from tocsin.spec.differences.compare import DiffGap, DiffRow, compare_texts, folded, to_rows, whole_lines
 from tocsin.spec.topper.state import FIELDS
 
 _LONGEST: Final = 20_000  # Letters of a value that are compared word by word; the rest is not shown.

@@ -9,14 +9,12 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from tocsin.model import JobRow
-from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
 from tocsin.server.decisions import cancel_job, missing
 from tocsin.server.jobs import PATIENCE_S, Job, Work
-from tocsin.server.parts import Given
+from tocsin.server.parts import Given, Reading, Writing
 from tocsin.server.web.formatting import count, local_path
-from tocsin.server.web.notices import Undo, go_on
-from tocsin.server.web.rendering import page
+from tocsin.server.web.rendering import Undo, go_on, page
 
 router = APIRouter(include_in_schema=False)
 

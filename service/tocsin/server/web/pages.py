@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from tocsin.configuration import parse_page_settings
 from tocsin.errors import UsageError
-from tocsin.lists.formats.writing import PlainWriter, SeparatedWriter
+from tocsin.lists.formats.text import PlainWriter, SeparatedWriter
 from tocsin.lists.importing import Reader, Tally
 from tocsin.lists.pages import check_group
 from tocsin.model import (
@@ -31,16 +31,14 @@ from tocsin.model import (
 )
 from tocsin.server import actions
 from tocsin.server.access.auditing import audit
-from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.bodies import Shared, keep
 from tocsin.server.imports import ListToTake, start_import
 from tocsin.server.jobs import Work
-from tocsin.server.parts import Given, Parts
+from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.web.formatting import count, short_url, weight
 from tocsin.server.web.jobs import await_job
 from tocsin.server.web.listing import TITLES, AskedFor, PageLine, PageListFilter, Tab, queries_of_tabs, to_line
-from tocsin.server.web.notices import Undo, go_on
-from tocsin.server.web.rendering import page, together
+from tocsin.server.web.rendering import Undo, go_on, page, together
 
 router = APIRouter(include_in_schema=False)
 

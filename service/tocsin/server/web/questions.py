@@ -12,16 +12,13 @@ from msgspec import Struct
 
 from tocsin.errors import BadUrl
 from tocsin.model import Instant, Instruction, JobRow, KnownCopy, QuestionRow
-from tocsin.server.access.rights import Reading, Writing
 from tocsin.server.actions import Act
-from tocsin.server.decisions import STAYING, answer_question, lift_standing_answer
+from tocsin.server.decisions import STAYING, answer_question, lift_standing_answer, read_moment
 from tocsin.server.jobs import PATIENCE_S, Work
-from tocsin.server.moments import read_moment
-from tocsin.server.parts import Given, Parts
+from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import CAUSES, count, fitting, fitting_by, local_path, weight, zone_named
-from tocsin.server.web.notices import go_on
-from tocsin.server.web.rendering import page
+from tocsin.server.web.rendering import go_on, page
 from tocsin.spec.html.urls import watch_url
 
 Kind = Literal["again", "never", "until-major", "drop", "copy"]

@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from msgspec import Struct
 
 from tocsin.model import JsonObject
-from tocsin.server.access.rights import Reading
+from tocsin.server.parts import Reading
 from tocsin.server.web.rendering import page
 
 router = APIRouter(include_in_schema=False)

@@ -9,27 +9,160 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Coroutine, Iterable
+from collections import OrderedDict
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from datetime import UTC
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from secrets import token_urlsafe
+from typing import Any, Final, NamedTuple, TypeVar
+from urllib.parse import urlsplit, urlunsplit
 
-from fastapi import Request
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 from msgspec import Struct
-from starlette.responses import Response
 
 from tocsin.model import AlertQuery, BoundedCount, Instant, PageQuery, Scope, View
 from tocsin.server.access.origins import SENDER, Sender
-from tocsin.server.access.rights import CALLER, Caller
-from tocsin.server.parts import Parts
+from tocsin.server.parts import CALLER, Caller, Parts
 from tocsin.server.problems import Problem
 from tocsin.server.web import formatting
-from tocsin.server.web.notices import find
-from tocsin.server.web.static_files import asset_path
+
+# Static files: read once, named by their digest, cached by browsers for a year.
+
+
+router = APIRouter(include_in_schema=False)
+
+_TYPES: Final[Mapping[str, str]] = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+
+class Asset(NamedTuple):
+    """A file."""
+
+    body: bytes
+    media_type: str
+    digest: str
+
+
+def _read() -> dict[str, Asset]:
+    folder = Path(__file__).parent / "static"
+    return {
+        path.name: Asset(body, _TYPES[path.suffix], blake2b(body, digest_size=8).hexdigest())
+        for path in sorted(folder.iterdir())
+        if path.suffix in _TYPES
+        for body in (path.read_bytes(),)
+    }
+
+
+ASSETS: Final[Mapping[str, Asset]] = _read()  # By name. Only these are served: a request never reads the disk.
+
+
+def asset_path(name: str) -> str:
+    """Return the path of a file, which changes with its content."""
+    return f"/static/{ASSETS[name].digest}/{name}"
+
+
+@router.get("/static/{digest}/{name}")
+async def serve(digest: str, name: str, request: Request) -> Response:
+    """Serve a file; under an old digest, the current one, not cached."""
+    asset = ASSETS.get(name)
+    if asset is None:
+        raise HTTPException(404, "there is no such file")
+    keep = "public, max-age=31536000, immutable" if digest == asset.digest else "no-cache"
+    headers = {"cache-control": keep, "etag": f'"{asset.digest}"'}
+    if request.headers.get("if-none-match") == headers["etag"]:
+        return Response(status_code=304, headers=headers)
+    return Response(asset.body, media_type=asset.media_type, headers=headers)
+
+
+# Notices after an action: shown on the page that the browser is redirected to, with an undo if there is one.
+#
+# Notices are kept in memory for some minutes. Their keys are random and bound to the caller, so that no other client
+# sees them.
+
+
+KEY: Final = "told"
+_KEPT: Final = 200
+_KEPT_US: Final = 600 * 1_000_000
+
+
+class Undo(Struct, frozen=True):
+    """A form with one button that undoes an action.
+
+    path    posted to, with these values (texts, or sequences of them)
+    verb    the label of the button
+    """
+
+    path: str
+    verb: str
+    values: Mapping[str, str | Sequence[str]]
+
+
+class Notice(Struct, frozen=True):
+    """The result of an action.
+
+    kind  "good", "warn" or "loud"
+    more  a link: path and label
+    """
+
+    text: str
+    kind: str
+    who: str
+    at: Instant
+    undo: Undo | None = None
+    more: tuple[str, str] | None = None
+
+
+def go_on(
+    request: Request,
+    path: str,
+    text: str,
+    *,
+    kind: str = "good",
+    undo: Undo | None = None,
+    more: tuple[str, str] | None = None,
+) -> RedirectResponse:
+    """Redirect the browser (303) to a page that shows this notice."""
+    kept, now = _kept(request), request.app.state.parts.clock.now()
+    while kept and (len(kept) >= _KEPT or next(iter(kept.values())).at < now - _KEPT_US):
+        kept.popitem(last=False)
+    key = token_urlsafe(9)
+    kept[key] = Notice(text, kind, _who(request), now, undo, more)
+    parts = urlsplit(path)
+    query = "&".join(
+        [each for each in parts.query.split("&") if each and not each.startswith(f"{KEY}=")] + [f"{KEY}={key}"]
+    )
+    return RedirectResponse(urlunsplit(parts._replace(query=query)), status_code=303)
+
+
+def find(request: Request) -> Notice | None:
+    """Return the notice of this request."""
+    notice = _kept(request).get(request.query_params.get(KEY, ""))
+    now = request.app.state.parts.clock.now()
+    if notice is None or notice.who != _who(request) or notice.at < now - _KEPT_US:
+        return None
+    return notice
+
+
+def _kept(request: Request) -> OrderedDict[str, Notice]:
+    state = request.app.state
+    if not hasattr(state, "notices"):
+        state.notices = OrderedDict()
+    kept: OrderedDict[str, Notice] = state.notices
+    return kept
+
+
+def _who(request: Request) -> str:
+    caller = request.scope.get(CALLER)
+    return caller.who if isinstance(caller, Caller) else ""
+
 
 T = TypeVar("T")
 

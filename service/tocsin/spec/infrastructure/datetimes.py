@@ -1,4 +1,4 @@
-"""Dates and times as the draft of 2008 read them, and as HTML writes them since.
+"""Dates and times as the draft of 2008 read them, as HTML writes them since, and as headers of HTTP write them.
 
 Years and fractions may have any number of digits: values stay text, or exact decimals, and nothing overflows.
 """
@@ -7,12 +7,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
-from typing import Literal
+from typing import Final, Literal
 
 from tocsin.spec.html.microsyntax import DIGITS, SPACE, ZS
+
+
+def to_text(instant: datetime) -> str:
+    """Write an instant in UTC as HTML's global date and time, to the second."""
+    return f"{instant:%Y-%m-%dT%H:%M:%SZ}".rjust(len("0000-00-00T00:00:00Z"), "0")
+
 
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 # The calendar repeats after this number of years.
@@ -362,3 +368,45 @@ def _is_duration(text: str) -> bool:
         if len(units) > len(set(units)):
             return False
     return bool(units) and place == len(text)
+
+
+# Dates as HTTP headers write them.
+
+
+_MONTH_NAMES: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH_NAME: Final = f"(?P<month>{'|'.join(_MONTH_NAMES)})"
+_HTTP_CLOCK: Final = "(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2}):(?P<second>[0-9]{2})"
+_HTTP_FORMS: Final = tuple(
+    re.compile(form, re.IGNORECASE | re.ASCII)
+    for form in (
+        rf"[a-z]{{3}}, (?P<day>[0-9]{{2}}) {_MONTH_NAME} (?P<year>[0-9]{{4}}) {_HTTP_CLOCK} GMT",
+        rf"[a-z]{{6,9}}, (?P<day>[0-9]{{2}})-{_MONTH_NAME}-(?P<year>[0-9]{{2}}) {_HTTP_CLOCK} GMT",
+        rf"[a-z]{{3}} {_MONTH_NAME} (?P<day>[0-9 ][0-9]) {_HTTP_CLOCK} (?P<year>[0-9]{{4}})",
+    )
+)
+# Years of two digits are of the past century from here on; HTTP's own rule needs a clock.
+_CENTURY_TURNS: Final = 70
+
+_LEAP_SECOND: Final = 60
+
+
+def read_http_date(text: str) -> datetime | None:
+    """Read a date of any of HTTP's three forms, in UTC; None for any other text.
+
+    Source  RFC 9110, 5.6.7. The name of the weekday is not compared with the date.
+    """
+    trimmed = text.strip(" \t")
+    match = next(filter(None, (form.fullmatch(trimmed) for form in _HTTP_FORMS)), None)
+    if match is None:
+        return None
+    year = int(match["year"])
+    if len(match["year"]) == 2:  # noqa: PLR2004 - the digits of RFC 850's year
+        year += 1900 if year >= _CENTURY_TURNS else 2000
+    month = _MONTH_NAMES.index(match["month"].lower()) + 1
+    second = int(match["second"])
+    if second == _LEAP_SECOND:  # which has no name in Python
+        second -= 1
+    try:
+        return datetime(year, month, int(match["day"]), int(match["hour"]), int(match["minute"]), second, tzinfo=UTC)
+    except ValueError:
+        return None

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from tocsin.spec.html.microsyntax import REFRESH, SPACE, fold_space, lower_ascii, read_refresh, split_tokens
 from tocsin.spec.html.tree import Element, Tree, read_pragma_language
+from tocsin.spec.infrastructure.datetimes import read_http_date, to_text
 from tocsin.spec.infrastructure.urls import resolve
-from tocsin.spec.links.http_dates import read_http_date, to_text
 
 _SEPARATOR = re.compile(rf"[0-9.]*+[{SPACE}]*+[;,]?[{SPACE}]*+")
 _URL = re.compile(rf"[uU][rR][lL][{SPACE}]*+=[{SPACE}]*+")

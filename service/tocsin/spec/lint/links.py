@@ -11,8 +11,8 @@ from tocsin.spec.html.microsyntax import SPACE, is_valid_boolean, is_valid_keywo
 from tocsin.spec.html.positions import FindingLevel, Found, PlacedElement
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
 from tocsin.spec.infrastructure.urls import is_absolute_url, is_valid_url
+from tocsin.spec.links.copies import MOST_CANDIDATES, MsetProblem, parse_mset
 from tocsin.spec.links.links import read_sizes
-from tocsin.spec.links.mset import MOST_CANDIDATES, MsetProblem, parse_mset
 from tocsin.spec.links.relations import REGISTRY, SYNONYMS, RelProblem, Standing, check_rel
 from tocsin.spec.lint.page import MOST_TOKENS, Value, WrittenPage, shown
 

@@ -13,8 +13,7 @@ from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
 from tocsin.spec.infrastructure.urls import is_absolute_url, is_valid_url
 from tocsin.spec.lint.page import WrittenPage, shown
 from tocsin.spec.lint.vocabulary import Fault, find_card_faults, find_event_faults
-from tocsin.spec.microdata.reading.crawl import Crawl
-from tocsin.spec.microdata.reading.items import ItemsOfMarks
+from tocsin.spec.microdata.reading.items import Crawl, ItemsOfMarks
 from tocsin.spec.microdata.values import HCARD, VEVENT, WORK, Item, Microdata, Property, ValueKind
 
 # The items of a page as the checker's rules see them: each with its place in the page's text.

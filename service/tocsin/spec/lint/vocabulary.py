@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from tocsin.spec.html.microsyntax import is_valid_nonneg
 from tocsin.spec.infrastructure.datetimes import is_valid_date, is_valid_global
 from tocsin.spec.infrastructure.urls import is_absolute_url
-from tocsin.spec.microdata.formats.recurrence import read_rule
+from tocsin.spec.microdata.formats.content_lines import read_rule
 from tocsin.spec.microdata.values import HCARD, Item, Property, ValueKind
 from tocsin.spec.microdata.vocabulary import (
     ADDRESS_LISTS,

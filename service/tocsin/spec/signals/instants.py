@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from html import unescape
 from typing import Final
 
-from tocsin.spec.links.http_dates import read_http_date
+from tocsin.spec.infrastructure.datetimes import read_http_date
 
 # Letters of a value; no date is as long.
 LONGEST: Final = 200

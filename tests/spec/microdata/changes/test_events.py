@@ -10,8 +10,7 @@ from hypothesis import given
 
 from tests.spec.microdata.making import item, page, pages
 from tocsin.model import JsonObject
-from tocsin.spec.microdata.changes.comparing import compare_items
-from tocsin.spec.microdata.changes.events import MOST_BYTES, MOST_CHANGES, show_changes
+from tocsin.spec.microdata.changes.comparing import MOST_BYTES, MOST_CHANGES, compare_items, show_changes
 from tocsin.spec.microdata.reading.packing import CUT, SHORTENED
 from tocsin.spec.microdata.values import HCARD, VEVENT, Item, Microdata
 

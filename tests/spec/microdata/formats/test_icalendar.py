@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.spec.microdata.cards import NOW, PRODUCT, calendar, components_of, event, parts_of, read, to_icalendar
+from tocsin.spec.microdata.formats.content_lines import When, export_datetime, fit_rule, read_rule
 from tocsin.spec.microdata.formats.icalendar import write_calendar
-from tocsin.spec.microdata.formats.recurrence import fit_rule, read_rule
-from tocsin.spec.microdata.formats.times import When, export_datetime
 from tocsin.spec.microdata.formats.vcard import write_cards
 from tocsin.spec.microdata.values import HCARD, VEVENT
 

@@ -15,10 +15,8 @@ from hypothesis import strategies as st
 
 from tests.spec.microdata.graphs import FORMS, assert_same, parse, to_graph
 from tocsin.spec.html.tree import read_tree
-from tocsin.spec.microdata.formats import rdf_terms
-from tocsin.spec.microdata.formats.rdf import read_triples, to_triples
-from tocsin.spec.microdata.formats.rdf_formats import write_rdf
-from tocsin.spec.microdata.formats.rdf_terms import (
+from tocsin.spec.microdata.formats import rdf
+from tocsin.spec.microdata.formats.rdf import (
     RDF,
     XSD,
     Blank,
@@ -27,9 +25,12 @@ from tocsin.spec.microdata.formats.rdf_terms import (
     Statements,
     Triple,
     Triples,
+    read_triples,
     to_iri,
     to_literal,
+    to_triples,
 )
+from tocsin.spec.microdata.formats.rdf_formats import write_rdf
 from tocsin.spec.microdata.reading.items import read_items
 from tocsin.spec.microdata.values import Item
 
@@ -286,7 +287,7 @@ def test_a_text_that_many_items_share_is_cut_and_said_to_be() -> None:
 
 
 def test_names_that_state_nothing_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rdf_terms, "_MOST_LOOKED_AT", 20_000)
+    monkeypatch.setattr(rdf, "_MOST_LOOKED_AT", 20_000)
     html = "<p id=x itemprop=a>x</p>" + "<p itemscope itemref=x></p>" * 1000
 
     assert "the same too often" in bounded(html).problems[-1]
@@ -320,7 +321,7 @@ def test_what_is_too_long_for_a_name_is_left_out_and_said_to_be(html: str) -> No
     found = read_triples(f"<!DOCTYPE html>{html}".encode(), HTML, address=ADDRESS)
     texts = [str(each) for triple in found.triples for term in triple for each in term]
 
-    assert max(map(len, texts), default=0) <= rdf_terms.LONGEST_IRI
+    assert max(map(len, texts), default=0) <= rdf.LONGEST_IRI
     assert "" not in texts
     assert found.problems == ("names of more than 8,192 letters are left out, and what they name",)
 
@@ -499,7 +500,7 @@ def test_RDF15_what_is_written_is_read_back_as_the_same_graph(form: str, triples
 def test_the_same_triples_give_the_same_bytes_in_every_process() -> None:
     program = (
         "from tocsin.spec.microdata.formats.rdf_formats import write_rdf\n"
-        "from tocsin.spec.microdata.formats.rdf_terms import Blank, Iri, Literal, Triple\n"
+        "from tocsin.spec.microdata.formats.rdf import Blank, Iri, Literal, Triple\n"
         "made = [Triple(Blank(n), Iri(f'http://e.org/{p}'), Literal(str(n * p))) for n in range(9) for p in range(9)]\n"
         f"for form in {list(FORMS)}: print(write_rdf(made, form))"
     )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.spec.microdata.cards import card, event
 from tocsin.spec.infrastructure.datetimes import TimeForm, read_form
-from tocsin.spec.microdata.formats.times import normalise
+from tocsin.spec.microdata.formats.content_lines import normalise
 
 
 @pytest.mark.parametrize(

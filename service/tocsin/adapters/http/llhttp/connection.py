@@ -13,8 +13,8 @@ from tocsin.adapters.http.bodies import BodiesTooLarge, BodyBudget, NotDecodable
 from tocsin.adapters.http.deadlines import TURN_S, DeadlineMissed, DeadlineSweep, Phase
 from tocsin.adapters.http.llhttp.messages import AnswerReader, BrokenAnswer, Disconnected
 from tocsin.adapters.http.tls import TlsLayer, UntrustedCertificate, WatchedTls
-from tocsin.adapters.http.wording import one_line
 from tocsin.model import FailureKind, HopRequest, HopResponse
+from tocsin.spec.infrastructure.unsafe import one_line
 
 BUFFER_BYTES: Final = 256 * 1024
 DRAINED_S: Final = 2.0

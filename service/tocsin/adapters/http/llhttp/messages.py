@@ -13,8 +13,8 @@ from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrad
 
 from tocsin.adapters.http.bodies import ACCEPTED, LEAST_PIECE_BYTES, Body, NotDecodable, TooLong
 from tocsin.adapters.http.tls import TlsContexts
-from tocsin.adapters.http.wording import one_line
 from tocsin.model import HopRequest
+from tocsin.spec.infrastructure.unsafe import one_line
 
 # The origin that a URL leads to, the proxy on the way, and the head of a request as bytes.
 

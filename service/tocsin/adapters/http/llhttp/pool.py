@@ -28,9 +28,9 @@ from tocsin.adapters.http.llhttp.connection import (
 )
 from tocsin.adapters.http.llhttp.messages import MOST_HEADER_BYTES, Disconnected, Proxy, SiteOrigin
 from tocsin.adapters.http.tls import SessionKey, TlsLayer, TlsSessions
-from tocsin.adapters.http.wording import one_line
 from tocsin.errors import Shortage, shortage_of
 from tocsin.model import FailureKind
+from tocsin.spec.infrastructure.unsafe import one_line
 
 # The part of a connection that is between this program and its proxy, before the bytes of the site.
 

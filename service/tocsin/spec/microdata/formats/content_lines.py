@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple, TypeAlias
 
 from tocsin.spec.html.microsyntax import SPACE
+from tocsin.spec.infrastructure.datetimes import is_valid_date, parse_datetime
 from tocsin.spec.infrastructure.urls import is_absolute_url
 from tocsin.spec.microdata.values import Item, Property
 
@@ -197,3 +199,264 @@ def is_name(text: str) -> bool:
 def _escape_one(match: re.Match[str]) -> str:
     found = match[0]
     return rf"\{found}" if found in "\\,;" else r"\n"
+
+
+# Dates and times: as today's pages write them, and as calendars have them, in UTC or by the clock of an offset.
+
+
+_DAY = r"(?P<year>[0-9]{4})(?P<dash>-?)(?P<month>[0-9]{2})(?P=dash)(?P<day>[0-9]{2})"
+_CLOCK = r"(?P<hour>[0-9]{2}):?(?P<minute>[0-9]{2})(?::?(?P<second>[0-9]{2})(?P<fraction>\.[0-9]++)?)?"
+_ZONE = r"(?P<utc>[Zz])|(?P<sign>[+-])(?P<off_hour>[0-9]{2}):?(?P<off_minute>[0-9]{2})"
+_BETWEEN = f"(?:[{SPACE}]*+[Tt][{SPACE}]*+|[{SPACE}]++)"
+_WRITTEN = re.compile(f"{_DAY}(?:{_BETWEEN}{_CLOCK}[{SPACE}]*+(?P<zone>{_ZONE})?)?")
+_DATE_LETTERS: Final = len("20090505")
+# The start of a zone with a constant offset: before all events, since some programs know no offset before it.
+_BEFORE_ALL: Final = "16010101T000000"
+
+
+def normalise(text: str) -> str | None:
+    """Normalise a date, or a date and time: 2009-05-05, 2009-05-05T19:00:00+02:00, 2009-05-05T19:00:00; UTC is Z.
+
+    Returns None for other texts, and for years of more than four digits, which our files cannot hold.
+    Sources  HTML, local and global dates and times: a space for the T, offsets without a colon, which strftime writes;
+             RFC 3339, 5.6: t and z; RFC 5545, 3.3.4 and 3.3.5: neither hyphens nor colons
+    """
+    match = _WRITTEN.fullmatch(text)
+    if match is None:
+        return None
+    day = f"{match['year']}-{match['month']}-{match['day']}"
+    if match["hour"] is None:
+        return day if is_valid_date(day) else None
+    moment = f"{day}T{match['hour']}:{match['minute']}:{match['second'] or '00'}{match['fraction'] or ''}"
+    zone = f"{match['sign']}{match['off_hour']}:{match['off_minute']}" if match["sign"] else "Z"
+    if parse_datetime(f"{moment}{zone}") is None:
+        return None
+    return f"{moment}{zone}" if match["zone"] else moment
+
+
+class When(NamedTuple):
+    """A day, a moment, or a floating time, which is by the local clock of its reader.
+
+    basic           20090505, in UTC 20090505T190000Z, or floating 20090505T190000; of four-digit years
+    offset_minutes  with which a moment was written, east positive
+    """
+
+    basic: str
+    offset_minutes: int = 0
+
+    @property
+    def is_day(self) -> bool:
+        """Whether it is a day, without a time."""
+        return is_day(self.basic)
+
+    @property
+    def is_moment(self) -> bool:
+        """Whether it is a moment, in UTC."""
+        return self.basic.endswith("Z")
+
+    @property
+    def clock(self) -> str:
+        """The local time where it was written: 20090505T190000, or the day."""
+        return to_clock(self.basic, self.offset_minutes) if self.is_moment else self.basic
+
+    @property
+    def is_of_another_day(self) -> bool:
+        """Whether its day in UTC differs from its local day."""
+        return self.is_moment and self.clock[:_DATE_LETTERS] != self.basic[:_DATE_LETTERS]
+
+
+def read_when(text: str) -> When | None:
+    """Read a date, a moment, or a time without an offset, to the second; None for other texts.
+
+    Source  RFC 5545, 3.3.4 and 3.3.5; IC-10, C-17
+    """
+    # Deviation: the text has no time of an event without an offset, but most pages write theirs so.
+    written = normalise(text)
+    if written is None:
+        return None
+    if "T" not in written:
+        return When(written.replace("-", ""))
+    moment = parse_datetime(written)
+    told = moment or parse_datetime(f"{written}Z")
+    date, _, time = ("" if told is None else told.utc).partition("T")
+    if not is_valid_date(date) or len(date) != len("2009-05-05"):
+        return None
+    basic = f"{date.replace('-', '')}T{time[:8].replace(':', '')}"
+    return When(basic) if moment is None else When(f"{basic}Z", moment.offset_minutes)
+
+
+def fit_to(start: When, when: When) -> When:
+    """Convert a date of an event's recurrence to the kind of its start: a day is at the hour of the start.
+
+    Source  RFC 5545, 3.8.5.1
+    """
+    # Programs match dates of the start's kind only; others would exclude no event.
+    if start.is_day:
+        return When(when.clock[:_DATE_LETTERS])
+    clock = when.basic + start.clock[_DATE_LETTERS:].removesuffix("Z") if when.is_day else when.basic
+    if when.is_moment or not start.is_moment:
+        return When(clock, when.offset_minutes)
+    return When(to_utc(clock, start.offset_minutes), start.offset_minutes)
+
+
+def export_datetime(text: str) -> str | None:
+    """Write a date, or a moment in UTC, in the basic form: 20090505, 20090505T190000Z; None for other texts."""
+    when = read_when(text)
+    return when.basic if when is not None and (when.is_day or when.is_moment) else None
+
+
+def is_day(basic: str) -> bool:
+    """Say whether a date or time in the basic form is a day: 20090505, not 20090505T190000Z."""
+    return len(basic) == _DATE_LETTERS
+
+
+def to_clock(basic: str, offset_minutes: int) -> str:
+    """Convert a moment in UTC to local time: 20090505T190000; unchanged if that is out of range."""
+    try:
+        there = datetime.fromisoformat(basic) + timedelta(minutes=offset_minutes)
+    except OverflowError:
+        return basic
+    return f"{there.year:04}{there:%m%dT%H%M%S}"
+
+
+def to_utc(clock: str, offset_minutes: int) -> str:
+    """Convert local time to a moment in UTC; unchanged if that is out of range."""
+    return to_clock(f"{clock}Z", -offset_minutes).removesuffix("Z") + "Z"
+
+
+def name_zone(offset_minutes: int) -> str:
+    """Name the zone of an offset: UTC-0500; a name with a colon would have to be quoted in parameters."""
+    return f"UTC{_write_offset(offset_minutes)}"
+
+
+def write_zone(offset_minutes: int, sheet: Sheet) -> None:
+    """Write the definition of a zone with a constant offset.
+
+    Source  RFC 5545, 3.6.5
+    """
+    offset = _write_offset(offset_minutes)
+    sheet.frame("BEGIN", "VTIMEZONE")
+    sheet.frame("TZID", name_zone(offset_minutes))
+    sheet.frame("BEGIN", "STANDARD")
+    sheet.frame("DTSTART", _BEFORE_ALL)
+    sheet.frame("TZOFFSETFROM", offset)
+    sheet.frame("TZOFFSETTO", offset)
+    sheet.frame("END", "STANDARD")
+    sheet.frame("END", "VTIMEZONE")
+
+
+def _write_offset(minutes: int) -> str:
+    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}{abs(minutes) % 60:02}"
+
+
+# Recurrence rules of iCalendar: whether a text is one, and whether it fits an event.
+
+
+_WEEKDAY = "(?:SU|MO|TU|WE|TH|FR|SA)"
+_LONGEST = 1000
+
+
+def _list_of(number: str) -> re.Pattern[str]:
+    return re.compile(f"{number}(?:,{number})*+")
+
+
+_PARTS: Final = {
+    "FREQ": re.compile("SECONDLY|MINUTELY|HOURLY|DAILY|WEEKLY|MONTHLY|YEARLY"),
+    "UNTIL": re.compile("([0-9]{4})([0-9]{2})([0-9]{2})(?:T(?:[01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]Z?)?"),
+    "COUNT": re.compile("[1-9][0-9]{0,5}"),
+    "INTERVAL": re.compile("[1-9][0-9]{0,5}"),
+    "BYSECOND": _list_of("[0-5]?[0-9]"),
+    "BYMINUTE": _list_of("[0-5]?[0-9]"),
+    "BYHOUR": _list_of("(?:2[0-3]|[01]?[0-9])"),
+    "BYDAY": _list_of(f"(?:[+-]?(?:[1-4][0-9]|5[0-3]|0?[1-9]))?{_WEEKDAY}"),
+    "BYMONTHDAY": _list_of("[+-]?(?:[12][0-9]|3[01]|0?[1-9])"),
+    "BYYEARDAY": _list_of("[+-]?(?:36[0-6]|3[0-5][0-9]|[12][0-9]{2}|0?[1-9][0-9]|0?0?[1-9])"),
+    "BYWEEKNO": _list_of("[+-]?(?:[1-4][0-9]|5[0-3]|0?[1-9])"),
+    "BYMONTH": _list_of("(?:1[0-2]|0?[1-9])"),
+    "BYSETPOS": _list_of("[+-]?(?:36[0-6]|3[0-5][0-9]|[12][0-9]{2}|0?[1-9][0-9]|0?0?[1-9])"),
+    "WKST": re.compile(_WEEKDAY),
+}
+
+
+_NOT_ON_DAYS: Final = frozenset({"BYHOUR", "BYMINUTE", "BYSECOND"})
+_ONLY_IN: Final = {
+    "BYMONTHDAY": frozenset({"HOURLY", "DAILY", "MONTHLY", "YEARLY"}),
+    "BYYEARDAY": frozenset({"HOURLY", "YEARLY"}),
+    "BYWEEKNO": frozenset({"YEARLY"}),
+}
+_NUMBERED_DAYS_IN: Final = frozenset({"MONTHLY", "YEARLY"})
+# Rules of these frequencies are on the start's day of the month if they name no other.
+_ON_DAYS_OF_THE_START: Final = frozenset({"MONTHLY", "YEARLY"})
+_BY_HOUR: Final = frozenset({"BYHOUR", "BYMINUTE"})
+_TOO_OFTEN: Final = frozenset({"SECONDLY", "MINUTELY"})
+
+
+def read_rule(text: str) -> str | None:
+    """Return a recurrence rule in capitals; None if the text is invalid.
+
+    Source  RFC 5545, 3.3.10: every part once, FREQ among them, never both UNTIL and COUNT
+    """
+    rule = text.upper()
+    if len(rule) > _LONGEST or not rule.isascii():
+        return None
+    pairs = [part.partition("=")[::2] for part in rule.split(";")]
+    parts = dict(pairs)
+    if len(parts) < len(pairs) or "FREQ" not in parts or {"UNTIL", "COUNT"} <= parts.keys():
+        return None
+    if not all(name in _PARTS and _PARTS[name].fullmatch(value) for name, value in pairs):
+        return None
+    until = parts.get("UNTIL")
+    if until is not None and not is_valid_date(f"{until[:4]}-{until[4:6]}-{until[6:8]}"):
+        return None
+    return rule
+
+
+def fit_rule(rule: str, start: When) -> str | None:
+    """Adapt a rule to the start of its event; returns None if calendars must not get it.
+
+    rule    as `read_rule` returns it
+    Source  RFC 5545, 3.3.10: the last date is of the start's kind, days have no hours, and not all parts go together
+    """
+    parts = dict(part.split("=") for part in rule.split(";"))
+    frequency = parts["FREQ"]
+    # Deviation: programs hang on computing events of every minute or second.
+    if frequency in _TOO_OFTEN or (start.is_day and frequency == "HOURLY"):
+        return None
+    if any(name in parts and frequency not in among for name, among in _ONLY_IN.items()):
+        return None
+    is_numbered = any(letter.isdigit() for letter in parts.get("BYDAY", ""))
+    if is_numbered and (frequency not in _NUMBERED_DAYS_IN or "BYWEEKNO" in parts):
+        return None
+    if start.is_day:
+        parts = {name: value for name, value in parts.items() if name not in _NOT_ON_DAYS}
+    if "UNTIL" in parts:
+        parts["UNTIL"] = _fit_until(parts["UNTIL"], start)
+    if "BYSETPOS" in parts and sum(name.startswith("BY") for name in parts) == 1:
+        return None
+    return ";".join(f"{name}={value}" for name, value in parts.items())
+
+
+def is_by_clock(rule: str, start: When) -> bool:
+    """Say whether a rule has other occurrences in UTC than in the local time of the start.
+
+    rule  as `fit_rule` returns it
+    """
+    if not start.is_moment or start.offset_minutes == 0:
+        return False
+    parts = dict(part.split("=") for part in rule.split(";"))
+    by = {name for name in parts if name.startswith("BY") and name != "BYSECOND"}
+    if by & _BY_HOUR:
+        return True
+    if parts["FREQ"] == "HOURLY":
+        return bool(by)  # Some hours of each day are on another day in UTC.
+    return (bool(by) or parts["FREQ"] in _ON_DAYS_OF_THE_START) and start.is_of_another_day
+
+
+def _fit_until(until: str, start: When) -> str:
+    if start.is_day:
+        return until[:_DATE_LETTERS]
+    date, _, time = until.partition("T")
+    last = f"{date}T{time or '235959'}"
+    if not start.is_moment:
+        return last.removesuffix("Z")
+    return last if last.endswith("Z") else to_utc(last, start.offset_minutes)

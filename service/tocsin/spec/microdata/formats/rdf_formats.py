@@ -21,7 +21,7 @@ from rdflib.plugins.serializers.turtle import OBJECT, TurtleSerializer
 from rdflib.plugins.shared.jsonld.context import Context
 from rdflib.term import Identifier, Node
 
-from tocsin.spec.microdata.formats.rdf_terms import RDF, XSD, Blank, Iri, Literal, Term, Triple
+from tocsin.spec.microdata.formats.rdf import RDF, XSD, Blank, Iri, Literal, Term, Triple
 
 _KNOWN: Final = MappingProxyType(
     {

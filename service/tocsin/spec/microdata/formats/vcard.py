@@ -21,10 +21,10 @@ from tocsin.spec.microdata.formats.content_lines import (
     fold_octets,
     is_name,
     is_passed_on,
+    normalise,
     tell_cut,
     tell_unfit,
 )
-from tocsin.spec.microdata.formats.times import normalise
 from tocsin.spec.microdata.values import HCARD, Item, Microdata, Property, ValueKind
 from tocsin.spec.microdata.vocabulary import (
     ADDRESS_LISTS,
