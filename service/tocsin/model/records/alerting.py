@@ -26,7 +26,7 @@ class DeliveryStatus(Record, frozen=True):
     channel: Annotated[str, Meta(description="its name")]
     state: Annotated[str, Meta(description="waiting, accepted or dead")]
     tries: Annotated[int, Meta(description="that were made")]
-    error: Annotated[str | None, Meta(description="of the last try")]
+    error: Annotated[str | None, Meta(title="Last error", description="of the last try")]
 
 
 class Alert(Record, frozen=True):
@@ -66,7 +66,7 @@ def alert_of(row: AlertRow) -> Alert:
 class ConfiguredChannel(Record, frozen=True):
     """Where alerts go."""
 
-    name: Annotated[str, Meta(description="its key in the configuration")]
+    name: Annotated[str, Meta(title="Channel", description="its key in the configuration")]
     type: Annotated[str, Meta(examples=["webhook"])]
     url: Annotated[str, Meta(description="its scheme and host; the rest is masked")]
     path: Annotated[str, Meta(description="of a file")]
@@ -159,11 +159,11 @@ def storm_page_of(storm_id: int, row: StormVerdict) -> StormPage:
 class FailedAttempt(Record, frozen=True):
     """One set of requests that did not bring the page."""
 
-    at: Time
-    kind: Annotated[str, Meta(examples=["timeout"])]
+    at: Annotated[Time, Meta(title="When")]
+    kind: Annotated[str, Meta(title="Cause", examples=["timeout"])]
     status: Annotated[int | None, Meta(description="of the HTTP answer")]
     message: Annotated[str, Meta(description="the cause, in words")]
-    elapsed_ms: Annotated[int, Meta(description="duration in milliseconds")]
+    elapsed_ms: Annotated[int, Meta(title="Duration", description="duration in milliseconds")]
 
 
 def attempt_of(attempt: Attempt) -> FailedAttempt:
@@ -239,8 +239,8 @@ class StandingAnswer(Record, frozen=True):
     """An answer that is kept: `never` or `until-major`."""
 
     id: Id
-    instruction: Annotated[Literal["never", "until-major"], Meta(description="the answer")]
-    scope: Annotated[Literal["page", "host-cause", "host", "cause"], Meta(description="what it holds for")]
+    instruction: Annotated[Literal["never", "until-major"], Meta(title="Answer", description="the answer")]
+    scope: Annotated[Literal["page", "host-cause", "host", "cause"], Meta(title="For", description="what it holds for")]
     url: Annotated[str | None, Meta(description="of the page, with scope page")]
     host: Annotated[str | None, Meta(description="with scope host or host-cause")]
     cause: Annotated[str | None, Meta(description="with scope cause or host-cause")]

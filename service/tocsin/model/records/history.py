@@ -23,9 +23,9 @@ class State(Record, frozen=True):
     """A run of equal storings of one page."""
 
     id: Id
-    stored_at: Annotated[Time, Meta(description="the first storing of the run")]
+    stored_at: Annotated[Time, Meta(title="First stored", description="the first storing of the run")]
     last_stored_at: Annotated[Time, Meta(description="the last storing of the run")]
-    storings: Annotated[int, Meta(ge=1, description="how often this state was stored in a row")]
+    storings: Annotated[int, Meta(title="Times stored", ge=1, description="how often this state was stored in a row")]
     in_table: Annotated[bool, Meta(description="false: history, which is neither compared nor exported")]
     fields: Fields
 
@@ -134,9 +134,9 @@ class Rendering(Record, frozen=True):
     final_url: Annotated[str | None, Meta(description="after redirects")]
     content_type: Annotated[str | None, Meta(description="as the server sent it")]
     title: Annotated[str | None, Meta(description="of the page")]
-    bytes: Annotated[int | None, Meta(description="of the body")]
+    bytes: Annotated[int | None, Meta(title="Size", description="of the body")]
     digest: Annotated[str | None, Meta(description="of the body")]
-    same_state: Annotated[bool | None, Meta(description="it found the state that was judged")]
+    same_state: Annotated[bool | None, Meta(title="State found", description="it found the state that was judged")]
     error: Annotated[RenderingError | None, Meta(description="why the page was not received")]
     items: Annotated[Json | None, Meta(description="how the page's items changed, as in its event")]
 

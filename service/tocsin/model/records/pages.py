@@ -85,7 +85,7 @@ class Page(Record, frozen=True):
     """A watched page."""
 
     id: Id
-    url: Annotated[str, Meta(description="as it is watched: serialized by the URL standard")]
+    url: Annotated[str, Meta(title="Page", description="as it is watched: serialized by the URL standard")]
     given: Annotated[str, Meta(description="as you wrote it")]
     host: Annotated[str, Meta(description="of its URL")]
     group: Annotated[str, Meta(description="the group that it is in")]
@@ -102,10 +102,10 @@ class Page(Record, frozen=True):
     basis: Annotated[str | None, Meta(description="of its last check: declared, inferred or contradicted")]
     last_check: Annotated[Check | None, Meta(description="how its last check ended")]
     stored_at: Annotated[Time | None, Meta(description="when its state was last stored")]
-    checked_at: Annotated[Time | None, Meta(description="when its last check began")]
+    checked_at: Annotated[Time | None, Meta(title="Last check", description="when its last check began")]
     received_at: Annotated[Time | None, Meta(description="when it was last received")]
-    changed_at: Annotated[Time | None, Meta(description="when a check last found a change")]
-    next_at: Annotated[Time | None, Meta(description="when it is due next; null: not until you say so")]
+    changed_at: Annotated[Time | None, Meta(title="Last change", description="when a check last found a change")]
+    next_at: Annotated[Time | None, Meta(title="Next check", description="when it is due; null: not until you say so")]
     next_why: Annotated[str | None, Meta(description="why it is due then", examples=["every 6h (jittered)"])]
     question: Annotated[Id | None, Meta(description="id of the open question about it")]
     noindex: Annotated[bool, Meta(description="the page asks robots not to index it")]
@@ -245,12 +245,14 @@ class Copy(Record, frozen=True):
     """A copy of a page, as a watched page names it."""
 
     number: Annotated[int, Meta(ge=1, description="names it in an answer on the command line")]
-    url: Annotated[str, Meta(description="of the copy")]
-    datetime: Annotated[str | None, Meta(description="when the copy was made, as it was written")]
+    url: Annotated[str, Meta(title="Copy", description="of the copy")]
+    datetime: Annotated[str | None, Meta(title="Date", description="when the copy was made, as it was written")]
     rel: Annotated[str | None, Meta(description="its link type, such as memento")]
     kind: Annotated[str, Meta(description="how the page names it: mset, memento or timemap")]
-    of: Annotated[str, Meta(description="URL of the page that it is a copy of")]
-    from_: Annotated[str, Meta(description="URL of the watched page that names it")] = field(name="from")
+    of: Annotated[str, Meta(title="Copy of", description="URL of the page that it is a copy of")]
+    from_: Annotated[str, Meta(title="Named by", description="URL of a watched page that names it")] = field(
+        name="from"
+    )
 
 
 def copies_of(copies: Sequence[KnownCopy]) -> list[Copy]:

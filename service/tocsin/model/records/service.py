@@ -24,8 +24,8 @@ class JobStatus(Record, frozen=True):
     """Work that goes on after its request was answered."""
 
     id: Ulid
-    kind: Annotated[str, Meta(examples=["pages.import"])]
-    who: Annotated[str, Meta(description="name of the token that asked for it")]
+    kind: Annotated[str, Meta(title="What", examples=["pages.import"])]
+    who: Annotated[str, Meta(title="By", description="name of the token that asked for it")]
     state: Annotated[str, Meta(description="running, done, failed, cancelled or interrupted")]
     done: Annotated[Number, Meta(description="steps, such as pages, that are done")]
     total: Annotated[int | None, Meta(description="steps in all, as far as it is known")]
@@ -54,7 +54,7 @@ def job_of(row: JobRow) -> JobStatus:
 class PageGroup(Record, frozen=True):
     """A group of pages."""
 
-    name: Annotated[str, Meta(description="of the group")]
+    name: Annotated[str, Meta(title="Group", description="of the group")]
     pages: Annotated[Number, Meta(description="that are in it")]
     settings: Annotated[Json, Meta(description="set for it; secrets are masked")]
 
@@ -75,7 +75,7 @@ class Setting(Record, frozen=True):
 
     key: Annotated[str, Meta(examples=["pages.every"])]
     value: Annotated[Any, Meta(description="secrets are masked", examples=["24h"])]
-    origin: Annotated[str, Meta(description="a file, a variable, an option, the store, or default")]
+    origin: Annotated[str, Meta(title="From", description="a file, a variable, an option, the store, or default")]
 
 
 class Token(Record, frozen=True):
@@ -87,7 +87,7 @@ class Token(Record, frozen=True):
     state: Annotated[Literal["in force", "expired", "revoked"], Meta(description="whether it is accepted")]
     declared: Annotated[bool, Meta(description="the configuration declares it, and revokes it")]
     created_at: Time
-    expires_at: Annotated[Time | None, Meta(description="null: never")]
+    expires_at: Annotated[Time | None, Meta(title="Expires", description="null: never")]
     last_used_at: Annotated[Time | None, Meta(description="null: never")]
     revoked_at: Annotated[Time | None, Meta(description="null: not revoked")]
 
@@ -127,7 +127,7 @@ class AuditLine(Record, frozen=True):
     """A change that a user or a program made."""
 
     id: Id
-    at: Time
+    at: Annotated[Time, Meta(title="When")]
     who: Annotated[str, Meta(description="name of the token")]
     what: Annotated[str, Meta(examples=["pages.remove"])]
     detail: Annotated[Json, Meta(description="what was changed, without secrets")]
@@ -161,7 +161,7 @@ class About(Record, frozen=True):
 class FetcherProcess(Record, frozen=True):
     """A fetcher process; number 0 is the service's own process where that one fetches."""
 
-    number: Annotated[int, Meta(description="from 0")]
+    number: Annotated[int, Meta(title="Fetcher", description="from 0")]
     pid: Annotated[int | None, Meta(description="of the process")]
     ready: Annotated[bool, Meta(description="it takes pages")]
     in_flight: Annotated[Number, Meta(description="requests under way")]

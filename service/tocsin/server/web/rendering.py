@@ -12,6 +12,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from datetime import UTC
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from secrets import token_urlsafe
@@ -26,6 +27,8 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from tocsin.model import AlertQuery, BoundedCount, Instant, PageQuery, Scope, View
+from tocsin.model.records import alerting, history, pages, service
+from tocsin.model.records.fields import Record, is_number, title_of
 from tocsin.server.access.origins import SENDER, Sender
 from tocsin.server.parts import CALLER, Caller, Parts
 from tocsin.server.problems import Problem
@@ -35,6 +38,13 @@ from tocsin.server.web import formatting
 
 
 router = APIRouter(include_in_schema=False)
+
+_RECORDS: Final[Mapping[str, type[Record]]] = {
+    record.__name__: record
+    for room in (alerting, history, pages, service)
+    for record in vars(room).values()
+    if isinstance(record, type) and issubclass(record, Record)
+}
 
 _TYPES: Final[Mapping[str, str]] = {
     ".css": "text/css; charset=utf-8",
@@ -225,6 +235,40 @@ def _moment(context: Context, at: Instant | None, never: str = "never") -> Marku
     return formatting.moment(at, context["zone"], never)
 
 
+class Columns:
+    """The columns of a table of records: titled as the records' fields are declared, and numbers set to the right.
+
+    A column of several fields has a title of its own, which begins with a capital letter; one of buttons is hidden by a
+    hyphen before its title. `of["field"]` gives the attributes of a cell, `of.head` the whole head of the table.
+    """
+
+    def __init__(self, record: str, *columns: str) -> None:
+        self._cells: dict[str, Markup] = {}
+        titles = []
+        for name in columns:
+            if name.startswith("-"):
+                titles.append(Markup('<th scope="col"><span class="hidden">{}</span></th>').format(name[1:]))
+                continue
+            is_field = name[0].islower()
+            title = title_of(_RECORDS[record], name) if is_field else name
+            kind = Markup(' class="number"') if is_field and is_number(_RECORDS[record], name) else ""
+            titles.append(Markup('<th scope="col"{}>{}</th>').format(kind, title))
+            # On a narrow screen each cell shows its title: the head is hidden there.
+            self._cells[name] = Markup('{} data-label="{}"').format(kind, title)
+        self.titles = Markup("").join(titles)
+        self.head = Markup("<thead><tr>{}</tr></thead>").format(self.titles)
+
+    def __getitem__(self, name: str) -> Markup:
+        """Give the attributes of a cell."""
+        return self._cells[name]
+
+
+@cache
+def columns(record: str, *names: str) -> Columns:
+    """Return the columns of a table; templates name them once."""
+    return Columns(record, *names)
+
+
 def _environment() -> Environment:
     made = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -253,6 +297,7 @@ def _environment() -> Environment:
     made.tests["web"] = formatting.is_web
     made.globals["asset"] = asset_path
     made.globals["Room"] = formatting.Room
+    made.globals["columns"] = columns
     return made
 
 
