@@ -36,21 +36,6 @@ def test_T30_a_table_that_was_imported_is_exported_byte_for_byte(installation: I
     assert exported.out == TABLE
 
 
-def test_rows_that_an_earlier_version_wrote_are_told_as_not_covered_by_the_check(installation: Installation) -> None:
-    installation.call("table", "import", installation.write("states.txt", TABLE))
-    covered = installation.call("store", "check")
-
-    with closing(sqlite3.connect(installation.folder / "tocsin.db")) as db, db:
-        db.execute("update states set digest = null")
-    copy = str(installation.folder / "copy.db")
-    installation.call("store", "backup", copy)
-
-    assert (covered.status, "not covered" in covered.err) == (0, False)
-    for checked in (installation.call("store", "check"), installation.call("store", "check", copy)):
-        assert checked.status == 0
-        assert "not covered by digests, because an earlier version wrote them: 2 states" in checked.err
-
-
 def test_T71_records_and_digest_are_told_on_stderr(installation: Installation) -> None:
     digest = hashlib.sha256(TABLE.encode()).hexdigest()
     taken = installation.call("table", "import", installation.write("states.txt", TABLE))
