@@ -102,7 +102,6 @@ def extract(
     profile: str | None = None,
     item: int | Literal["all"] | None = None,
     now: datetime | None = None,
-    self_url: str | None = None,
     blank: str = "",
 ) -> Extract:
     """Extract data from a page of any bytes; nothing is fetched.
@@ -117,7 +116,6 @@ def extract(
     profile       of a format; None: its first
     item          the number of one item, from 1, or "all", where the format counts some; None: its default
     now           when this is, aware; needed for ical and atom
-    self_url      where the document will be had, for formats that say so
     blank         what names of things without one begin with, in RDF: N-Triples that are put together must differ
     Raises TooComplex for a page that is too complex to parse, UsageError for options that a format does not have,
     ValueError for an unknown form.
@@ -127,7 +125,7 @@ def extract(
         from tocsin.spec.microdata.formats.catalogue import PageSource  # noqa: PLC0415 - records need no writers
 
         received = PageSource(body, content_type, url if url is not None else base, base, nosniff=told.is_nosniff())
-        wanted = {"profile": profile, "item": item, "now": now, "self_url": self_url, "blank": blank}
+        wanted = {"profile": profile, "item": item, "now": now, "blank": blank}
         return _convert(str(form), received, told, None if own else agent, wanted)
     form = Form(form)
     tree = read_tree(body, content_type, nosniff=told.is_nosniff())

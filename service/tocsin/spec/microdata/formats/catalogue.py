@@ -61,7 +61,6 @@ class _Request(Struct, frozen=True):
     counted: tuple[str, str]
     now: datetime | None
     last_modified: datetime | None
-    self_url: str | None
     blank: str
 
 
@@ -139,7 +138,6 @@ def convert(
     item: _ItemNumber | None = None,
     now: datetime | None = None,
     last_modified: datetime | None = None,
-    self_url: str | None = None,
     blank: str = "",
 ) -> Converted:
     """Convert a page's data to a format; nothing is fetched.
@@ -150,7 +148,6 @@ def convert(
     item           the number of one item, from 1, where the format counts them; ALL: every one; None: the default
     now            aware; needed where `Format.needs_now`
     last_modified  of the page, aware, as its server says
-    self_url       where the document will be served, for formats that say so
     blank          prefix of RDF's blank nodes, letters and digits; documents that are joined must differ in it
     Raises UsageError for what the format cannot do, or if it lacks something; TooComplex for a page that no parser may
     be given.
@@ -169,7 +166,7 @@ def convert(
         raise UsageError(f"{form} needs the time; pass now")
     item = chosen.default if item is None else item
     counted = chosen.counted or ("item", "items")
-    request = _Request(source, name, item, counted, now, last_modified, self_url, blank)
+    request = _Request(source, name, item, counted, now, last_modified, blank)
     found = chosen.write(request)
     if found.text is not None or found.found:
         return found
@@ -297,7 +294,6 @@ def _write_atom(request: _Request) -> Converted:
         address=_present(page.address),
         now=_present(request.now),
         last_modified=request.last_modified,
-        self_url=request.self_url,
         nosniff=page.nosniff,
         base=page.base,
         profile="text" if request.profile == TEXT else "export",
