@@ -39,6 +39,17 @@ async def test_the_last_two_texts_of_a_page_are_compared(installation: Installat
     assert changed == [("removed", "nine"), ("added", "ten")]
 
 
+def test_two_files_of_json_or_text_are_compared_by_their_lines(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, old, new in (("a.json", '{"open": true}', '{"open":false}'), ("a.txt", "Pier open", "Pier shut")):
+        (files / f"old-{name}").write_text(old)
+        (files / f"new-{name}").write_text(new)
+
+        assert run(["diff", f"old-{name}", f"new-{name}", "--json"]) == 0
+        (record,) = map(json.loads, capsys.readouterr().out.splitlines())
+        assert record["changed"]
+        assert "pen" in "".join(each["text"] for each in record["runs"])
+
+
 async def test_the_texts_are_listed_with_number_time_letters_and_digest(installation: Installation) -> None:
     url = await watch(installation, page(RAIN), page(RAIN, NINE))
 
@@ -189,7 +200,7 @@ def test_a_file_that_is_no_page_is_refused(files: Path, capsys: pytest.CaptureFi
     (files / "x.pdf").write_bytes(b"%PDF-1.7\n\0")
 
     assert run(["diff", "old.html", "x.pdf"]) == 2
-    assert "not HTML" in capsys.readouterr().err
+    assert "neither HTML nor text" in capsys.readouterr().err
 
 
 def test_a_terminal_shows_what_changed_so_that_it_reads_without_colours_too(files: Path) -> None:

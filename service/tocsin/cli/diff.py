@@ -6,6 +6,7 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
@@ -44,6 +45,8 @@ class TextVersion(Struct, frozen=True):
     digest: str | None = None
 
 
+# Types of saved files that are not HTML, by the end of their names.
+_TYPES: Final = {".json": "application/json", ".txt": "text/plain", ".csv": "text/csv", ".md": "text/markdown"}
 _STYLES: Final[Mapping[Kind, str]] = {"same": "", "removed": "red", "added": "green"}
 _MARKS: Final[Mapping[Kind | None, str]] = {"same": "  ", "removed": "- ", "added": "+ ", None: "~ "}
 _WITHIN: Final[Mapping[Kind, str]] = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
@@ -211,7 +214,7 @@ def command(
     html: str | None,
     lists: bool,
 ) -> int:
-    """Show the difference between the last two texts of a watched page, or between two HTML files.
+    """Show the difference between the last two texts of a watched page, or between two files (HTML, JSON, text).
 
     The main text is compared, one block per line. TIME is a date and time, or a duration ago such as 7d. If there are
     no two texts to compare, the exit status is 1 and the reason is on stderr.
@@ -239,17 +242,22 @@ def command(
 
 def _read_file(name: str) -> TextVersion:
     from tocsin.spec.html.whole import parse_whole  # noqa: PLC0415 - kept texts need no parser
-    from tocsin.spec.signals.content import read_content  # noqa: PLC0415 - the same
+    from tocsin.spec.signals.content import content_of_plain, read_content  # noqa: PLC0415 - the same
+    from tocsin.spec.signals.plain import read_plain  # noqa: PLC0415 - the same
 
     if name.lower().startswith(("http://", "https://")):
         raise UsageError(f"{name}: two sources must both be files; give one watched URL, or save the page to a file")
+    body, content_type = read_file(name), XHTML if is_xhtml_name(name) else _TYPES.get(Path(name).suffix.lower())
     try:
-        whole = parse_whole(read_file(name), XHTML if is_xhtml_name(name) else None)
+        whole = parse_whole(body, content_type)
     except TooComplex as exc:
         raise UsageError(f"{name}: {exc}") from exc
-    if whole is None:
-        raise UsageError(f"{name}: not HTML; name two saved pages")
-    return TextVersion(name, read_content(whole, "", "").text)
+    if whole is not None:
+        return TextVersion(name, read_content(whole, "", "").text)
+    plain = read_plain(body, content_type)
+    if plain is None:
+        raise UsageError(f"{name}: neither HTML nor text; name two saved pages")
+    return TextVersion(name, content_of_plain(plain.blocks).text)
 
 
 async def _read_kept(store: Store, url: str, wanted: tuple[str | None, str | None], *, lists: bool) -> Kept:
@@ -311,7 +319,7 @@ def _why_none(ctx: click.Context, found: Kept) -> str:
         return "no state of it is stored yet; check it with: tocsin check URL"
     return (
         "no text is stored yet; the first is stored when the page is next read whole "
-        '(never with noarchive, mode "auto" or signals "none", nor if it is not HTML)'
+        '(never with noarchive, mode "auto" or signals "none", nor of binary files)'
     )
 
 

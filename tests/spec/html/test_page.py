@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -151,5 +153,7 @@ def test_what_is_called_html_is_html_but_for_feeds_and_what_no_page_begins_with(
     never = {"application/pdf", "image/png", "application/zip", "application/x-gzip"}
 
     is_html = sniff(("text/html",), body) == "text/html" and sniff((), body) not in never
+    is_bare = re.match(rb"[\t\n\f\r ]*[^\t\n\f\r <]", body) and not re.search(rb"<\0?[A-Za-z!?/]", body)
+    is_html = is_html and not (is_bare and sniff((), body) == "text/plain")
 
     assert (find_kind(body, "text/html")[0] is Kind.HTML) == is_html

@@ -73,7 +73,7 @@ def test_what_a_page_does_not_have_is_absent() -> None:
 
 
 def test_what_is_no_page_has_its_headers_and_lists() -> None:
-    assert list(read_other(b"%PDF", HEADERS, LISTED, ContentSelectors()).values) == [
+    assert list(read_other(b"%PDF", "application/pdf", HEADERS, LISTED, ContentSelectors()).values) == [
         "feed",
         "sitemap",
         "header.last-modified",
@@ -83,7 +83,8 @@ def test_what_is_no_page_has_its_headers_and_lists() -> None:
 
 def test_what_is_no_page_is_compared_by_its_bytes() -> None:
     one, same, other = (
-        read_other(body, (), {}, ContentSelectors()).content for body in (b"%PDF 1", b"%PDF 1", b"%PDF 2")
+        read_other(body, "application/pdf", (), {}, ContentSelectors()).content
+        for body in (b"%PDF 1", b"%PDF 1", b"%PDF 2")
     )
 
     assert one is not None
@@ -165,7 +166,8 @@ def test_nothing_raises_on_any_bytes(body: bytes, header: str, listed: str) -> N
     headers = [("etag", header), ("last-modified", header)]
     asked = ContentSelectors("main", "nav")
 
-    read_other(body, headers, {"feed": listed}, asked)
+    for content_type in ("text/html", "application/json", "text/plain", None):
+        read_other(body, content_type, headers, {"feed": listed}, asked)
     readings = None if whole is None else read_signals(whole, headers, {"sitemap": listed}, asked, URL)
 
     assert readings is None or all(readings.values.values())

@@ -245,7 +245,7 @@ def test_a_flood_of_anything_is_looked_at_quickly(name: str) -> None:
         ("Roses, pruned\x0b as in\x1a 1896. " + "They want sun, air and a deep soil. " * 9, "text/html; charset=utf-8"),
         ("Roses\0", "text/html"),
         (document("Roses", "<p>Roses</p>"), "text/html; charset=utf-16le"),
-        ("バラの剪定" * 60, "text/html; charset=iso-2022-jp"),
+        ("<p>" + "バラの剪定" * 60, "text/html; charset=iso-2022-jp"),
         ('<meta name="topper-minor" content="2026">' + "\x01" * 900, "text/html"),
     ],
     ids=["old control characters", "a NUL", "UTF-16", "ISO-2022-JP", "declares its changes"],

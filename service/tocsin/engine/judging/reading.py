@@ -236,10 +236,13 @@ def read_other_kind(
     listing, problem = (None, None) if lists is None else (lists.listing, _of_lists(lists))
     if not wants_signals(wanted.policy):
         return AnswerReading(listing=listing, problem=problem)
-    readings = _as_asked(wanted, read_other(body, headers, _listed(wanted), asked_of(wanted.policy)))
+    # Lists are regenerated all the time, with a new date in their bytes: only their entries are content.
+    text_type = None if lists is not None else content_type
+    readings = _as_asked(wanted, read_other(body, text_type, headers, _listed(wanted), asked_of(wanted.policy)))
     if lists is not None:
-        # Lists are regenerated all the time, with a new date in their bytes: only their entries are content.
         readings = msgspec.structs.replace(readings, content=content_of_entries(lists.texts))
+    elif readings.problems:
+        problem = "; ".join(readings.problems)
     return AnswerReading(readings, _compare(wanted, readings), listing=listing, problem=problem)
 
 

@@ -163,6 +163,9 @@ _NAMES = {
 }
 # How pages begin: with a doctype, or not, and a tag that is no feed's. All that `find_kind` would ask is told by it.
 _PAGE = re.compile(rb"(?:\xef\xbb\xbf)?+[\t\n\r ]*+(?:<![^>-][^>]*+>[\t\n\r ]*+)?+<[^!?rf]")
+# In UTF-16, a NUL may be between the two.
+_ANY_TAG = re.compile(rb"<\x00?[A-Za-z!?/]")
+_BARE_TEXT = "not HTML: there is no tag in it"
 _NO_TAG = re.compile(rb"[\t\n\f\r ]*+[^\t\n\f\r <]")
 
 
@@ -238,10 +241,11 @@ def read_whole_page(body: bytes, content_type: str | None, *, nosniff: bool = Fa
 def find_kind(body: bytes, content_type: str | None, *, nosniff: bool = False) -> tuple[Kind, tuple[str, ...]]:
     """Return how a body is to be read, and its problems as a page, in words.
 
-    body          or its first 1,445 bytes at least
+    body          the whole of it
     content_type  the value of the first HTTP header, None if there was none
     nosniff       the server forbids to guess, see `is_nosniff`
     Source        infrastructure 2.7 (CT-01, SNF-01): `sniff`, with today's rules.
+    Deviation: text without any tag is HTML to the standards; here it is text, which has lines and declares nothing.
     """
     if not body:
         return Kind.OTHER, ("the page is empty",)
@@ -256,8 +260,9 @@ def find_kind(body: bytes, content_type: str | None, *, nosniff: bool = False) -
     found = sniff(headers, body, nosniff=nosniff)
     if found != told:
         return Kind.OTHER, (f"not HTML: {_NAMES.get(found, found)}, though its server calls it {told}",)
-    kind = _KINDS.get(found, Kind.OTHER)
-    return kind, () if kind is not Kind.OTHER else (f"not HTML: its server calls it {found[:80]}",)
+    kind = _KINDS.get(found)
+    problem = f"not HTML: its server calls it {found[:80]}"
+    return _unless_bare_text(kind, body) if kind is not None else (Kind.OTHER, (problem,))
 
 
 def find_page_encoding(body: bytes, content_type: str | None) -> str:
@@ -275,7 +280,17 @@ def _kind_of_unlabelled(headers: Sequence[str], body: bytes, *, nosniff: bool) -
     # Binary bytes behind a tag are a page's too, to HTML.
     if found in _MAYBE_HTML or (found == "application/octet-stream" and not _NO_TAG.match(body, 0, SNIFFED_BYTES)):
         found = feed_or_html(body[:SNIFFED_BYTES])
-    return (Kind.HTML, ()) if found == _HTML_TYPE else (Kind.OTHER, (f"not HTML: {_NAMES.get(found, found)}",))
+    if found != _HTML_TYPE:
+        return Kind.OTHER, (f"not HTML: {_NAMES.get(found, found)}",)
+    return _unless_bare_text(Kind.HTML, body)
+
+
+def _unless_bare_text(kind: Kind, body: bytes) -> tuple[Kind, tuple[str, ...]]:
+    """Return the kind of a page, unless it is text without any tag: a status, a log, an error of a server."""
+    is_bare = _NO_TAG.match(body, 0, SNIFFED_BYTES) and not _ANY_TAG.search(body)
+    if is_bare and sniff((), body) == "text/plain":
+        return Kind.OTHER, (_BARE_TEXT,)
+    return kind, ()
 
 
 _TAG = re.compile(r"<(?:[A-Za-z][A-Za-z0-9:-]*[\t\n\f\r />]|!|\?)")
@@ -294,4 +309,4 @@ def why_no_page(source: bytes, content_type: str | None = None) -> str | None:
     text = decode(source, find_page_encoding(source, content_type))
     if "\0" in text and not _OF_PAGES.search(text):
         return "not HTML: binary"
-    return None if _TAG.search(text) else "not HTML: there is no tag in it"
+    return None if _TAG.search(text) else _BARE_TEXT

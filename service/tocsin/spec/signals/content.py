@@ -216,6 +216,11 @@ def content_of_lines(lines: Sequence[str]) -> Content:
     return to_content(Blocks(list(lines), [ITEM] * len(lines), [0] * len(lines)), CHOSEN)
 
 
+def content_of_plain(lines: Blocks) -> Content:
+    """Make the content of text that is no page: its lines count as a page's do, so that clocks and greetings do not."""
+    return to_content(lines, _ALL)
+
+
 def content_of_block(body: bytes) -> Content:
     """Make the content of bytes that are not text: one block."""
     return Content(pack(CHOSEN, [Block(_digest(body) & _DIGEST, 0, 0, len(body))], []), "")

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from tocsin.spec.signals import SIGNALS, content
 from tocsin.spec.signals.fingerprint import Content
+from tocsin.spec.signals.plain import read_plain
 from tocsin.spec.signals.signal import Seen
 
 if TYPE_CHECKING:
@@ -89,10 +90,21 @@ def read_signals(
 
 
 def read_other(
-    body: bytes, headers: Sequence[tuple[str, str]], listed: Mapping[str, str], asked: ContentSelectors
+    body: bytes,
+    content_type: str | None,
+    headers: Sequence[tuple[str, str]],
+    listed: Mapping[str, str],
+    asked: ContentSelectors,
 ) -> Readings:
-    """Read the signals of a response that is not HTML, and its content, from its bytes; never raises."""
-    return Readings(read_as(asked), _values_of(Seen(None, headers, listed, "")), content.content_of_bytes(body))
+    """Read the signals of a response that is not HTML, and its content; never raises.
+
+    The content is the lines of JSON and other text, and the bytes of anything else.
+    """
+    values = _values_of(Seen(None, headers, listed, ""))
+    plain = read_plain(body, content_type)
+    if plain is None:
+        return Readings(read_as(asked), values, content.content_of_bytes(body))
+    return Readings(read_as(asked), values, content.content_of_plain(plain.blocks), (plain.summary,))
 
 
 def _content_of(whole: Whole, asked: ContentSelectors) -> tuple[Content | None, tuple[str, ...]]:
