@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import turbohtml
 from xxhash import xxh3_64_intdigest
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tocsin.spec.html.document import Meta
+
+# The types of nodes: asking for these is faster than asking for what they have.
+TEXT: Final = turbohtml.Text
+ELEMENT: Final = turbohtml.Element
 
 _MOST_TEXT = 10_000_000
 _BEGINNING = 64
@@ -55,6 +59,9 @@ class Node(Protocol):
 
     def attr(self, name: str) -> str | None:
         """Return an attribute's value as written; None without it, or where it has none."""
+
+    def select(self, selector: str) -> Sequence[Node]:
+        """Return the elements below it that a CSS selector matches, in tree order."""
 
 
 class Whole:

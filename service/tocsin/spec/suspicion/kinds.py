@@ -1,7 +1,9 @@
 """The kinds of pages that stand in for the requested one, and the evidence for each: challenges, logins, soft errors.
 
-All rules are conservative: each needs two kinds of evidence, a page with more than 4,000 letters of text of its own is
+All rules are conservative: each needs two kinds of evidence, a page with more than 2,500 letters of text of its own is
 never suspected, and a page that declares its changes, or says that it is an article, is suspected of a challenge only.
+They are cheap where they find nothing: nothing is read of a page before a rule asks for it, and a page with 1,500
+letters in paragraphs is only searched for sure marks.
 The limits of length are the result of trials with real pages; `tests/spec/suspicion` holds such pages and near misses.
 """
 
@@ -14,8 +16,8 @@ from msgspec import Struct
 from tocsin.spec.html.decoding import NOT_ASCII
 from tocsin.spec.html.sniffing import BINARY, SNIFFED_BYTES
 from tocsin.spec.suspicion.landing import PLACES
-from tocsin.spec.suspicion.marks import MARKS, find_mark
-from tocsin.spec.suspicion.page import SuspectPage
+from tocsin.spec.suspicion.marks import MARKS
+from tocsin.spec.suspicion.page import MOST_OWN, SuspectPage
 from tocsin.spec.suspicion.phrases import PHRASES, fold_words, is_noise, split_parts
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ class LengthLimits(NamedTuple):
     little: int = 0
 
 
-_CHALLENGE: Final = LengthLimits(text=1500, short=700, bare=200)
+_CHALLENGE: Final = LengthLimits(text=700, bare=200)
 _LOGIN: Final = LengthLimits(text=900, short=250, bare=120, little=300)
 _CONSENT: Final = LengthLimits(text=2500, links=600, short=700, little=100)
 _PARKED: Final = LengthLimits(text=1200, links=1500, short=300, bare=150)
@@ -65,6 +67,10 @@ _NEVER_AT_ITS_PLACE: Final = frozenset({"login", "consent", "maintenance", "not-
 _RELOADS: Final = ("location.reload", "location.href", "location.replace", "location.assign", "location =", "location=")
 _HANDED_ON: Final = ("input.name=samlrequest", "input.name=samlresponse", "input.name=wresult")
 _TELLING_WORDS: Final = 3
+# A challenge has a handful of links. Searching all bytes of a large page for every mark takes longer than all the rest.
+_MOST_LINKS: Final = 100
+# A page with more letters in its paragraphs speaks for itself, but for sure marks: no rule has to be tried.
+_MOST_PROSE: Final = 1500
 # Compressed data has five times as many control characters, and text next to none.
 _BINARY_SHARE: Final = 1 / 50
 _FEWEST_BINARY: Final = 8
@@ -82,7 +88,15 @@ def find_suspicion(
     final_url  that answered, after redirects
     headers    of the response
     """
-    page = SuspectPage(whole, body=body, status=status, url=url, final_url=final_url, headers=headers)
+    return suspect(SuspectPage(whole, body=body, status=status, url=url, final_url=final_url, headers=headers))
+
+
+def suspect(page: SuspectPage) -> Suspicion | None:
+    """Find the kind of stand-in that a page is, as `find_suspicion` does; the cheapest and surest signs come first."""
+    if (sure := _find_sure(page)) is not None:
+        return sure
+    if page.view.has_prose(_CONSENT.text if page.landing.leads_to("consent") else _MOST_PROSE):
+        return None
     for kind in _KINDS:
         evidence = next(kind.find(page), None) if _is_possible(page, kind) else None
         if evidence is not None:
@@ -90,38 +104,53 @@ def find_suspicion(
     return None
 
 
+def _find_sure(page: SuspectPage) -> Suspicion | None:
+    """Find what decides before the text is looked at: headers, binary data, and marks that only challenges have."""
+    for mark in MARKS["challenge headers"]:
+        name, _, value = mark.needle.partition(": ")
+        if page.headers.get(name, "").strip().lower().startswith(value):
+            return Suspicion("challenge", f'{mark.product} says it in the header "{mark.needle}"')
+    if (binary := _find_binary(page)) is not None:
+        return Suspicion("binary", binary)
+    if page.view.number_of_links > _MOST_LINKS:
+        return None
+    sure = page.find_mark("challenges")
+    if sure is None or page.view.own > MOST_OWN or page.view.has_prose(MOST_OWN):
+        return None
+    needle = sure.needle.replace("\n", " ")
+    return Suspicion("challenge", f'{sure.product}: "{needle}" in its code; {page.view.own} letters of text')
+
+
 def _is_possible(page: SuspectPage, kind: _Kind) -> bool:
     limits, view = kind.limits, page.view
     if limits is None:
         return True
     return (
-        not view.is_cut
-        and view.own <= limits.text
+        view.own <= limits.text
         and view.links <= limits.links
         and not (kind.name in _NEVER_AT_ITS_PLACE and page.landing.was_asked(kind.name))
         and not page.speaks_for_itself
     )
 
 
-def _find_binary(page: SuspectPage) -> Iterator[str]:
+def _find_binary(page: SuspectPage) -> str | None:
     """Find binary data that its server calls HTML, such as data with an undeclared compression.
 
     At least eight of its first 1,445 bytes, and a fiftieth of them, are control characters that no text has (SNF-09),
     in an encoding that writes no letter with them.
     """
     head = page.body[:SNIFFED_BYTES]
-    if not head or page.encoding in NOT_ASCII or page.speaks_for_itself or not page.is_silent:
-        return
     found = len(BINARY.findall(head))
-    if found >= max(_FEWEST_BINARY, _BINARY_SHARE * len(head)):
-        yield f"{found} of its first {len(head)} bytes are control characters that no text has"
+    if found < max(_FEWEST_BINARY, _BINARY_SHARE * len(head)) or page.encoding in NOT_ASCII:
+        return None
+    if page.speaks_for_itself or not page.is_silent:
+        return None
+    return f"{found} of its first {len(head)} bytes are control characters that no text has"
 
 
 def _find_challenge(page: SuspectPage) -> Iterator[str]:
-    """Find a challenge, by any of these signs.
+    """Find a challenge, by any of these signs, beside those of `_find_sure`.
 
-    - a header in which the product says so;
-    - a mark that only challenges carry, and at most 1500 letters of text;
     - a mark of a product that full pages carry too, next to no text, and words, a reload, noindex or 202;
     - a captcha, words, at most one field beside it, and at most 700 letters;
     - words in title or heading, other words in the text (or the same and a reload) that address the visitor, above
@@ -129,17 +158,8 @@ def _find_challenge(page: SuspectPage) -> Iterator[str]:
     - a redirect to a place of challenges, with words or a captcha;
     - a script that sets a cookie and loads again, and nothing else at all.
     """
-    for mark in MARKS["challenge headers"]:
-        name, _, value = mark.needle.partition(": ")
-        if page.headers.get(name, "").strip().lower().startswith(value):
-            yield f'{mark.product} says it in the header "{mark.needle}"'
     view = page.view
-    if view.is_cut or view.own > _CHALLENGE.text:
-        return
-    if sure := find_mark("challenges", view.code):
-        needle = sure.needle.replace("\n", " ")
-        yield f'{sure.product}: "{needle}" in its code; {view.own} letters of text'
-    if page.speaks_for_itself or view.own > _CHALLENGE.short or view.passwords:
+    if view.passwords:
         return
     yield from _find_challenge_by_words(page)
     # Only a script that sets a cookie and loads again.
@@ -153,25 +173,31 @@ def _find_challenge_by_words(page: SuspectPage) -> Iterator[str]:
     view = page.view
     titles = PHRASES["challenge titles"]
     said = titles.opens(view.title_parts, spare=2) or titles.opens([*view.heading_parts, *view.beginning[:2]], spare=1)
+    is_bare, place = view.seen <= _CHALLENGE.bare, page.landing.leads_to("challenge")
+    has_captcha = view.fields <= 1 and view.links <= _CHALLENGE.text
+    captcha = page.find_mark("captchas") if place or has_captcha else None
+    if not (said or captcha or place or is_bare):
+        return
     told = PHRASES["challenge tells"].found_in(f"{view.text} {view.noscript} {view.controls}")
     if said:  # pages that a script fills ask for scripts as well, but under another title
         told += PHRASES["script tells"].found_in(view.text)
-    captcha = find_mark("captchas", view.code)
-    faint = find_mark("challenge scripts", view.code)
     words = f'says "{said or told[0]}"' if said or told else ""
-    if page.landing.leads_to("challenge") and (words or captcha):
+    if place and (words or captcha):
         yield f"sent to {page.shown(page.final_url)}; {words or (captcha and captcha.product)}"
-    if captcha and words and view.fields <= 1 and view.links <= _CHALLENGE.short:
+    if captcha and words and has_captcha:
         yield f"{captcha.product} and {words}; {view.own} letters of text"
-    if view.seen > _CHALLENGE.short:
-        return
-    beside = [thing for thing in told if said and thing not in said]
-    if said and any(reload in view.code for reload in _RELOADS):
-        beside += told
-    if said and page.is_told_enough(beside):
-        yield f'says "{said}" and "{beside[0]}"; {view.own} letters of text'
-    if view.seen > _CHALLENGE.bare:
-        return
+    if said and view.seen <= _CHALLENGE.text:
+        beside = [thing for thing in told if thing not in said]
+        beside += told if any(reload in view.code for reload in _RELOADS) else []
+        if page.is_told_enough(beside):
+            yield f'says "{said}" and "{beside[0]}"; {view.own} letters of text'
+    if is_bare:
+        yield from _find_bare_challenge(page, said, words)
+
+
+def _find_bare_challenge(page: SuspectPage, said: str | None, words: str) -> Iterator[str]:
+    view = page.view
+    faint = page.find_mark("challenge scripts")
     runs = "script" in view.code or page.refresh is not None
     if said and runs and (page.is_hidden or page.is_put_off or faint):
         yield f"{words} and hardly anything else"
@@ -245,7 +271,7 @@ def _find_consent(page: SuspectPage) -> Iterator[str]:
     button = PHRASES["consent buttons"].opens(view.labels, spare=2)
     if page.landing.leads_to("consent"):
         said = titled or titles.opens(view.heading_parts, spare=3) or button
-        mark = find_mark("consent", view.code)
+        mark = page.find_mark("consent")
         if said or mark:
             because = f'says "{said}"' if said else f"carries {mark and mark.product}"
             yield f"sent to {page.shown(page.final_url)}, which {because}"
@@ -270,7 +296,7 @@ def _find_parked(page: SuspectPage) -> Iterator[str]:
     - a redirect to a place of parking, and words.
     """
     view = page.view
-    mark = find_mark("parking", view.code)
+    mark = page.find_mark("parking")
     told = PHRASES["parked tells"].found_in(f"{view.text} {view.controls}")
     said = PHRASES["parked titles"].opens(_titles_without_host(page), spare=2)
     place = page.landing.leads_to("parked")
@@ -349,18 +375,18 @@ def _find_not_found(page: SuspectPage) -> Iterator[str]:
     is_short = view.own <= _NOT_FOUND.short
     titled, headed = titles.opens(view.title_parts), titles.opens(view.heading_parts)
     said = titled or headed
-    told = PHRASES["not found tells"].found_in(f"{view.text} {view.controls}")
-    reasons = _reasons_for_not_found(page, told, titled, headed)
     is_numbered = any("404" in text.split() or (text and is_noise(text)) for text in (*view.headings, view.title))
     if not said and is_short and not view.headings:
         said = titles.opens(view.beginning[:2])
-    if not said and is_short and is_numbered:
+    if not said and not (is_short and is_numbered):
+        return
+    told = PHRASES["not found tells"].found_in(f"{view.text} {view.controls}")
+    if not said:
         said = max(titles.found_in(view.text), key=len, default="")
-        if not told and (view.own > _NOT_FOUND.bare or len(said.split()) < _TELLING_WORDS):
+        if not said or (not told and (view.own > _NOT_FOUND.bare or len(said.split()) < _TELLING_WORDS)):
             return
         titled = titled or said
-    if not said:
-        return
+    reasons = _reasons_for_not_found(page, told, titled, headed)
     needed = 1 if is_short else 2
     if view.own <= _NOT_FOUND.bare and titled and (len(titled.split()) >= _TELLING_WORDS or is_numbered):
         needed = 0
@@ -374,7 +400,7 @@ def _reasons_for_not_found(page: SuspectPage, told: list[str], titled: str | Non
         reasons.append(f'tells of "{told[0]}"')
     if page.is_hidden:
         reasons.append("noindex")
-    if marked := find_mark("not found", page.view.code):
+    if marked := page.find_mark("not found"):
         reasons.append(f'marked "{marked.needle.strip()}"')
     if page.landing.leads_to("not-found") or page.landing.is_root:
         reasons.append(f"sent to {page.shown(page.final_url)}")
@@ -394,10 +420,10 @@ def _find_error(page: SuspectPage) -> Iterator[str]:
     Also a program's own message as the first text of the page, however long the rest is within 1800 letters.
     """
     view = page.view
-    if view.is_cut or page.speaks_for_itself or view.links > _REFUSED.links:
+    if page.speaks_for_itself or view.links > _REFUSED.links:
         return
     if view.own <= 2 * _REFUSED.text:
-        message = PHRASES["breakdowns"].begins(view.text)
+        message = PHRASES["breakdowns"].begins(view.start)
         if message:
             yield f'begins with "{message}"'
     if view.own <= _REFUSED.text and not page.landing.was_asked("error"):
@@ -433,7 +459,7 @@ def _find_empty(page: SuspectPage) -> Iterator[str]:
     """
     view = page.view
     is_visible = view.title or view.controls or view.noscript or view.seen or view.media or view.fields
-    if view.is_cut or is_visible or view.passwords or page.refresh is not None or not page.is_silent:
+    if is_visible or view.passwords or page.refresh is not None or not page.is_silent:
         return
     if not view.code and not view.has_elements:
         yield "there is nothing on it"
@@ -453,11 +479,10 @@ class _Kind(NamedTuple):
 
 # The most specific kinds come first.
 _KINDS: Final = (
-    _Kind("binary", "its server calls it HTML, and it is binary data", None, _find_binary),
     _Kind(
         "challenge",
         "a robot is asked to prove that it is none: captchas, proofs of work, checks of the browser",
-        None,
+        _CHALLENGE,
         _find_challenge,
     ),
     _Kind("login", "a login form, or a form that hands on to one", _LOGIN, _find_login),
@@ -476,4 +501,7 @@ _KINDS: Final = (
 )
 
 # The kinds of pages that a page can be suspected to be, with their meanings.
-KINDS: Final = {kind.name: kind.meaning for kind in _KINDS}
+KINDS: Final = {
+    "binary": "its server calls it HTML, and it is binary data",
+    **{kind.name: kind.meaning for kind in _KINDS},
+}

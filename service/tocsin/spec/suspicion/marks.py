@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final, NamedTuple
 
 from tocsin.spec.words import read_lists, split_phrases
@@ -26,6 +27,21 @@ MARKS: Final = {
     )
     for name, entries in read_lists("marks").items()
 }
+
+# How an attribute begins in the code, and where a page may write a mark in other bytes: as a character reference, or in
+# another attribute.
+_NAME = re.compile(r"^(?:[a-z]+\.)?(?:action|class|href|id|name|src)=")
+_ELSEWHERE = re.compile(r"[&<>\"'\n\s]+")
+
+
+def _to_needle(mark: str) -> bytes:
+    """Return the longest piece of a mark that the bytes of a page contain if its code does."""
+    pieces = [_NAME.sub("", piece) for piece in _ELSEWHERE.split(mark)]
+    return max(pieces, key=len).encode()
+
+
+# What the bytes of a page contain, in lower case, if its code has a mark of a list.
+NEEDLES: Final = {name: tuple({_to_needle(mark.needle): None for mark in marks}) for name, marks in MARKS.items()}
 
 
 def find_mark(name: str, code: str) -> ProductMark | None:

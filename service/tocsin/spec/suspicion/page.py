@@ -8,81 +8,217 @@ from http import HTTPStatus
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from tocsin.spec.html.decoding import NOT_ASCII
 from tocsin.spec.html.microsyntax import fold_space, lower_ascii
+from tocsin.spec.html.search import holds_any
+from tocsin.spec.html.whole import ELEMENT, TEXT
 from tocsin.spec.suspicion.landing import read_landing
+from tocsin.spec.suspicion.marks import NEEDLES, ProductMark, find_mark
 from tocsin.spec.suspicion.phrases import LONGEST, fold_words, split_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tocsin.spec.html.document import Meta
     from tocsin.spec.html.whole import Whole
 
 
 # Letters of text outside of links and furniture; a page with more of them is a real page.
-MOST_OWN = 4000
+MOST_OWN = 2500
 
-_MOST_NODES = 30_000
 _MOST_CODE = 200_000
 _MOST_HEADINGS = 8
+_MOST_FIELDS = 1000
 _SCRIPT_LETTERS = 8_000
 _VALUE_LETTERS = 500
 _LABEL_LETTERS = 40
 _MOST_LABELS = 200
-# Text that is not shown, or is read as part of something else.
-_UNSEEN = frozenset({"script", "style", "template", "svg", "title", "textarea", "datalist", "option", "select"})
-_HEADINGS = frozenset({"h1", "h2"})
-_MEDIA = frozenset({"img", "picture", "video", "audio", "canvas", "object", "embed", "iframe", "frameset", "svg"})
+_FIRST_TEXTS = 6
 _CODE_ATTRIBUTES = ("id", "class", "src", "action", "name", "href", "data-sitekey", "onload")
 _NAMED = (
     *("script", "style", "meta", "iframe", "form", "input", "img"),
     *("link", "div", "body", "html", "section", "main", "a"),
 )
 # From here on, scripts such as Chinese write a word in one or two letters.
-_DENSE = "\u2e80"
+_DENSE = re.compile("[\u2e80-\U0010ffff]+")
 _DENSE_WEIGHT = 3
-_LINK, _APART, _CONTROL, _NOSCRIPT, _IN_MAIN, _TOP = 1, 2, 4, 8, 16, 32
+
+# Where an element puts the text below it. Of elements in one another, the one with the highest number decides.
+_OWN, _LINK, _APART, _CONTROL, _NOSCRIPT, _UNSEEN = range(6)
 _ZONES = {
     "a": _LINK,
-    "article": _IN_MAIN,
-    "aside": _APART,
-    "button": _CONTROL,
-    "footer": _APART,
-    "head": _APART,
-    "label": _CONTROL,
-    "legend": _CONTROL,
-    "main": _IN_MAIN,
-    "nav": _APART,
     "noscript": _NOSCRIPT,
+    **dict.fromkeys(("nav", "footer", "aside", "header"), _APART),
+    **dict.fromkeys(("button", "label", "legend"), _CONTROL),
+    # Text that is not shown, or is read as part of something else.
+    **dict.fromkeys(("head", "title", "script", "style", "template", "svg"), _UNSEEN),
+    **dict.fromkeys(("select", "textarea", "datalist", "option"), _UNSEEN),
 }
+# A header within them is part of the page.
+_MAIN = frozenset({"main", "article"})
+
+_FURNITURE = ":is(nav,footer,aside,header:not(:is(main,article) header))"
+_FIELDS = ",".join(f"{tag}:not({_FURNITURE} *)" for tag in ("input", "textarea", "select"))
+_BUTTONS = "input:is([type=submit i],[type=button i],[type=reset i])"
+_NO_FIELDS = frozenset({"hidden", "image", "checkbox", "radio", "search", "submit", "button", "reset"})
+_HEADINGS = ",".join(f"{tag}:not(:is(nav,footer,aside,noscript) *)" for tag in ("h1", "h2"))
+_MEDIA = ",".join(
+    f"{tag}:not(noscript *)"
+    for tag in ("img", "picture", "video", "audio", "canvas", "object", "embed", "iframe", "frameset", "svg")
+)
+_PARAGRAPHS = f"p:not(:is({_FURNITURE},a,button,label,legend,noscript) *)"
+_WITHIN_PARAGRAPHS = "a,button,label,noscript,script,select,style,svg,textarea"
+
+
+class _ZonedText:
+    """The text of a page by zones. The walk ends where there is enough of it, and enters furniture only when asked.
+
+    texts  of links and outside of them, but not of furniture and controls
+    own    letters outside of links, controls and furniture; Chinese, Japanese and Korean ones count thrice
+    links  letters of links outside of furniture
+    """
+
+    def __init__(self, document: Any) -> None:
+        self.texts: list[str] = []
+        self._letters = [0] * (_APART + 1)
+        self._others: dict[int, list[str]] = {_CONTROL: [], _NOSCRIPT: []}
+        self._unentered: list[tuple[Any, int]] = []
+        self._walk(iter(document.children), _OWN)
+        self.own, self.links, _ = self._letters
+
+    @cached_property
+    def furniture(self) -> int:
+        """Letters of navigation, header, footer and sidebars."""
+        for node, zone in self._unentered:
+            self._walk(iter(node.children), zone, is_entered=True)
+        return self._letters[_APART]
+
+    def others(self, zone: int) -> list[str]:
+        """Return the texts of controls (buttons, labels of fields), or for browsers that run no scripts."""
+        _ = self.furniture
+        return self._others[zone]
+
+    def _walk(self, ahead: Iterator[Any], zone: int, *, is_entered: bool = False) -> None:  # noqa: C901 - calls cost
+        # Nodes are made anew whenever they are asked for, so each is asked for once.
+        above: list[tuple[Iterator[Any], int, bool]] = []
+        letters, zones, is_main = self._letters, _ZONES, False
+        while True:
+            for node in ahead:
+                if type(node) is TEXT:
+                    self._take(node.data, zone)
+                    continue
+                if type(node) is not ELEMENT:
+                    continue
+                tag = node.tag
+                own = zones.get(tag, _OWN)
+                if own == _APART and tag == "header" and is_main:
+                    own = _OWN
+                if own >= _APART:
+                    if own == _UNSEEN:
+                        continue
+                    if not is_entered:
+                        self._unentered.append((node, max(zone, own)))
+                        continue
+                children = node.children
+                if len(children) == 1 and type(children[0]) is TEXT:
+                    self._take(children[0].data, max(zone, own))
+                elif children:
+                    above.append((ahead, zone, is_main))
+                    ahead, zone, is_main = iter(children), max(zone, own), is_main or tag in _MAIN
+                    break
+            else:
+                if not above or letters[_OWN] > MOST_OWN:
+                    return
+                ahead, zone, is_main = above.pop()
+
+    def _take(self, data: str, zone: int) -> None:
+        text = " ".join(data.split())
+        if not text:
+            return
+        if zone >= _CONTROL:
+            self._others[zone].append(text)
+            return
+        letters = len(text)
+        if not text.isascii():
+            letters += (_DENSE_WEIGHT - 1) * sum([len(run) for run in _DENSE.findall(text[:MOST_OWN])])
+        self._letters[zone] += letters
+        if zone != _APART and self._letters[_OWN] + self._letters[_LINK] <= LONGEST:
+            self.texts.append(text[:LONGEST])
 
 
 class PageView:
-    """What a visitor sees of a page, and what its code names; gathered in one walk.
+    """What a visitor sees of a page, and what its code names. Each part of it is read when a rule asks for it.
 
-    title, headings  as written; their `parts` are folded
-    own              letters outside of links, controls and furniture; Chinese, Japanese and Korean ones count thrice
-    links            letters of links outside of furniture
-    furniture        letters of navigation, header, footer and sidebars
-    passwords        password fields outside of furniture
-    fields           other fields to fill in, outside of furniture
-    media            pictures, frames and the like
-    code             attributes and scripts in lower case, up to a limit
-    is_cut           the page has too many nodes, or enough text in its paragraphs to be a real page; nothing else of
-                     it was gathered then
+    title  as written
     """
 
     def __init__(self, whole: Whole) -> None:
         self.title = whole.title[:400]
-        self.headings: list[str] = []
-        self.own = self.links = self.furniture = 0
-        self.passwords = self.fields = self.media = 0
-        self.is_cut = False
-        self._text: list[str] = []
-        self._controls: list[str] = []
-        self._noscript: list[str] = []
         self._whole = whole
-        self._walk()
+
+    def has_prose(self, letters: int) -> bool:
+        """Return whether paragraphs outside of links and furniture have more letters, as those of most real pages."""
+        for paragraph in self._whole.select(_PARAGRAPHS):
+            letters -= len(" ".join(paragraph.text.split()))
+            letters += sum([len(node.text) for node in paragraph.select(_WITHIN_PARAGRAPHS)])
+            if letters < 0:
+                return True
+        return False
+
+    @cached_property
+    def _zoned(self) -> _ZonedText:
+        return _ZonedText(self._whole.document)
+
+    @property
+    def own(self) -> int:
+        """Letters outside of links, controls and furniture; Chinese, Japanese and Korean ones count thrice."""
+        return self._zoned.own
+
+    @property
+    def links(self) -> int:
+        """Letters of links outside of furniture."""
+        return self._zoned.links
+
+    @property
+    def furniture(self) -> int:
+        """Letters of navigation, header, footer and sidebars."""
+        return self._zoned.furniture
+
+    @property
+    def number_of_links(self) -> int:
+        """How many links there are, those of furniture, too."""
+        return len(self._whole.elements("a"))
+
+    @property
+    def seen(self) -> int:
+        """All visible letters."""
+        return self.own + self.links + self.furniture
+
+    @cached_property
+    def headings(self) -> list[str]:
+        """The first headings outside of furniture, as written."""
+        found = self._whole.select(_HEADINGS)[:_MOST_HEADINGS]
+        return [" ".join(node.text[:2000].split())[:400] for node in found]
+
+    @cached_property
+    def media(self) -> int:
+        """Pictures, frames and the like."""
+        return len(self._whole.select(_MEDIA))
+
+    @cached_property
+    def passwords(self) -> int:
+        """Password fields outside of furniture."""
+        return self._kinds_of_fields.count("password")
+
+    @cached_property
+    def fields(self) -> int:
+        """Other fields to fill in, outside of furniture."""
+        return sum([kind not in _NO_FIELDS for kind in self._kinds_of_fields]) - self.passwords
+
+    @cached_property
+    def _kinds_of_fields(self) -> list[str]:
+        found = self._whole.select(_FIELDS)[:_MOST_FIELDS]
+        return [lower_ascii(node.attr("type") or "text") if node.tag == "input" else "text" for node in found]
 
     @cached_property
     def title_parts(self) -> list[str]:
@@ -95,14 +231,32 @@ class PageView:
         return [part for heading in self.headings for part in split_parts(heading)]
 
     @cached_property
+    def _first_texts(self) -> list[str]:
+        return self._texts[:_FIRST_TEXTS]
+
+    @property
+    def _texts(self) -> list[str]:
+        return self._zoned.texts
+
+    @cached_property
+    def _controls(self) -> list[str]:
+        buttons = self._whole.select(_BUTTONS)[:_MOST_LABELS]
+        return [*self._zoned.others(_CONTROL), *[(node.attr("value") or "")[:_VALUE_LETTERS] for node in buttons]]
+
+    @cached_property
     def text(self) -> str:
         """The text outside of furniture and controls, folded."""
-        return fold_words(" ".join(self._text))
+        return fold_words(" ".join(self._texts))
 
     @cached_property
     def beginning(self) -> list[str]:
         """The parts of the first texts, for pages without a heading."""
-        return split_parts("\n".join(self._text[:6]))
+        return split_parts("\n".join(self._first_texts))
+
+    @cached_property
+    def start(self) -> str:
+        """The first texts, folded."""
+        return fold_words(" ".join(self._first_texts))
 
     @cached_property
     def controls(self) -> str:
@@ -112,13 +266,13 @@ class PageView:
     @cached_property
     def labels(self) -> list[str]:
         """Each short text of a button, a link or another element, folded."""
-        short = (text for text in (*self._controls, *self._text) if len(text) <= _LABEL_LETTERS)
+        short = (text for text in (*self._controls, *self._texts) if len(text) <= _LABEL_LETTERS)
         return [fold_words(text) for text in islice(short, _MOST_LABELS)]
 
     @cached_property
     def noscript(self) -> str:
         """The text for browsers that run no scripts, folded."""
-        return fold_words(" ".join(self._noscript))
+        return fold_words(" ".join(self._zoned.others(_NOSCRIPT)))
 
     @cached_property
     def code(self) -> str:
@@ -147,99 +301,6 @@ class PageView:
         """Whether its body contains any element."""
         body = next(iter(self._whole.document.iter_elements("body")), None)
         return body is not None and next(iter(body.iter_elements()), None) is not None
-
-    @property
-    def seen(self) -> int:
-        """All visible letters."""
-        return self.own + self.links + self.furniture
-
-    def _walk(self) -> None:
-        document = self._whole.document
-        if next(islice(document.descendants, _MOST_NODES, None), None) is not None:
-            self.is_cut = True
-            return
-        if self._has_long_paragraphs():
-            self.is_cut = True
-            return
-        stack: list[tuple[Any, int]] = [(document, 0)]
-        while stack:
-            node, zone = stack.pop()
-            if self.own > MOST_OWN:
-                self.is_cut = True
-                return
-            tag = getattr(node, "tag", None)
-            if tag is None:
-                data = getattr(node, "data", None)
-                if data is None:  # the document, and what is no element
-                    stack += [(child, zone) for child in reversed(node.children)]
-                elif type(node).__name__ == "Text":
-                    self._read(data, zone)
-                continue
-            self._note(node, tag, zone)
-            if tag in _UNSEEN:
-                continue
-            below = _zone_below(tag, zone)
-            stack += [(child, below) for child in reversed(node.children)]
-
-    def _has_long_paragraphs(self) -> bool:
-        # Most real pages are recognised by their paragraphs alone, in a tenth of the time of a walk.
-        letters = 0
-        for paragraph in self._whole.elements("p"):
-            letters += len(paragraph.text)
-            if letters > MOST_OWN:
-                return True
-        return False
-
-    def _read(self, data: str, zone: int) -> None:
-        words = data.split()
-        if not words:
-            return
-        text = " ".join(words)
-        if zone & _NOSCRIPT:
-            self._noscript.append(text)
-            return
-        letters = len(text)
-        if not text.isascii():
-            letters += (_DENSE_WEIGHT - 1) * sum(letter >= _DENSE for letter in text[:MOST_OWN])
-        if zone & _CONTROL:
-            self._controls.append(text)
-        elif zone & (_APART | _TOP):
-            self.furniture += letters
-        else:
-            if zone & _LINK:
-                self.links += letters
-            else:
-                self.own += letters
-            if self.own + self.links <= LONGEST:
-                self._text.append(text[:LONGEST])
-
-    def _note(self, node: Any, tag: str, zone: int) -> None:
-        if tag in _MEDIA and not zone & _NOSCRIPT:
-            self.media += 1
-        elif tag in _HEADINGS:
-            if len(self.headings) < _MOST_HEADINGS and not zone & (_APART | _NOSCRIPT):
-                self.headings.append(" ".join(node.text[:2000].split())[:400])
-        elif tag == "input":
-            self._note_field(node, zone)
-        elif tag in {"textarea", "select"} and not zone & (_APART | _TOP):
-            self.fields += 1
-
-    def _note_field(self, node: Any, zone: int) -> None:
-        kind = lower_ascii(node.attr("type") or "text")
-        if kind in {"submit", "button", "reset"}:
-            self._controls.append((node.attr("value") or "")[:_VALUE_LETTERS])
-        elif zone & (_APART | _TOP) or kind in {"hidden", "image", "checkbox", "radio", "search"}:
-            return
-        elif kind == "password":
-            self.passwords += 1
-        else:
-            self.fields += 1
-
-
-def _zone_below(tag: str, zone: int) -> int:
-    if tag == "header":
-        return zone if zone & _IN_MAIN else zone | _TOP
-    return zone | _ZONES.get(tag, 0)
 
 
 _SHOWN = 80
@@ -293,6 +354,13 @@ class SuspectPage:
             if name and meta.content:
                 found.setdefault(lower_ascii(name.strip()), meta.content)
         return found
+
+    def find_mark(self, name: str) -> ProductMark | None:
+        """Return the first mark of a list that its code contains."""
+        # A search in all bytes takes less time than naming all elements and their attributes.
+        if self.encoding not in NOT_ASCII and not holds_any(self.body, NEEDLES[name]):
+            return None
+        return find_mark(name, self.view.code)
 
     @property
     def is_hidden(self) -> bool:

@@ -91,6 +91,14 @@ class Phrases:
         return {fold_words(phrase): phrase for phrase in phrases}
 
     @cached_property
+    def _by_letter(self) -> dict[str, list[tuple[str, str]]]:
+        """The same, by their first letter."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for phrase, written in self._written.items():
+            found.setdefault(phrase[0], []).append((phrase, written))
+        return found
+
+    @cached_property
     def _needles(self) -> tuple[tuple[str, str], ...]:
         return tuple(
             (phrase if max(phrase) >= _UNSPACED else f" {phrase} ", written)
@@ -107,14 +115,15 @@ class Phrases:
             if part in self._written:
                 return self._written[part]
             if spare:
-                for phrase, written in self._written.items():
+                for phrase, written in self._by_letter.get(part[:1], ()):
                     if part.startswith(phrase) and _is_rest_short(part, len(phrase), spare):
                         return written
         return None
 
     def begins(self, folded: str) -> str | None:
         """Return the phrase that a folded text begins with; None if there is none."""
-        return next((written for phrase, written in self._written.items() if folded.startswith(phrase)), None)
+        beginning = self._by_letter.get(folded[:1], ())
+        return next((written for phrase, written in beginning if folded.startswith(phrase)), None)
 
     def found_in(self, folded: str) -> list[str]:
         """Return the phrases that a folded text contains."""
