@@ -9,7 +9,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Scope
 
-from tocsin.server.access.origins import WebOrigin, base_url, parse_origin, sender_of
+from tocsin.server.parts import WebOrigin, base_url, parse_origin, sender_of
 from tocsin.settings import HttpSettings
 
 PROXIES = HttpSettings(trusted_proxies=("10.0.0.0/8", "fd00::/8"))

@@ -24,9 +24,23 @@ from tocsin.model import Scope
 from tocsin.ports import Clock
 from tocsin.server.access.auditing import HEADER, begin_request
 from tocsin.server.access.credentials import digest_of, new_secret
-from tocsin.server.access.origins import SENDER, Sender, is_cross_site, is_own_name, is_secure, sender_of
 from tocsin.server.connections import CONNECTION, network_of
-from tocsin.server.parts import CALLER, SAFE, Caller, Parts, Via, refuse_odd_charset, unknown, wanted_of
+from tocsin.server.parts import (
+    CALLER,
+    SAFE,
+    SENDER,
+    Caller,
+    Parts,
+    Sender,
+    Via,
+    is_cross_site,
+    is_own_name,
+    is_secure,
+    refuse_odd_charset,
+    sender_of,
+    unknown,
+    wanted_of,
+)
 from tocsin.server.problems import Problem, answer, wants_html
 from tocsin.settings import HttpSettings
 

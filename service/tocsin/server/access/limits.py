@@ -12,8 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tocsin.server.access.guard import who_is
-from tocsin.server.access.origins import SENDER
-from tocsin.server.parts import CALLER, SAFE, Caller
+from tocsin.server.parts import CALLER, SAFE, SENDER, Caller
 from tocsin.server.problems import Problem, answer
 
 MOST_BYTES = 2**20

@@ -23,8 +23,7 @@ from tocsin.events import Happening
 from tocsin.model import AlertQuery, AlertRow, JsonObject
 from tocsin.ports import AlertStore
 from tocsin.server.access.guard import who_is
-from tocsin.server.access.origins import SENDER
-from tocsin.server.parts import Caller, Given, Parts, Reading
+from tocsin.server.parts import SENDER, Caller, Given, Parts, Reading
 from tocsin.server.problems import Problem, answer
 
 # The newest alerts, read once for all readers; readers further behind read from the store.

@@ -17,10 +17,9 @@ from starlette.responses import Response
 
 from tocsin.events import page_link, question_link
 from tocsin.model import AlertQuery, AlertRow, Instant, Slice, to_rfc3339
-from tocsin.server.access.origins import SENDER
 from tocsin.server.decisions import demand_page, missing
 from tocsin.server.kept_items import is_known
-from tocsin.server.parts import Given, Parts, Reading
+from tocsin.server.parts import SENDER, Given, Parts, Reading
 from tocsin.server.web.telling import BASES, AlertInWords, Differing, tell
 from tocsin.spec.infrastructure.urls import write_iri
 

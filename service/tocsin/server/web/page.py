@@ -17,11 +17,10 @@ from tocsin.events import CHANGED
 from tocsin.lists.pages import check_group, check_words
 from tocsin.model import DEMO_HOST, AlertRow, PageItems, PageRow, SnapshotRow, StateEntry, VerdictEntry
 from tocsin.server import actions
-from tocsin.server.access.origins import base_url
 from tocsin.server.decisions import demand_page
 from tocsin.server.jobs import Work
 from tocsin.server.kept_items import why_no_items
-from tocsin.server.parts import Given, Parts, Reading, Writing
+from tocsin.server.parts import Given, Parts, Reading, Writing, base_url
 from tocsin.server.web.activity import draw_timeline
 from tocsin.server.web.comparing import Texts, choose, compare_kept, field_rows
 from tocsin.server.web.formatting import short, short_url, zone_named

@@ -29,8 +29,7 @@ from msgspec import Struct
 from tocsin.model import AlertQuery, BoundedCount, Instant, PageQuery, Scope, View
 from tocsin.model.records import alerting, history, pages, service
 from tocsin.model.records.fields import Record, is_number, title_of
-from tocsin.server.access.origins import SENDER, Sender
-from tocsin.server.parts import CALLER, Caller, Parts
+from tocsin.server.parts import CALLER, SENDER, Caller, Parts, Sender
 from tocsin.server.problems import Problem
 from tocsin.server.web import formatting
 

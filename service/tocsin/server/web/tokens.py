@@ -20,9 +20,8 @@ from tocsin.server.access.guard import (
     cookie_name,
     session_cookie,
 )
-from tocsin.server.access.origins import SENDER
 from tocsin.server.decisions import read_moment
-from tocsin.server.parts import Administering, Caller, Given, Parts, Reading, Via
+from tocsin.server.parts import SENDER, Administering, Caller, Given, Parts, Reading, Via
 from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import local_path, zone_named
 from tocsin.server.web.rendering import go_on, page, plain_page
