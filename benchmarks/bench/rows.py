@@ -61,7 +61,7 @@ ROWS: dict[str, Row] = {
     "import": Row(listing.measure, 10, 200),
     "store": Row(storing.measure, 20, 240),
     "picks": Row(picking.measure, 5, 300),
-    "disk": Row(size_disk.measure, 5, 60),
+    "disk": Row(size_disk.measure, 10, 60),
     "service": Row(size_running.measure, 20, 500),
     "served": Row(size_served.measure, 40, 400),
     "flight": Row(memory.measure_held, None, 60),

@@ -33,6 +33,11 @@ async def measure(sizes: Sizes) -> list[Figure]:
             lines.append(figure(what, [size / pages], "B/page", note=note, aim=Aim("<=", 600)))
             more = (_size(path) - size) / changed
             lines.append(figure("… of a further state with its verdict", [more], "B/state"))
+    pages = sizes.watched[0]
+    with tempfile.TemporaryDirectory() as name:
+        path = await make_store(Shape.usual(pages)._replace(silent=True), site_port(), Path(name))
+        what = f"disk of {pages:,} silent pages, each with its first state, without its text"
+        lines.append(figure(what, [_size(path) / pages], "B/page", note=_tables(path, pages), aim=Aim("<=", 1400)))
     return lines
 
 

@@ -13,16 +13,21 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from benchmarks.bench.size_site import BODY, ETAG, TYPE
+from benchmarks.pairs.plan import pairs
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.connection import connect
 from tocsin.engine.judging.assess import assess
-from tocsin.model import SHARDS, CheckReport, CheckResult, Claim, NewPage, NewState, Validators, phase_of
+from tocsin.model import SHARDS, CheckReport, CheckResult, Claim, NewPage, NewState, PageKnowledge, Validators, phase_of
 from tocsin.ports import Store
 from tocsin.spec.html.urls import shard_of
+from tocsin.spec.html.whole import parse_whole
+from tocsin.spec.signals.reading import ContentSelectors, read_signals
+from tocsin.spec.topper.state import EMPTY
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "build/bench-stores"
@@ -39,6 +44,7 @@ _NEVER = 2**60
 # An answer of robots.txt holds for a day: a store that was kept longer would have every one asked for again.
 _KEPT_S = 12 * 3600
 _MOST_ROBOTS = 20_000
+_SEED, _SILENT = 3, 24
 
 
 class Shape(NamedTuple):
@@ -48,12 +54,14 @@ class Shape(NamedTuple):
     hosts   that they are dealt out to, one after the other
     hot     so many of the pages are the first host's alone
     is_due  every page is due, and was checked a short time ago; else they are due over the next day
+    silent  the pages declare nothing: of each the signals and the content are known instead
     """
 
     pages: int
     hosts: int
     hot: int = 0
     is_due: bool = True
+    silent: bool = False
 
     @classmethod
     def usual(cls, pages: int) -> Self:
@@ -123,6 +131,7 @@ def fingerprint() -> str:
         ("service/tocsin/adapters/stores/sqlite", "**/*.py"),
         ("service/tocsin/adapters/stores/sqlite", "**/*.sql"),
         ("benchmarks/bench", "size_s[it]*.py"),
+        ("service/tocsin/spec/signals", "fingerprint.py"),
     ):
         for path in sorted((ROOT / folder).glob(pattern)):
             digest.update(path.read_bytes())
@@ -187,6 +196,7 @@ def _first_results(
     """What the first checks of the next pages came to."""
     found = assess("", BODY, TYPE, None, None)
     etag = ETAG.decode()
+    known = _knowledge() if shape.silent else (None,)
     for number in range(start, min(start + _AT_A_TIME, shape.pages)):
         url, host = shape.url(number, port), shape.host(number)
         # Every page has the place in its interval that the engine gives it.
@@ -215,7 +225,7 @@ def _first_results(
             conditional_run=0,
             state=NewState(
                 at,
-                found.state.values,
+                EMPTY.values if shape.silent else found.state.values,
                 equal=False,
                 validators=Validators(etag, None, url),
                 body_digest=found.digest,
@@ -223,7 +233,21 @@ def _first_results(
             ),
             verdict=None,
             received=True,
+            known=known[number % len(known)],
         )
+
+
+@cache
+def _knowledge() -> tuple[PageKnowledge, ...]:
+    """What a first check learns of pages like those of `./dev pairs`."""
+    found = []
+    for pair in pairs(_SEED, _SILENT):
+        whole = parse_whole(pair.old, TYPE)
+        if whole is not None:
+            read = read_signals(whole, (), {}, ContentSelectors(), "")
+            content = read.content.fingerprint if read.content is not None else None
+            found.append(PageKnowledge(read.read_as, read.values, content, text=read.text))
+    return tuple(found)
 
 
 async def _allow_all(store: Store, shape: Shape, port: int, now: int) -> None:
