@@ -17,7 +17,7 @@ from random import Random
 from typing import Final, NamedTuple
 
 _ROOT: Final = Path(__file__).resolve().parents[1]
-_COPIED: Final = ("config", "docs", "migrations")
+_COPIED: Final = ("benchmarks", "config", "docs", "migrations")
 # mutmut's exit codes of tests that noticed a mutant: failed, or a mutant that loops or crashes.
 _KILLED: Final = {1, 3, -24, 24, 36, 152, 255, -11, -9}
 _NOT_TRIED: Final = None
