@@ -16,11 +16,12 @@ from tocsin.engine.judging.signals import combine_verdict
 from tocsin.engine.policies import Policies
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.engine.rendering.render_queue import RenderQueue
-from tocsin.errors import FetchError
+from tocsin.errors import FetchError, FetchFailed
 from tocsin.events import Happening
 from tocsin.model import (
     CheckReport,
     CheckResult,
+    FailureKind,
     FieldValues,
     Instant,
     JsonObject,
@@ -197,6 +198,16 @@ class Listener(RecordingTelemetry):
         await self._heard.setdefault(name, asyncio.Event()).wait()
 
 
+def url_of(name: str) -> str:
+    """The URL of a page of the bench."""
+    return f"https://example.org/{name}"
+
+
+def failure(name: str, *, retry_after: timedelta | None = None) -> FetchFailed:
+    """A page of the bench that cannot be reached."""
+    return FetchFailed(url_of(name), FailureKind.CONNECT, "connection refused", retry_after=retry_after)
+
+
 class Bench:
     """A render queue over a real store, with pages that can be made due."""
 
@@ -238,12 +249,18 @@ class Bench:
 
     async def add(self, *names: str, items: PageItems | None = None) -> None:
         """Watch pages, and check them once: their first state is stored, and that they have these items."""
-        urls = [f"https://example.org/{name}" for name in names]
+        urls = [url_of(name) for name in names]
         pages = [NewPage(url=url, given=url, host="example.org", shard=7) for url in urls]
         for name, page_id in zip(names, await self.store.add_pages(pages, self.clock.now()), strict=True):
             assert page_id is not None
             self._ids[name] = page_id
             await self.check(name, OLD, items=items)
+
+    async def add_changed(self, *names: str) -> None:
+        """Watch pages each of which has changed since."""
+        for name in names:
+            await self.add(name)
+            await self.check(name, NEW)
 
     async def check(
         self,

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.awareness import NEW, NEWER, SECOND, Bench
+from tests.awareness import NEW, NEWER, SECOND, Bench, failure, url_of
 from tests.fakes import ManualClock, cut_off, settle
-from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.engine.rendering.render_queue import RenderGate, RenderOrder
-from tocsin.errors import FetchFailed, FetchRefused, StoreError
+from tocsin.errors import FetchRefused, StoreError
 from tocsin.model import Claim, FailureKind, Instant, RenderCommit, RenderJob, WaitingPage
 from tocsin.settings import RenderSettings
 
@@ -136,43 +132,15 @@ def test_T55_each_batch_takes_the_oldest_page_and_else_major_ones_first(pages: l
     assert all(page.major or not any(other.major for other in left) for page in others)
 
 
-@pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
-    opened = await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=True)
-    try:
-        yield opened
-    finally:
-        await opened.close()
-
-
-@pytest.fixture
-def bench(store: SqliteStore) -> Bench:
-    return Bench(store)
-
-
-def url_of(name: str) -> str:
-    return f"https://example.org/{name}"
-
-
-def failure(name: str, *, retry_after: timedelta | None = None) -> FetchFailed:
-    return FetchFailed(url_of(name), FailureKind.CONNECT, "connection refused", retry_after=retry_after)
-
-
-def data_of(event: dict[str, Any]) -> dict[str, Any]:
-    data: dict[str, Any] = event["data"]
-    return data
-
-
 async def test_T57_a_change_is_rendered_and_told_in_one_alert(bench: Bench) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
 
     await bench.drain()
 
     (event,) = await bench.events()
     assert (event["type"], event["subject"]) == ("tocsin.page.changed.v1", url_of("a"))
-    assert data_of(event)["rendering"]["title"] == "A page"
-    assert data_of(event)["rendering"]["same_state"] is True
+    assert event["data"]["rendering"]["title"] == "A page"
+    assert event["data"]["rendering"]["same_state"] is True
     assert bench.committed == 1
 
 
@@ -218,15 +186,14 @@ async def test_T55_deferred_pages_go_major_ones_first_but_none_waits_for_ever(st
 
 
 async def test_T58_a_failed_rendering_is_tried_again_and_the_tries_outlive_a_restart(bench: Bench) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
     bench.renderer.on(url_of("a"), failure("a"), failure("a"), NEW)
 
     await bench.drain()
 
     assert [len(job.task.attempts) for job in bench.renderer.asked] == [0, 1, 2]
     (event,) = await bench.events()
-    assert data_of(event)["rendering"]["error"] is None
+    assert event["data"]["rendering"]["error"] is None
 
 
 async def test_T55_a_slot_is_given_up_during_the_pause_between_tries(store: SqliteStore) -> None:
@@ -253,8 +220,7 @@ async def test_T55_a_slot_is_given_up_during_the_pause_between_tries(store: Sqli
 
 @pytest.mark.parametrize("kind", [FailureKind.STATUS, FailureKind.TOO_LARGE, FailureKind.BLOCKED_ADDRESS])
 async def test_T58_in_awareness_every_failure_is_tried_again(bench: Bench, kind: FailureKind) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
     bench.renderer.on(url_of("a"), FetchRefused(url_of("a"), kind, "no", status=404), NEW)
 
     await bench.drain()
@@ -263,8 +229,7 @@ async def test_T58_in_awareness_every_failure_is_tried_again(bench: Bench, kind:
 
 
 async def test_our_own_outage_costs_no_try_and_asks_nobody(bench: Bench) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
 
     async def lose_the_connection(_job: RenderJob) -> None:
         cut_off(bench.outage)
@@ -286,8 +251,7 @@ async def test_our_own_outage_costs_no_try_and_asks_nobody(bench: Bench) -> None
 
 async def test_T72_a_rendering_that_was_cut_off_is_made_again_after_a_restart(store: SqliteStore) -> None:
     bench = Bench(store, ManualClock())
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
     begun = asyncio.Event()
 
     async def hang(_job: RenderJob) -> None:
@@ -308,8 +272,7 @@ async def test_T72_a_rendering_that_was_cut_off_is_made_again_after_a_restart(st
 
 
 async def test_T72_what_a_lost_claim_rendered_is_not_written(bench: Bench) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
 
     async def lose_the_claim(_job: RenderJob) -> None:
         bench.renderer.before = None
@@ -370,9 +333,7 @@ async def test_T55_a_queue_with_nothing_to_do_goes_on_when_pages_come(store: Sql
 
 async def test_a_page_that_a_check_has_in_hand_waits_for_what_it_finds(store: SqliteStore) -> None:
     bench = Bench(store, ManualClock())
-    await bench.add("a", "b")
-    await bench.check("a", NEW)
-    await bench.check("b", NEW)
+    await bench.add_changed("a", "b")
     bench.visited.add(bench.page_id("a"))
     async with asyncio.TaskGroup() as group:
         group.create_task(bench.drain(), name="drain")
@@ -388,9 +349,7 @@ async def test_a_page_that_only_a_check_keeps_from_its_rendering_is_next_whateve
     store: SqliteStore,
 ) -> None:
     bench = Bench(store, ManualClock())
-    await bench.add("a", "b")
-    await bench.check("a", NEW)
-    await bench.check("b", NEW)
+    await bench.add_changed("a", "b")
     bench.visited.add(bench.page_id("a"))
     async with asyncio.TaskGroup() as group:
         group.create_task(bench.drain(), name="drain")
@@ -404,8 +363,7 @@ async def test_a_page_that_only_a_check_keeps_from_its_rendering_is_next_whateve
 
 
 async def test_a_check_that_read_its_page_before_a_rendering_ended_leaves_it_alone(bench: Bench) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
     read_s = bench.clock.monotonic()
     await bench.drain()
 
@@ -416,8 +374,7 @@ async def test_a_check_that_read_its_page_before_a_rendering_ended_leaves_it_alo
 async def test_a_drain_leaves_a_try_that_is_far_off_to_the_next_run(store: SqliteStore) -> None:
     # On an eager clock an hour could pass while the store is at work.
     bench = Bench(store, ManualClock())
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
     bench.renderer.on(url_of("a"), failure("a", retry_after=timedelta(hours=1)), NEW)
 
     await bench.drain()
@@ -448,8 +405,7 @@ async def test_T55_the_limit_can_be_set_anew(store: SqliteStore) -> None:
 async def test_T72_what_was_rendered_waits_for_a_store_that_cannot_be_written(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
     commit, faults = bench.store.commit_rendering, [StoreError("the disk is full")]
 
     async def sometimes(claim: Claim, result: RenderCommit) -> Instant | None:
@@ -467,8 +423,7 @@ async def test_T72_what_was_rendered_waits_for_a_store_that_cannot_be_written(
 
 
 async def test_a_verdict_that_comes_while_its_page_is_rendered_gets_a_rendering_of_its_own(bench: Bench) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
 
     async def change_again(_job: RenderJob) -> None:
         bench.renderer.before = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +20,10 @@ SOON = items_of("2026-05-05")
 
 
 @pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    """A render queue over a real store, with one page that has been checked."""
-    store = await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=True)
-    try:
-        bench = Bench(store)
-        await bench.add("a")
-        yield bench
-    finally:
-        await store.close()
+async def bench(bench: Bench) -> Bench:
+    """The same with one page that has been checked."""
+    await bench.add("a")
+    return bench
 
 
 async def change(bench: Bench, state: Any, *found: PageItems | None, unread: str | None = None) -> list[Any]:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from datetime import timedelta
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
 
-from tests.awareness import DAY, NEW, NEWER, OLD, POLICY, SECOND, Bench, job_of, page_html
+from tests.awareness import DAY, NEW, NEWER, OLD, POLICY, SECOND, Bench, failure, job_of, page_html, url_of
 from tests.fakes import EagerClock, ScriptedFetcher
-from tocsin.adapters.stores import open_store
-from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.hosts.process_limits import RequestSlots
@@ -25,42 +20,14 @@ from tocsin.model import FailureKind, Instruction, RenderJob
 from tocsin.settings import FetchSettings, HostSettings
 
 
-@pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
-    opened = await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=True)
-    try:
-        yield opened
-    finally:
-        await opened.close()
-
-
-@pytest.fixture
-def bench(store: SqliteStore) -> Bench:
-    return Bench(store)
-
-
-def url_of(name: str) -> str:
-    return f"https://example.org/{name}"
-
-
-def failure(name: str, *, retry_after: timedelta | None = None) -> FetchFailed:
-    return FetchFailed(url_of(name), FailureKind.CONNECT, "connection refused", retry_after=retry_after)
-
-
-def data_of(event: dict[str, Any]) -> dict[str, Any]:
-    data: dict[str, Any] = event["data"]
-    return data
-
-
 async def test_T60_a_rendering_that_failed_is_told_with_its_error_and_the_user_is_asked(bench: Bench) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
     bench.renderer.on(url_of("a"), failure("a"))
 
     await bench.drain()
 
     (event,) = await bench.events()
-    assert data_of(event)["rendering"]["error"] == {"kind": "connect", "status": None, "message": "connection refused"}
+    assert event["data"]["rendering"]["error"] == {"kind": "connect", "status": None, "message": "connection refused"}
     (question,) = await bench.store.questions()
     assert (question.cause, question.during, len(question.attempts)) == ("connect", "rendering", 3)
     assert question.pending_change is not None
@@ -69,14 +36,12 @@ async def test_T60_a_rendering_that_failed_is_told_with_its_error_and_the_user_i
 
 
 async def test_a_page_that_crashes_its_rendering_is_told_of_and_stops_no_other(bench: Bench) -> None:
-    await bench.add("a", "b")
-    await bench.check("a", NEW)
-    await bench.check("b", NEW)
+    await bench.add_changed("a", "b")
     bench.renderer.on(url_of("a"), ZeroDivisionError("division by zero"))
 
     await bench.drain()
 
-    errors = {event["subject"]: data_of(event)["rendering"]["error"] for event in await bench.events()}
+    errors = {event["subject"]: event["data"]["rendering"]["error"] for event in await bench.events()}
     assert errors[url_of("b")] is None
     assert errors[url_of("a")]["kind"] == "crashed"
     assert "page.crashed" in bench.telemetry.names()
@@ -106,15 +71,14 @@ async def test_T70_a_rendering_that_failed_prunes_nothing(bench: Bench) -> None:
 
 
 async def test_T20_the_state_that_a_rendering_found_is_stored_and_told_in_the_same_alert(bench: Bench) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
     bench.clock.set_wall(bench.clock.now() + 60 * SECOND)
     bench.renderer.on(url_of("a"), NEWER)
 
     await bench.drain()
 
     (event,) = await bench.events()
-    assert data_of(event)["rendered"]["outcome"] == "major"
+    assert event["data"]["rendered"]["outcome"] == "major"
     state = (await bench.task("a")).state
     assert state is not None
     assert state.fields == NEWER
@@ -122,8 +86,7 @@ async def test_T20_the_state_that_a_rendering_found_is_stored_and_told_in_the_sa
 
 
 async def test_T60_an_owed_rendering_is_told_in_the_recovered_event(bench: Bench) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
     bench.renderer.on(url_of("a"), failure("a"))
     await bench.drain()
     bench.renderer.on(url_of("a"), NEW)
@@ -133,35 +96,33 @@ async def test_T60_an_owed_rendering_is_told_in_the_recovered_event(bench: Bench
 
     _, event = await bench.events()
     assert event["type"] == "tocsin.page.recovered.v1"
-    assert data_of(event)["rendering"]["status"] == 200
-    assert data_of(event)["question"] == {"id": "1", "ended": True}
+    assert event["data"]["rendering"]["status"] == 200
+    assert event["data"]["question"] == {"id": "1", "ended": True}
     assert await bench.store.questions() == []
     assert not (await bench.task("a")).owed
 
 
 async def test_a_page_forbidden_by_robots_is_told_with_that_and_nobody_is_asked(bench: Bench) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
     bench.renderer.on(url_of("a"), Disallowed(url_of("a"), "Disallow: /", None))
 
     await bench.drain()
 
     (event,) = await bench.events()
-    assert data_of(event)["rendering"]["error"]["kind"] == "disallowed"
+    assert event["data"]["rendering"]["error"]["kind"] == "disallowed"
     assert await bench.store.questions() == []
     assert (await bench.task("a")).owed
 
 
 async def test_T62_a_page_that_was_turned_off_is_not_requested_and_its_alert_is_given(bench: Bench) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
     await bench.store.edit_group(None, bench.clock.now(), settings={"mode": "off"}, unset=[])
     await bench.policies.load(bench.store)
 
     await bench.drain()
 
     (event,) = await bench.events()
-    assert data_of(event)["rendering"]["error"]["kind"] == "skipped"
+    assert event["data"]["rendering"]["error"]["kind"] == "skipped"
     assert bench.renderer.asked == []
 
 
@@ -177,13 +138,12 @@ async def test_T60_an_owed_rendering_does_not_end_a_question_of_other_pages(benc
     await bench.drain()
 
     event = (await bench.events())[-1]
-    assert (event["type"], data_of(event)["question"]) == ("tocsin.page.recovered.v1", {"id": "1", "ended": False})
+    assert (event["type"], event["data"]["question"]) == ("tocsin.page.recovered.v1", {"id": "1", "ended": False})
 
 
 async def test_a_copy_that_the_user_chose_is_received_instead_and_nothing_is_stored(bench: Bench) -> None:
     copy = "https://archive.example/a"
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
     bench.renderer.on(url_of("a"), failure("a"))
     await bench.drain()
     (question,) = await bench.store.questions()
@@ -194,7 +154,7 @@ async def test_a_copy_that_the_user_chose_is_received_instead_and_nothing_is_sto
 
     assert bench.renderer.asked[-1].copy_url == copy
     event = (await bench.events())[-1]
-    assert (event["type"], data_of(event)["rendering"]["kind"]) == ("tocsin.page.recovered.v1", "copy")
+    assert (event["type"], event["data"]["rendering"]["kind"]) == ("tocsin.page.recovered.v1", "copy")
     state = (await bench.task("a")).state
     assert state is not None
     assert state.fields == NEW
@@ -206,8 +166,7 @@ async def _answer_copy(bench: Bench, question_id: int, copy: str) -> None:
 
 
 async def test_T62_what_is_owed_to_a_page_that_was_turned_off_is_not_tried_for_ever(bench: Bench) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
     bench.renderer.on(url_of("a"), failure("a"))
     await bench.drain()
     await bench.receive("a")
@@ -224,8 +183,7 @@ async def test_T62_what_is_owed_to_a_page_that_was_turned_off_is_not_tried_for_e
 
 async def test_T60_a_copy_that_robots_txt_forbids_is_asked_about_anew(bench: Bench) -> None:
     copy = "https://archive.example/a"
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
     bench.renderer.on(url_of("a"), failure("a"))
     await bench.drain()
     (question,) = await bench.store.questions()
@@ -241,8 +199,7 @@ async def test_T60_a_copy_that_robots_txt_forbids_is_asked_about_anew(bench: Ben
 
 async def test_the_log_names_the_copy_that_could_not_be_had(bench: Bench) -> None:
     copy = "https://archive.example/a"
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
     bench.renderer.on(url_of("a"), failure("a"))
     await bench.drain()
     (question,) = await bench.store.questions()
@@ -272,8 +229,7 @@ async def test_T58_a_host_that_puts_a_rendering_off_costs_it_no_try_and_holds_up
 
 
 async def test_a_host_that_asks_a_rendering_to_wait_is_left_alone_after_a_restart_too(bench: Bench) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
     asked_at: list[int] = []
 
     async def hold(_job: RenderJob) -> None:
@@ -291,8 +247,7 @@ async def test_a_host_that_asks_a_rendering_to_wait_is_left_alone_after_a_restar
 
 
 async def test_T62_a_page_that_is_removed_before_its_rendering_asks_for_it_is_told_of_no_more(bench: Bench) -> None:
-    await bench.add("a")
-    await bench.check("a", NEW)
+    await bench.add_changed("a")
 
     async def remove(_job: RenderJob) -> None:
         await bench.store.remove_pages([bench.page_id("a")])

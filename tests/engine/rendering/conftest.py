@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.awareness import Bench
+from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sqlite.store import SqliteStore
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
+    async with await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def bench(store: SqliteStore) -> Bench:
+    """A render queue over a real store."""
+    return Bench(store)
