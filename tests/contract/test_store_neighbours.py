@@ -5,11 +5,15 @@ Each test has a second one of the kind beside the first: a join or a key that is
 
 from __future__ import annotations
 
-from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, Desk, alert
+from datetime import timedelta
+from pathlib import Path
+
+from tests.contract.desk import DAY, HOUR, LEASE, MINUTE, NOW, A, B, C, Desk, alert
 from tests.contract.test_store_snapshots import keep, kept
 from tests.contract.test_store_storms import change, waiting
 from tocsin.adapters.stores.sql.attention.storms import LEAST_US
 from tocsin.events import HOST_CHANGED
+from tocsin.model import PageQuery
 from tocsin.spec.signals.texts import unpack_text
 
 D, E, F = "https://one.example/d", "https://one.example/e", "https://one.example/f"
@@ -151,3 +155,102 @@ async def test_a_storm_that_was_told_leaves_the_next_one_to_be_told(desk: Desk) 
     due = await desk.store.storms_to_announce(desk.now + DAY)
 
     assert [storm.id for storm in due] == [first.id + 1]
+
+
+async def test_a_question_is_shown_with_the_page_that_failed_first_of_several(desk: Desk) -> None:
+    for url, group in ((A, "papers"), (B, "shops"), (D, "maps")):
+        await desk.watch(url, group=group)
+    await desk.watch(C, group="far")
+    for url in (B, A, D, C):
+        await desk.fail(url)
+    number = (await desk.page(B)).question_id or 0
+
+    async def shown() -> set[tuple[str | None, str | None]]:
+        rows = [
+            await desk.store.question(number),
+            *await desk.store.questions(),
+            *(await desk.store.browse_questions()).rows,
+            *await desk.store.questions_to_announce(desk.now + HOUR),
+        ]
+        found = [(row.page_url, row.page_group) for row in rows if row is not None and row.id == number]
+        assert len(found) == 4
+        return set(found)
+
+    first = await shown()
+    await desk.store.remove_pages([(await desk.page(B)).id])
+    then = await shown()
+
+    assert (first, then) == ({(B, "shops")}, {(A, "papers")})
+
+
+async def test_questions_after_one_are_those_after_it(desk: Desk) -> None:
+    await desk.watch(A, C)
+    await desk.fail(A)
+    await desk.fail(C)
+
+    parts = [[row.host for row in await desk.store.questions(after_id=number, limit=1)] for number in (0, 1, 2)]
+
+    assert parts == [["one.example"], ["two.example"], []]
+
+
+async def test_a_claim_that_is_renewed_leaves_those_beside_it(tmp_path: Path) -> None:
+    desk = await Desk.at(tmp_path)
+    claims = [await desk.store.claim(shards, NOW, LEASE, "engine") for shards in (range(9), range(9, 20), range(9, 20))]
+    first, _, second = (claim for claim in claims if claim is not None)
+    assert first.epoch == second.epoch
+
+    await desk.store.renew(first, NOW + DAY, LEASE)
+    taken = [await desk.store.claim(shards, NOW + DAY, LEASE, "other") for shards in (range(9), range(9, 20))]
+    await desk.store.close()
+
+    assert [claim is not None for claim in taken] == [False, True]
+
+
+async def test_pages_that_can_be_rendered_now_are_counted_and_no_others(desk: Desk) -> None:
+    ids = await desk.watch(A, B, D, E)
+    for url in (A, B, D, E):
+        await desk.check(url, "1")
+    desk.now += HOUR
+    for url in (A, B, D, E):
+        await desk.check(url, "2")
+    await desk.edit(ids[0], paused=True)
+    await desk.job(B)
+    await desk.job(D)
+    await desk.store.release_render(desk.claim, ids[2], not_before=desk.now + HOUR)
+
+    counts = [await desk.store.count_waiting(now=at) for at in (desk.now, desk.now + HOUR)]
+
+    assert counts == [1, 2]
+
+
+async def test_texts_are_forgotten_of_the_pages_that_have_too_many(desk: Desk) -> None:
+    await desk.watch(A, B)
+    await keep(desk, A, "1", "2", "3")
+    await keep(desk, B, "4")
+
+    forgotten = await desk.store.prune_snapshots(desk.now, keep=timedelta(days=9), per_page=2, limit=9)
+
+    assert forgotten == 1
+    assert [len(await desk.store.snapshots(url, limit=9)) for url in (A, B)] == [2, 1]
+
+
+async def test_beside_a_host_with_a_request_others_are_due_when_their_pages_are(desk: Desk) -> None:
+    wanted, _, _, paused = await desk.watch(A, B, C, "https://two.example/paused")
+    tasks = {task.url: task for task in await desk.due()}
+    await desk.edit(paused, paused=True)
+    await desk.store.request_check([wanted], desk.now)
+
+    due = await desk.store.commit(desk.claim, [desk.result(tasks[url], next_at=NOW + HOUR) for url in (B, C)])
+
+    assert due == {tasks[B].host_id: 0, tasks[C].host_id: NOW + HOUR}
+
+
+async def test_the_ids_of_a_host_are_those_of_its_own_pages(desk: Desk) -> None:
+    first, _, second, third = await desk.watch(A, C, B, D)
+    query = PageQuery(host="one.example")
+
+    part = await desk.store.browse_ids(query, last_id=third, limit=2)
+    rest = await desk.store.browse_ids(query, cursor=part.next, last_id=third, limit=2)
+    whole = await desk.store.browse_ids(query, last_id=second, limit=9)
+
+    assert [part.rows, rest.rows, whole.rows] == [(first, second), (third,), (first, second)]
