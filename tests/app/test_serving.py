@@ -93,9 +93,9 @@ async def test_what_is_live_costs_no_look_at_the_store(tmp_path: Path) -> None:
 
         live = made.service.live()
 
-    assert (live.checks, live.in_flight, live.rendering, live.has_lease) == (0, 0, 0, False)
+    assert (live.checks, live.in_flight, live.renders.taken, live.has_lease) == (0, 0, 0, False)
     assert [(life.number, life.is_ready) for life in live.fetchers] == [(0, True)]
-    assert live.renders_limit == made.settings.render.limit
+    assert live.renders.limit == made.settings.render.limit
 
 
 async def test_another_configuration_is_in_force_as_far_as_a_running_service_takes_it_up(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ async def test_another_configuration_is_in_force_as_far_as_a_running_service_tak
         made.service.reload(new, {"pages.every": "tocsin.toml", "instance.name": "tocsin.toml"})
 
         settings = made.service.settings()
-        assert (settings.pages.every, settings.render.limit, made.service.live().renders_limit) == (
+        assert (settings.pages.every, settings.render.limit, made.service.live().renders.limit) == (
             timedelta(hours=7),
             3,
             3,

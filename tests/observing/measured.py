@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.fakes import START
 from tocsin.adapters.metrics import Metrics
 from tocsin.engine.activity import EngineCounts
-from tocsin.model import ChannelFigures, CheckReport, CheckResult, FetcherLife, LiveState, StoreFigures
+from tocsin.model import ChannelFigures, CheckReport, CheckResult, FetcherLife, LiveState, RenderSlots, StoreFigures
 
 SECOND = 1_000_000
 FIGURES = StoreFigures(
@@ -43,9 +43,7 @@ LIVE = LiveState(
     in_flight=17,
     checks=4,
     fetchers=(_fetcher(0, is_ready=True), _fetcher(1, is_ready=False)),
-    renders_limit=4,
-    renders_resume_at=1,
-    rendering=2,
+    renders=RenderSlots(4, 1, taken=2),
     outage_since=None,
     late_s=2.5,
     lag_s=0.125,

@@ -22,6 +22,7 @@ from tests.observing.measured import FIGURES, LIVE, SECOND, families, metrics_of
 from tocsin.adapters.metrics import Metrics
 from tocsin.engine.activity import EngineCounts
 from tocsin.events import Happening
+from tocsin.model import CrowdedHosts
 
 
 def read(metrics: Metrics) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
@@ -105,7 +106,7 @@ def test_happenings_are_counted_where_they_count() -> None:
 
 
 def test_what_is_going_on_now_is_told() -> None:
-    metrics = metrics_of(EngineCounts(), replace(LIVE, outage_since=START, crowded_hosts=3))
+    metrics = metrics_of(EngineCounts(), replace(LIVE, outage_since=START, crowded=CrowdedHosts(3)))
 
     assert value(metrics, "tocsin_build_info", version="1.2.3", python=_python(metrics)) == 1
     assert value(metrics, "tocsin_requests_in_flight") == 17

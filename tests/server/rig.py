@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from tests.fakes import ManualClock, RecordingTelemetry, SeededChance
 from tocsin.errors import UsageError
-from tocsin.model import FetcherLife, LiveState, Scope
+from tocsin.model import FetcherLife, LiveState, RenderSlots, Scope
 from tocsin.ports import Store
 from tocsin.server.access.credentials import digest_of, new_token
 from tocsin.server.access.guard import Doorkeeper
@@ -54,9 +54,7 @@ class StillService:
             in_flight=0,
             checks=0,
             fetchers=(life,),
-            renders_limit=8,
-            renders_resume_at=4,
-            rendering=0,
+            renders=RenderSlots(8, 4),
         )
         self.demo = NoDemo()
         self.tried: list[str] = []

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from tests.server.rig import ELSEWHERE, Rig, served
 from tocsin.cli.__main__ import COMMANDS
 from tocsin.errors import StoreError
+from tocsin.model import Unwritten
 from tocsin.ports import Store
 from tocsin.server.access.guard import Doorkeeper
 from tocsin.server.web import rendering
@@ -46,9 +47,9 @@ async def test_a_service_that_could_not_write_for_longer_than_its_lease_is_not_r
     lease_s = rig.service.settings_.store.lease.total_seconds()
     full = "the disk is full; free some space"
 
-    rig.service.state = replace(rig.service.state, unwritten_s=lease_s, unwritten_why=full)
+    rig.service.state = replace(rig.service.state, unwritten=Unwritten(lease_s, full))
     assert (await local.get("/readyz")).status_code == 200
-    rig.service.state = replace(rig.service.state, unwritten_s=lease_s + 1, unwritten_why=full)
+    rig.service.state = replace(rig.service.state, unwritten=Unwritten(lease_s + 1, full))
     answer = await local.get("/readyz")
 
     assert answer.status_code == 503

@@ -108,7 +108,7 @@ def _of_checks(counts: EngineCounts, live: LiveState) -> Iterator[Metric]:
     yield _gauge(
         "tocsin_store_unwritten_seconds",
         "How long results could not be written; 0 if they can.",
-        live.unwritten_s,
+        live.unwritten.for_s,
     )
     yield _gauge("tocsin_requests_in_flight", "Requests under way.", live.in_flight)
     yield _gauge(
@@ -116,14 +116,16 @@ def _of_checks(counts: EngineCounts, live: LiveState) -> Iterator[Metric]:
         "How long the longest due page has waited for its request.",
         live.late_s,
     )
-    yield _gauge("tocsin_hosts_crowded", "Hosts with more pages than can be checked in time.", live.crowded_hosts)
+    yield _gauge("tocsin_hosts_crowded", "Hosts with more pages than can be checked in time.", live.crowded.total)
     yield _gauge(
         "tocsin_outage", "1 while this machine's own connection seems to be down.", live.outage_since is not None
     )
     yield _gauge(
-        "tocsin_shortage", "1 while this machine is short of files, memory or ports.", live.shortage is not None
+        "tocsin_shortage", "1 while this machine is short of files, memory or ports.", live.shortage.error is not None
     )
-    yield _counter("tocsin_shortages", "Checks, renderings and deliveries put off by a shortage.", live.put_off)
+    yield _counter(
+        "tocsin_shortages", "Checks, renderings and deliveries put off by a shortage.", live.shortage.put_off
+    )
     ready = sum(fetcher.is_ready for fetcher in live.fetchers)
     yield _gauge("tocsin_fetchers", "Fetcher processes.", len(live.fetchers))
     yield _gauge("tocsin_fetchers_ready", "Fetcher processes that are ready for pages.", ready)
@@ -132,8 +134,8 @@ def _of_checks(counts: EngineCounts, live: LiveState) -> Iterator[Metric]:
 
 
 def _of_renders(counts: EngineCounts, live: LiveState) -> Iterator[Metric]:
-    yield _gauge("tocsin_render_queue_limit", "Pages that may be rendered at once.", live.renders_limit)
-    yield _gauge("tocsin_render_queue_running", "Pages that are rendered now.", live.rendering)
+    yield _gauge("tocsin_render_queue_limit", "Pages that may be rendered at once.", live.renders.limit)
+    yield _gauge("tocsin_render_queue_running", "Pages that are rendered now.", live.renders.taken)
     renderings = CounterMetricFamily("tocsin_renderings", "Renderings that ended, by result.", labels=("result",))
     _fill(renderings, {result: counts.renderings[result] for result in _RENDERINGS})
     yield renderings

@@ -11,7 +11,7 @@ import msgspec
 from tocsin import __version__
 from tocsin.adapters.metrics import Metrics
 from tocsin.configuration import is_reloaded
-from tocsin.model import AlertQuery, CrowdedHost, LiveState
+from tocsin.model import AlertQuery, CrowdedHost, CrowdedHosts, LiveState, RenderSlots, ShortageState, Unwritten
 from tocsin.settings import unread_channels
 
 if TYPE_CHECKING:
@@ -65,27 +65,23 @@ class RunningService:
         engine, render = self._engine, self._settings.render
         told = engine.host_capacity.told
         fetchers = engine.lives()
-        unwritten_s, unwritten_why = engine.unwritten
         return LiveState(
             started_at=self._started_at,
             version=__version__,
             in_flight=sum(fetcher.in_flight for fetcher in fetchers),
             checks=engine.checks,
             fetchers=fetchers,
-            renders_limit=render.limit,
-            renders_resume_at=render.resume_at,
-            rendering=len(engine.renders.busy),
+            renders=RenderSlots(render.limit, render.resume_at, len(engine.renders.busy)),
             outage_since=engine.outage.began_at,
-            shortage=engine.shortage.error or None,
-            put_off=engine.shortage.put_off,
-            crowded=tuple(CrowdedHost(row.host, row.pages, row.round_s, row.wanted_s) for row in told.worst),
-            crowded_hosts=told.hosts,
+            shortage=ShortageState(engine.shortage.error or None, engine.shortage.put_off),
+            crowded=CrowdedHosts(
+                told.hosts, tuple(CrowdedHost(row.host, row.pages, row.round_s, row.wanted_s) for row in told.worst)
+            ),
             late_s=engine.scheduler.late_s(),
             lag_s=engine.loop_time.lag_s,
             figures=engine.activity.figures,
             has_lease=engine.has_lease,
-            unwritten_s=unwritten_s,
-            unwritten_why=unwritten_why,
+            unwritten=Unwritten(*engine.unwritten),
             unread_channels=tuple(unread_channels(self._settings)),
         )
 

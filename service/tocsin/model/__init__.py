@@ -91,7 +91,17 @@ from tocsin.model.knowledge import (
     Snapshot,
     SnapshotRow,
 )
-from tocsin.model.live import ChannelFigures, CrowdedHost, FetcherLife, LiveState, StoreFigures
+from tocsin.model.live import (
+    ChannelFigures,
+    CrowdedHost,
+    CrowdedHosts,
+    FetcherLife,
+    LiveState,
+    RenderSlots,
+    ShortageState,
+    StoreFigures,
+    Unwritten,
+)
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
 from tocsin.model.watching import HistoryEntry, HostPages, NewPage, PageFilter, PageRow, TableRow
 from tocsin.settings import Scope
@@ -125,6 +135,7 @@ __all__ = [
     "Claim",
     "CopyLink",
     "CrowdedHost",
+    "CrowdedHosts",
     "Declaration",
     "DeliveryResult",
     "DueDelivery",
@@ -163,12 +174,14 @@ __all__ = [
     "ReceivedPage",
     "RenderCommit",
     "RenderJob",
+    "RenderSlots",
     "Rendered",
     "RenderingEntry",
     "RenderingRow",
     "Scope",
     "SerializedEvent",
     "SessionRow",
+    "ShortageState",
     "SignalContext",
     "Slice",
     "Snapshot",
@@ -182,6 +195,7 @@ __all__ = [
     "StormVerdict",
     "TableRow",
     "TokenRow",
+    "Unwritten",
     "Validators",
     "VerdictEntry",
     "VerdictRow",

@@ -78,18 +78,45 @@ class CrowdedHost(Struct, frozen=True):
     wanted_s: float
 
 
+class CrowdedHosts(Struct, frozen=True):
+    """All crowded hosts, and the worst of them, as they were found within the last hour."""
+
+    total: int = 0
+    worst: tuple[CrowdedHost, ...] = ()
+
+
+class RenderSlots(Struct, frozen=True):
+    """How many pages are rendered at a time, as it is in force; `taken` slots are held by pages."""
+
+    limit: int
+    resume_at: int
+    taken: int = 0
+
+
+class Unwritten(Struct, frozen=True):
+    """For how long what waits to be written could not be, and the reason with its mend."""
+
+    for_s: float = 0.0
+    why: str = ""
+
+
+class ShortageState(Struct, frozen=True):
+    """What this machine is short of, with the mend.
+
+    error    None while it is short of nothing
+    put_off  checks, renderings and deliveries that shortages have put off since the start
+    """
+
+    error: str | None = None
+    put_off: int = 0
+
+
 class LiveState(Struct, frozen=True):
     """The service as it is now.
 
     checks          since the start
-    renders_limit, renders_resume_at  as they are in force
-    rendering       pages that hold a slot
     outage_since    our own connection is taken to be down
-    shortage        what this machine is short of, and the mend; None while it is short of nothing
-    put_off         checks, renderings and deliveries that shortages have put off since the start
     has_lease       it holds the right to check; without it, it waits for another engine's to end
-    unwritten_s, unwritten_why  for how long what waits to be written could not be, and the reason with its mend
-    crowded         the worst of the crowded hosts, of `crowded_hosts`, as they were found within the last hour
     lag_s           of the service's own process, as of a fetcher's
     late_s          how long the page is due that is due the longest and was not asked for yet
     figures         of the store, as last read; None before the first time
@@ -101,18 +128,13 @@ class LiveState(Struct, frozen=True):
     in_flight: int
     checks: int
     fetchers: tuple[FetcherLife, ...]
-    renders_limit: int
-    renders_resume_at: int
-    rendering: int
+    renders: RenderSlots
     outage_since: Instant | None = None
-    crowded: tuple[CrowdedHost, ...] = ()
-    crowded_hosts: int = 0
+    crowded: CrowdedHosts = CrowdedHosts()
     has_lease: bool = True
-    unwritten_s: float = 0.0
-    unwritten_why: str = ""
+    unwritten: Unwritten = Unwritten()
     late_s: float = 0.0
     lag_s: float = 0.0
     figures: StoreFigures | None = None
     unread_channels: tuple[str, ...] = ()
-    shortage: str | None = None
-    put_off: int = 0
+    shortage: ShortageState = ShortageState()

@@ -60,7 +60,7 @@ async def readyz(parts: Given) -> JSONResponse:
         "engine": "ok" if is_held and live.has_lease else "waits for its lease",
         "fetchers": "ok" if ready == len(live.fetchers) else f"{ready} of {len(live.fetchers)} ready",
     }
-    if live.shortage is not None:
+    if live.shortage.error is not None:
         # Checks are fewer, or paused, and resume by themselves; the log names the shortage and the mend.
         found["machine"] = "short of files, memory or ports"
     channels = parts.service.settings().channels
@@ -73,9 +73,9 @@ async def readyz(parts: Given) -> JSONResponse:
 
 def _writing(live: LiveState, lease_s: float) -> str:
     """Say whether results are written: after the lease has run out, another engine could do their work."""
-    if live.unwritten_s <= lease_s:
+    if live.unwritten.for_s <= lease_s:
         return "ok"
-    return f"cannot be written for {live.unwritten_s:.0f} s: {live.unwritten_why}"
+    return f"cannot be written for {live.unwritten.for_s:.0f} s: {live.unwritten.why}"
 
 
 _CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

@@ -15,7 +15,7 @@ from tests.fakes import settle
 from tests.server.rig import Rig
 from tests.server.streams.conftest import Desk
 from tests.server.streams.reader import Interpreter, interpret, reading
-from tocsin.model import JobRow
+from tocsin.model import JobRow, RenderSlots
 from tocsin.server.streams.events import HEARTBEAT, Counters, block, numbered, opening
 
 
@@ -61,7 +61,7 @@ async def test_however_many_look_the_store_is_asked_once_a_second(rig: Rig) -> N
 
 
 async def test_what_the_service_does_is_told(rig: Rig) -> None:
-    rig.service.state = replace(rig.service.state, checks=7, in_flight=3, rendering=2)
+    rig.service.state = replace(rig.service.state, checks=7, in_flight=3, renders=RenderSlots(8, 4, taken=2))
     await rig.store.save_job(JobRow("1", "pages.import", "me", rig.clock.now()))
     await rig.store.save_job(JobRow("2", "pages.import", "me", rig.clock.now(), state="done"))
 

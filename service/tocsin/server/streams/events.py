@@ -183,7 +183,7 @@ class Counters:
             "questions": (await store.tally_questions()).number,
             "checks": live.checks,
             "in_flight": live.in_flight,
-            "rendering": live.rendering,
+            "rendering": live.renders.taken,
             "jobs": sum(job.state == "running" for job in await store.jobs()),
             "position": newest[0].position if newest else 0,
         }
