@@ -13,7 +13,7 @@ WHY = "adaptive: changed in 5 of 40 checks, about every 4d; every 2d"
 
 
 async def next_at(desk: Desk) -> int:
-    found = (await desk.page(A)).next_at
+    found = (await desk.page(A)).due.at
     assert found is not None
     return found
 
@@ -38,7 +38,7 @@ async def test_the_reason_of_an_adaptive_check_is_listed_in_words(desk: Desk) ->
     await desk.watch(A)
     await desk.check(A, next_why=WHY)
 
-    assert [page.next_why for page in await desk.store.pages(PageFilter())] == [WHY]
+    assert [page.due.why for page in await desk.store.pages(PageFilter())] == [WHY]
 
 
 async def test_that_a_page_is_to_be_adaptive_moves_nothing(desk: Desk) -> None:

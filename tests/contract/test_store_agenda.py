@@ -29,7 +29,7 @@ async def test_the_agenda_gives_each_host_its_earliest_page(desk: Desk) -> None:
 
     agenda = await desk.agenda()
 
-    assert sorted(agenda.values()) == sorted([min(rows[A].next_at or 0, rows[B].next_at or 0), rows[C].next_at or 0])
+    assert sorted(agenda.values()) == sorted([min(rows[A].due.at or 0, rows[B].due.at or 0), rows[C].due.at or 0])
 
 
 async def test_one_crowded_host_starves_no_other(desk: Desk) -> None:
@@ -49,7 +49,7 @@ async def test_a_hosts_pages_come_together_and_the_longest_due_first(desk: Desk)
 
     hosts = [task.host for task in tasks]
     assert [host for place, host in enumerate(hosts) if place == 0 or hosts[place - 1] != host] == sorted(set(hosts))
-    of_one = [(await desk.page(task.url)).next_at for task in tasks if task.host == "h3.example"]
+    of_one = [(await desk.page(task.url)).due.at for task in tasks if task.host == "h3.example"]
     assert of_one == sorted(of_one, key=lambda at: at or 0)
 
 
@@ -80,7 +80,7 @@ async def test_the_hosts_that_were_received_last_are_known_without_a_memory_of_c
 
 async def test_requested_pages_come_first_and_their_host_is_due_at_once(desk: Desk) -> None:
     await desk.watch(A, B)
-    late = max([await desk.page(A), await desk.page(B)], key=lambda page: page.next_at or 0)
+    late = max([await desk.page(A), await desk.page(B)], key=lambda page: page.due.at or 0)
 
     request = await desk.store.request_check([late.id], NOW)
 
@@ -306,8 +306,8 @@ async def test_T54_what_the_configuration_turned_off_and_on_again_is_due(desk: D
     assert await desk.store.wake_off(NOW, mode="off") == 0
     assert await desk.store.wake_off(NOW, mode="auto") == 1
 
-    assert (await desk.page(A)).next_at == pytest.approx(NOW, abs=MINUTE)
-    assert (await desk.page(C)).next_at is None
+    assert (await desk.page(A)).due.at == pytest.approx(NOW, abs=MINUTE)
+    assert (await desk.page(C)).due.at is None
     assert len(await desk.agenda(since=revision)) == 1
 
 
@@ -349,7 +349,7 @@ async def test_T54_a_check_that_began_while_its_page_was_off_does_not_turn_it_of
 
     await desk.store.commit(desk.claim, [under_way])
 
-    assert (await desk.page(A)).next_at == pytest.approx(NOW, abs=MINUTE)
+    assert (await desk.page(A)).due.at == pytest.approx(NOW, abs=MINUTE)
 
 
 async def test_the_due_time_after_a_batch_is_told_for_each_of_its_hosts(desk: Desk) -> None:
@@ -421,7 +421,7 @@ async def test_a_lease_that_ran_out_unnoticed_still_commits(desk: Desk) -> None:
 
     await desk.check(A)
 
-    assert (await desk.page(A)).last_report is not None
+    assert (await desk.page(A)).last.report is not None
 
 
 async def test_results_under_an_old_epoch_are_refused_and_nothing_is_written(desk: Desk) -> None:
@@ -432,7 +432,7 @@ async def test_results_under_an_old_epoch_are_refused_and_nothing_is_written(des
     with pytest.raises(StaleClaim):
         await desk.store.commit(desk.claim, [result])
 
-    assert (await desk.page(A)).last_checked_at is None
+    assert (await desk.page(A)).last.checked_at is None
 
 
 async def test_a_rendering_under_an_old_epoch_is_refused_and_nothing_is_written(desk: Desk) -> None:
@@ -571,7 +571,7 @@ async def test_T63_what_was_checked_since_it_was_found_overdue_is_not_checked_tw
     monkeypatch.setattr(desk.store, "_spread", after_its_check)
 
     assert await spread(desk) == 0
-    assert (await desk.page(A)).next_at == NOW + DAY
+    assert (await desk.page(A)).due.at == NOW + DAY
 
 
 async def test_T63_what_was_checked_since_the_launch_was_not_checked_by_a_clock_that_was_ahead(desk: Desk) -> None:

@@ -239,4 +239,4 @@ async def test_states_verdicts_and_renderings_of_a_page_are_read_from_their_end(
     assert verdict.alert_id is not None
     assert await desk.store.verdict(99) is None
     newest = (await desk.store.states_of(page_id)).rows[0]
-    assert (newest.fields, newest.in_table) == ((await desk.page(A)).fields, True)
+    assert (newest.fields, newest.in_table) == ((await desk.page(A)).state.fields, True)

@@ -66,7 +66,7 @@ async def test_again_at_a_time_waits_for_it(desk: Desk) -> None:
     await answer(desk, Instruction("again", at=NOW + HOUR))
 
     page = await desk.page(A)
-    assert (page.next_at, page.next_why) == (NOW + HOUR, "held: tried again at the time of the answer")
+    assert (page.due.at, page.due.why) == (NOW + HOUR, "held: tried again at the time of the answer")
 
 
 async def test_again_is_used_up_and_a_failure_after_it_is_a_new_question(desk: Desk) -> None:
@@ -88,7 +88,7 @@ async def test_T60_again_that_is_said_during_a_check_outlives_its_failure(desk: 
     await desk.store.commit(desk.claim, [under_way])
 
     page = await desk.page(A)
-    assert (page.next_at, page.question_id) == (NOW + HOUR, 1)
+    assert (page.due.at, page.question_id) == (NOW + HOUR, 1)
     assert (await desk.task(A)).instruction == again
 
 
@@ -103,7 +103,7 @@ async def test_T60_again_that_is_said_during_the_try_before_it_is_not_used_up_wi
 
     task = await desk.task(A)
     assert (task.instruction, task.attempts) == (again, ())
-    assert (await desk.page(A)).next_at == NOW + HOUR
+    assert (await desk.page(A)).due.at == NOW + HOUR
 
 
 async def test_T60_a_page_that_is_received_before_it_was_to_be_tried_again_needs_no_more_tries(desk: Desk) -> None:
@@ -113,7 +113,7 @@ async def test_T60_a_page_that_is_received_before_it_was_to_be_tried_again_needs
 
     await desk.store.commit(desk.claim, [under_way])
 
-    assert (await desk.page(A)).next_at == NOW + DAY
+    assert (await desk.page(A)).due.at == NOW + DAY
     assert (await desk.task(A)).instruction is None
     assert await desk.store.questions() == []
 
@@ -137,7 +137,7 @@ async def test_later_keeps_the_question_open_and_silent(desk: Desk) -> None:
 
     (question,) = await desk.store.questions()
     assert question.instruction == Instruction("again", later=True)
-    assert (await desk.page(A)).next_at == NOW + DAY
+    assert (await desk.page(A)).due.at == NOW + DAY
 
 
 async def test_T60_later_for_one_page_never_silences_the_others(desk: Desk) -> None:
@@ -175,11 +175,11 @@ async def test_never_ends_all_checks_until_the_rule_is_lifted(desk: Desk) -> Non
     await ask(desk, A)
     await answer(desk, NEVER)
     page = await desk.page(A)
-    assert (page.next_at, page.next_why) == (None, "never (standing answer 1)")
+    assert (page.due.at, page.due.why) == (None, "never (standing answer 1)")
 
     assert await desk.store.lift_standing_answer(1, NOW + DAY) == 1
 
-    assert (await desk.page(A)).next_at == pytest.approx(NOW + DAY, abs=MINUTE)
+    assert (await desk.page(A)).due.at == pytest.approx(NOW + DAY, abs=MINUTE)
     assert await desk.store.standing_answers() == []
 
 
@@ -191,7 +191,7 @@ async def test_never_holds_against_a_check_that_was_under_way(desk: Desk) -> Non
     await desk.store.commit(desk.claim, [under_way])
 
     page = await desk.page(A)
-    assert (page.next_at, page.next_why) == (None, "never (standing answer 1)")
+    assert (page.due.at, page.due.why) == (None, "never (standing answer 1)")
 
 
 async def test_a_rule_of_host_and_cause_speaks_for_pages_that_fail_later(desk: Desk) -> None:
@@ -201,7 +201,7 @@ async def test_a_rule_of_host_and_cause_speaks_for_pages_that_fail_later(desk: D
 
     await desk.fail(B)
 
-    assert (await desk.page(B)).next_at is None
+    assert (await desk.page(B)).due.at is None
     assert await desk.store.questions() == []
 
 
@@ -248,7 +248,7 @@ async def test_the_nearest_rule_wins(desk: Desk) -> None:
     await desk.fail(B)
 
     assert (await desk.task(B)).instruction == UNTIL_MAJOR
-    assert (await desk.page(C)).next_at is None
+    assert (await desk.page(C)).due.at is None
 
 
 async def test_a_rule_of_a_host_answers_all_its_open_questions(desk: Desk) -> None:

@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 
 from tests.contract.desk import DAY, NOW, A, B, C, Desk, fields
-from tocsin.model import CheckReport, CopyLink, Instruction, KnownCopy, NewState
+from tocsin.model import CheckReport, CopyLink, Instruction, KnownCopy, NewState, PageFlags
 
 LIST = "https://list.example/"
 
@@ -164,17 +164,17 @@ async def test_LM45_what_a_page_says_to_robots_stands_in_its_row_until_it_is_rea
     await desk.check(A, noindex=False, nofollow=False)
     second = await desk.page(A)
 
-    assert (first.noindex, first.nofollow) == (task.noindex, task.nofollow) == (True, True)
-    assert (second.noindex, second.nofollow) == (False, False)
+    assert (first.flags.noindex, first.flags.nofollow) == (task.noindex, task.nofollow) == (True, True)
+    assert (second.flags.noindex, second.flags.nofollow) == (False, False)
 
 
 async def test_LM45_a_rendering_says_what_the_page_says_to_robots_now(desk: Desk) -> None:
     await desk.check(A, "1", noindex=True)
     await desk.check(A, "2", noindex=True)
-    await desk.render(A, robots=(False, True))
+    await desk.render(A, flags=PageFlags(nofollow=True))
 
     row = await desk.page(A)
-    assert (row.noindex, row.nofollow) == (False, True)
+    assert (row.flags.noindex, row.flags.nofollow) == (False, True)
 
 
 async def test_bytes_that_were_not_sent_again_are_summed_up_in_the_pages_row(desk: Desk) -> None:

@@ -24,6 +24,7 @@ from tocsin.model import (
     Instruction,
     JobRow,
     PageFilter,
+    PageFlags,
     PageKnowledge,
     PageQuery,
 )
@@ -97,7 +98,9 @@ WRITES: Final[dict[str, Any]] = {
     "a check with a text": lambda desk, half: desk.check(half.page, "4", snapshot=kept("4", desk.now)),
     "a rendering": render,
     "a rendering with items": lambda desk, half: render(desk, half, items=items("4"), changes=differs("3", "4")),
-    "a rendering with robots": lambda desk, half: render(desk, half, robots=(True, True), not_html=True),
+    "a rendering with robots": lambda desk, half: render(
+        desk, half, flags=PageFlags(noindex=True, nofollow=True, not_html=True)
+    ),
     "a rendering that failed": fail_rendering,
     "a rendering that was put back": put_back,
     "a pause of the host": lambda desk, half: desk.store.hold_host(half.host, desk.now + DAY),

@@ -41,7 +41,7 @@ async def watching(desk: Desk) -> Desk:
 async def due_of(desk: Desk, url: str) -> tuple[int | None, str | None]:
     """When a page is due, and why."""
     row = await desk.page(url)
-    return row.next_at, row.next_why
+    return row.due.at, row.due.why
 
 
 async def test_what_a_feed_says_of_a_page_stands_beside_its_state(watching: Desk) -> None:

@@ -58,7 +58,7 @@ async def test_T54_a_page_is_left_off_though_another_group_is_on(desk: Desk) -> 
     results = [desk.result(quiet, next_at=None, next_why="off"), desk.result(loud, next_at=NOW + HOUR)]
     await desk.store.commit(desk.claim, results)
 
-    assert [(await desk.page(url)).next_at for url in (A, C)] == [None, NOW + HOUR]
+    assert [(await desk.page(url)).due.at for url in (A, C)] == [None, NOW + HOUR]
 
 
 async def test_a_question_names_the_group_of_its_own_page(desk: Desk) -> None:

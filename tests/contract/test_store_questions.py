@@ -163,7 +163,7 @@ async def test_our_own_outage_takes_unannounced_questions_back(desk: Desk) -> No
 
     assert taken_back == 2
     assert [question.cause for question in await desk.store.questions()] == ["status 404"]
-    assert (await desk.page(A)).next_at == NOW + HOUR
+    assert (await desk.page(A)).due.at == NOW + HOUR
     assert (await desk.page(A)).question_id is None
 
 
@@ -183,7 +183,7 @@ async def test_T60_our_own_outage_leaves_what_the_user_has_answered(desk: Desk) 
 
     assert await desk.store.withdraw_questions(desk.claim, ["dns"], NOW, NOW + MINUTE) == 0
 
-    assert (await desk.page(A)).next_at == NOW + HOUR
+    assert (await desk.page(A)).due.at == NOW + HOUR
 
 
 async def test_T60_a_page_that_is_back_does_not_stand_for_those_that_are_not(desk: Desk) -> None:

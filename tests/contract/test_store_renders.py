@@ -6,7 +6,7 @@ from msgspec import structs
 
 from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, Desk, alert, attempt, fields
 from tocsin.events import RECOVERED
-from tocsin.model import Instruction, NewState, WaitingPage
+from tocsin.model import Instruction, NewState, PageFlags, WaitingPage
 
 
 async def change(desk: Desk, url: str, *majors: str, outcome: str = "major") -> None:
@@ -160,8 +160,8 @@ async def test_a_rendering_says_whether_the_state_that_it_stored_was_read_from_H
     await desk.watch(A)
     await change(desk, A, "1", "2")
     found = []
-    for said in (True, None, False):
-        await desk.render(A, not_html=said)
+    for said in (PageFlags(not_html=True), None, PageFlags()):
+        await desk.render(A, flags=said)
         found.append((await desk.task(A)).not_html)
         await change(desk, A, str(len(found) + 2))
         await desk.store.commit(desk.claim, [structs.replace(desk.result(await desk.task(A), "9"), not_html=True)])

@@ -114,7 +114,7 @@ async def test_a_page_removed_meanwhile_is_left_out_silently(desk: Desk) -> None
     await desk.store.commit(desk.claim, [desk.result(task, "1", alerts=(alert(task.url, 1),)) for task in tasks])
 
     assert await desk.store.page(A) is None
-    assert (await desk.page(B)).fields == fields("1")
+    assert (await desk.page(B)).state.fields == fields("1")
     assert len(await desk.alerts()) == 1
 
 
@@ -167,7 +167,7 @@ async def test_a_verdict_without_awareness_waits_for_no_rendering(desk: Desk) ->
     await desk.check(A, "2", awareness=False)
 
     assert await desk.store.count_waiting() == 0
-    assert (await desk.page(A)).last_changed_at == NOW
+    assert (await desk.page(A)).last.changed_at == NOW
 
 
 async def test_a_hosts_gate_outlives_the_process_and_never_moves_back(desk: Desk) -> None:
@@ -229,8 +229,8 @@ async def test_T21_a_skipped_check_leaves_what_the_last_real_one_found(desk: Des
     await skip(desk)
 
     after = await desk.page(A)
-    assert before.last_report is not None
-    assert (before.last_report["outcome"], before.last_report["error"]) == ("unreachable", list(error))
+    assert before.last.report is not None
+    assert (before.last.report["outcome"], before.last.report["error"]) == ("unreachable", list(error))
     assert after == replace(before, next_at=desk.now + HOUR)
 
 
@@ -243,10 +243,10 @@ async def test_of_a_page_that_never_had_a_real_check_the_skipped_one_is_told_unt
     await desk.check(A, "2026")
 
     checked = await desk.page(A)
-    assert told.last_report is not None
-    assert checked.last_report is not None
-    assert (told.last_checked_at, told.last_report["outcome"], told.last_report["problem"]) == (NOW, "skipped", "off")
-    assert (checked.last_checked_at, checked.last_report["outcome"]) == (desk.now, "first")
+    assert told.last.report is not None
+    assert checked.last.report is not None
+    assert (told.last.checked_at, told.last.report["outcome"], told.last.report["problem"]) == (NOW, "skipped", "off")
+    assert (checked.last.checked_at, checked.last.report["outcome"]) == (desk.now, "first")
 
 
 async def checked(desk: Desk, *urls: str) -> None:
@@ -264,8 +264,8 @@ async def test_unchanged_pages_are_written_in_one_batch_with_changed_and_failed_
     due = await desk.store.commit(desk.claim, [desk.result(a, "2026"), desk.result(b, "2027"), desk.failed(c)])
 
     same, changed, failed = [await desk.page(url) for url in (A, B, C)]
-    assert (same.stored_at, same.last_changed_at, same.next_at) == (desk.now, None, desk.now + DAY)
-    assert (changed.fields, changed.last_changed_at) == (fields("2027"), desk.now)
+    assert (same.state.stored_at, same.last.changed_at, same.due.at) == (desk.now, None, desk.now + DAY)
+    assert (changed.state.fields, changed.last.changed_at) == (fields("2027"), desk.now)
     assert failed.question_id is not None
     assert due == {a.host_id: desk.now + DAY, c.host_id: desk.now + DAY}
 
@@ -318,7 +318,7 @@ async def test_a_page_removed_meanwhile_is_left_out_and_the_others_are_written(d
     due = await desk.store.commit(desk.claim, results)
 
     assert await desk.store.page(A) is None
-    assert (await desk.page(B)).stored_at == desk.now
+    assert (await desk.page(B)).state.stored_at == desk.now
     assert due == {results[1].host_id: desk.now + DAY}
 
 
@@ -326,12 +326,12 @@ async def test_a_page_stored_anew_meanwhile_is_left_out_and_the_others_are_writt
     await checked(desk, A, B)
     results = [desk.result(await desk.task(url), "2026") for url in (A, B)]
     await desk.check(A, "2027")
-    stored_at = (await desk.page(A)).stored_at
+    stored_at = (await desk.page(A)).state.stored_at
 
     await desk.store.commit(desk.claim, results)
 
     (entry, _) = await desk.store.history(A, limit=9)
-    assert (entry.fields, entry.storings, (await desk.page(A)).stored_at) == (fields("2027"), 1, stored_at)
+    assert (entry.fields, entry.storings, (await desk.page(A)).state.stored_at) == (fields("2027"), 1, stored_at)
     (other,) = await desk.store.history(B, limit=9)
     assert other.storings == 2
 
@@ -371,7 +371,7 @@ async def test_nothing_of_a_batch_under_an_old_claim_is_written(desk: Desk) -> N
     with pytest.raises(StaleClaim):
         await desk.store.commit(desk.claim, results)
 
-    assert [(await desk.page(url)).stored_at for url in (A, B)] == [NOW, NOW]
+    assert [(await desk.page(url)).state.stored_at for url in (A, B)] == [NOW, NOW]
 
 
 async def test_reports_of_unchanged_pages_reach_the_request_that_wants_them(desk: Desk) -> None:

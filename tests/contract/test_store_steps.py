@@ -140,7 +140,7 @@ async def test_the_checks_that_a_long_edit_brings_are_spread_by_all_of_its_pages
 
     await desk.store.edit_pages(ids, NOW + DAY, **(NOTHING | {"paused": False}), of=1_000_000)
 
-    due = [page.next_at - NOW - DAY for page in await desk.store.pages(PageFilter()) if page.next_at is not None]
+    due = [page.due.at - NOW - DAY for page in await desk.store.pages(PageFilter()) if page.due.at is not None]
     assert max(due) > HOUR // 2
     assert len([at for at in due if at < HOUR // 10]) < 30
 
@@ -211,7 +211,7 @@ async def test_an_answer_that_was_interrupted_goes_on_when_it_is_given_again(des
     await desk.store.answer(1, instruction, scope="host-cause", url=None, now=NOW)
 
     pages = await desk.store.pages(PageFilter(), limit=MANY)
-    whys = {page.next_why for page in pages}
+    whys = {page.due.why for page in pages}
     assert whys == {"again": {"held: tried again at once"}, "never": {"never (standing answer 1)"}, "drop": set()}[kind]
     assert len(await desk.store.standing_answers()) == (kind == "never")
 
@@ -240,7 +240,7 @@ async def test_pages_of_a_rule_that_is_replaced_follow_the_new_one_in_steps(
 
     assert done == sum(told) == left.pages < 1000
     assert [(rule.id, rule.instruction.kind) for rule in await desk.store.standing_answers()] == [(2, then)]
-    due = [page.next_at is not None for page in await desk.store.pages(PageFilter())]
+    due = [page.due.at is not None for page in await desk.store.pages(PageFilter())]
     assert due == [then == "until-major"] * 1000
 
 

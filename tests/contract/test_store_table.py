@@ -75,8 +75,8 @@ async def test_import_adds_pages_that_are_not_watched_yet(desk: Desk) -> None:
     assert await desk.store.import_table(rows, NOW, replace=False) == 2
 
     page = await desk.page(A)
-    assert (page.fields, page.stored_at, page.text) == (fields("2"), NOW + MINUTE, "For Anna")
-    assert page.next_at == pytest.approx(NOW, abs=MINUTE)
+    assert (page.state.fields, page.state.stored_at, page.text) == (fields("2"), NOW + MINUTE, "For Anna")
+    assert page.due.at == pytest.approx(NOW, abs=MINUTE)
     assert await rows_of(desk.store) == [
         TableRow(A, fields("1"), NOW, "For Anna"),
         TableRow(A, fields("2"), NOW + MINUTE, "For Anna"),

@@ -120,7 +120,7 @@ async def test_T52_a_page_whose_own_mode_is_none_stays_off_where_the_next_level_
     await find_off(desk)
 
     page = await desk.page(A)
-    assert (page.next_at, page.next_why) == (None, "off")
+    assert (page.due.at, page.due.why) == (None, "off")
 
 
 async def test_T52_a_page_that_is_turned_on_while_it_is_found_off_is_looked_at_again(desk: Desk) -> None:
@@ -130,7 +130,7 @@ async def test_T52_a_page_that_is_turned_on_while_it_is_found_off_is_looked_at_a
 
     await find_off(desk)
 
-    due = (await desk.page(A)).next_at
+    due = (await desk.page(A)).due.at
     assert due is not None
     assert due < NOW + HOUR
 

@@ -62,7 +62,7 @@ async def test_a_page_is_listed_as_it_was_added(desk: Desk) -> None:
         "Anna's",
         True,
     )
-    assert (page.paused, page.fields) == (False, None)
+    assert (page.paused, page.state.fields) == (False, None)
 
 
 async def test_filters_hold_together(desk: Desk) -> None:
@@ -131,7 +131,7 @@ async def test_a_shorter_interval_brings_the_next_check_forward(desk: Desk) -> N
 
     await edit(desk, A, settings={"every": "1h"})
 
-    assert NOW <= ((await desk.page(A)).next_at or 0) < NOW + HOUR
+    assert NOW <= ((await desk.page(A)).due.at or 0) < NOW + HOUR
 
 
 async def test_a_longer_interval_does_not_put_the_next_check_off(desk: Desk) -> None:
@@ -140,7 +140,7 @@ async def test_a_longer_interval_does_not_put_the_next_check_off(desk: Desk) -> 
 
     await edit(desk, A, settings={"every": "7d"})
 
-    assert (await desk.page(A)).next_at == NOW + MINUTE
+    assert (await desk.page(A)).due.at == NOW + MINUTE
 
 
 async def test_a_longer_interval_brings_no_check_forward(desk: Desk) -> None:
@@ -154,7 +154,7 @@ async def test_a_longer_interval_brings_no_check_forward(desk: Desk) -> None:
     await desk.store.edit_group("main", NOW, settings={"every": "24h"}, unset=())
     await edit(desk, *watched, settings={"every": "7d"})
 
-    assert {url: (await desk.page(url)).next_at for url in watched} == due
+    assert {url: (await desk.page(url)).due.at for url in watched} == due
 
 
 @pytest.mark.parametrize(
@@ -174,8 +174,8 @@ async def test_after_an_edit_whose_interval_only_a_check_knows_one_check_comes_s
     await edit(desk, A, B, settings=settings, unset=unset)
 
     page, other = await desk.page(A), await desk.page(B)
-    assert (page.next_at, page.next_why) == (spread_at(page_id, NOW, window_us(2)), "its schedule was changed")
-    assert other.next_at == NOW
+    assert (page.due.at, page.due.why) == (spread_at(page_id, NOW, window_us(2)), "its schedule was changed")
+    assert other.due.at == NOW
 
 
 async def test_the_checks_that_such_an_edit_brings_are_spread_by_all_that_it_is_for(desk: Desk) -> None:
@@ -185,7 +185,7 @@ async def test_the_checks_that_such_an_edit_brings_are_spread_by_all_that_it_is_
     await edit(desk, A, unset=["every"], of=1_000_000)
 
     page = await desk.page(A)
-    assert page.next_at == spread_at(page.id, NOW, HOUR_US)
+    assert page.due.at == spread_at(page.id, NOW, HOUR_US)
 
 
 async def test_after_a_shorter_interval_no_check_comes_later_than_it_allows(desk: Desk) -> None:
@@ -197,8 +197,8 @@ async def test_after_a_shorter_interval_no_check_comes_later_than_it_allows(desk
 
     await desk.store.edit_group("main", NOW, settings={"every": "3h"}, unset=())
 
-    assert NOW <= ((await desk.page(A)).next_at or 0) <= NOW + HOUR
-    assert NOW <= ((await desk.page(B)).next_at or 0) <= NOW + 2 * HOUR
+    assert NOW <= ((await desk.page(A)).due.at or 0) <= NOW + HOUR
+    assert NOW <= ((await desk.page(B)).due.at or 0) <= NOW + 2 * HOUR
 
 
 @pytest.mark.parametrize("why", ["the page's refresh of 604800 s", "adaptive: changed in 0 of 9 checks; every 7d"])
@@ -208,17 +208,17 @@ async def test_an_interval_moves_no_page_that_is_due_for_another_reason(desk: De
 
     await edit(desk, A, settings={"every": "12h"})
 
-    assert (await desk.page(A)).next_at == NOW + 7 * DAY
+    assert (await desk.page(A)).due.at == NOW + 7 * DAY
 
 
 async def test_off_is_not_due_and_on_again_is(desk: Desk) -> None:
     await desk.watch(A)
     await edit(desk, A, settings={"mode": "off"})
-    assert ((await desk.page(A)).next_at, (await desk.page(A)).next_why) == (None, "off")
+    assert ((await desk.page(A)).due.at, (await desk.page(A)).due.why) == (None, "off")
 
     await edit(desk, A, settings={"mode": "on"})
 
-    assert (await desk.page(A)).next_at == pytest.approx(NOW, abs=MINUTE)
+    assert (await desk.page(A)).due.at == pytest.approx(NOW, abs=MINUTE)
 
 
 async def test_T60_turning_a_page_off_and_on_lifts_no_rule(desk: Desk) -> None:
@@ -231,7 +231,7 @@ async def test_T60_turning_a_page_off_and_on_lifts_no_rule(desk: Desk) -> None:
     await desk.store.edit_group("main", NOW, settings={"mode": "auto"}, unset=[])
 
     page = await desk.page(A)
-    assert (page.next_at, page.next_why) == (None, "never (standing answer 1)")
+    assert (page.due.at, page.due.why) == (None, "never (standing answer 1)")
 
 
 async def test_T54_a_group_that_is_on_again_takes_along_pages_with_an_interval_of_their_own(desk: Desk) -> None:
@@ -243,8 +243,8 @@ async def test_T54_a_group_that_is_on_again_takes_along_pages_with_an_interval_o
 
     await desk.store.edit_group("main", NOW, settings={}, unset=["mode"])
 
-    assert (await desk.page(A)).next_at == pytest.approx(NOW, abs=MINUTE)
-    assert (await desk.page(B)).next_at is None
+    assert (await desk.page(A)).due.at == pytest.approx(NOW, abs=MINUTE)
+    assert (await desk.page(B)).due.at is None
 
 
 async def test_T54_a_groups_interval_wakes_nothing_that_is_off(desk: Desk) -> None:
@@ -254,7 +254,7 @@ async def test_T54_a_groups_interval_wakes_nothing_that_is_off(desk: Desk) -> No
 
     await desk.store.edit_group("main", NOW, settings={"every": "1h"}, unset=[])
 
-    assert (await desk.page(A)).next_at is None
+    assert (await desk.page(A)).due.at is None
 
 
 async def test_T54_a_page_that_is_moved_out_of_a_group_that_is_off_is_due_again(desk: Desk) -> None:
@@ -264,7 +264,7 @@ async def test_T54_a_page_that_is_moved_out_of_a_group_that_is_off_is_due_again(
 
     await edit(desk, A, group="news")
 
-    assert (await desk.page(A)).next_at == pytest.approx(NOW, abs=MINUTE)
+    assert (await desk.page(A)).due.at == pytest.approx(NOW, abs=MINUTE)
 
 
 async def test_a_page_on_hold_stays_held_when_its_interval_changes(desk: Desk) -> None:
@@ -273,7 +273,7 @@ async def test_a_page_on_hold_stays_held_when_its_interval_changes(desk: Desk) -
 
     await edit(desk, A, settings={"every": "1h"})
 
-    assert (await desk.page(A)).next_at == NOW + 20 * HOUR
+    assert (await desk.page(A)).due.at == NOW + 20 * HOUR
 
 
 async def test_what_became_due_during_a_pause_is_spread(desk: Desk) -> None:
@@ -286,7 +286,7 @@ async def test_what_became_due_during_a_pause_is_spread(desk: Desk) -> None:
 
     page = await desk.page(A)
     assert not page.paused
-    assert page.next_at == pytest.approx(desk.now, abs=MINUTE)
+    assert page.due.at == pytest.approx(desk.now, abs=MINUTE)
 
 
 async def test_a_groups_interval_moves_the_pages_that_inherit_it(desk: Desk) -> None:
@@ -295,13 +295,13 @@ async def test_a_groups_interval_moves_the_pages_that_inherit_it(desk: Desk) -> 
         await desk.check(url, next_at=NOW + 20 * HOUR)
     await edit(desk, A, settings={"every": "24h"})
     await edit(desk, C, group="other")
-    before = (await desk.page(A)).next_at
+    before = (await desk.page(A)).due.at
 
     await desk.store.edit_group("main", NOW, settings={"every": "1h"}, unset=[])
 
-    assert (await desk.page(A)).next_at == before
-    assert ((await desk.page(B)).next_at or 0) < NOW + HOUR
-    assert (await desk.page(C)).next_at == NOW + 20 * HOUR
+    assert (await desk.page(A)).due.at == before
+    assert ((await desk.page(B)).due.at or 0) < NOW + HOUR
+    assert (await desk.page(C)).due.at == NOW + 20 * HOUR
 
 
 async def test_what_is_set_at_run_time_is_read_back(desk: Desk) -> None:

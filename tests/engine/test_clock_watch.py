@@ -67,7 +67,7 @@ class Watching:
 
     async def next_of(self, url: str) -> tuple[int | None, str | None]:
         row = await self.desk.page(url)
-        return row.next_at, row.next_why
+        return row.due.at, row.due.why
 
 
 async def checked(desk: Desk, *urls: str, ago: int = MINUTE, **changes: Any) -> None:
@@ -187,7 +187,7 @@ async def test_a_page_with_a_cron_expression_is_due_at_its_next_occurrence(desk:
     now = await watching.step(-2 * DAY)
 
     page = await desk.page(A)
-    assert page.next_at == next_check(page.id, now, PageSettings(cron="0 * * * *"))[0]
+    assert page.due.at == next_check(page.id, now, PageSettings(cron="0 * * * *"))[0]
 
 
 async def test_T60_a_time_that_the_user_named_stays(desk: Desk) -> None:

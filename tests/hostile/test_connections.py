@@ -84,7 +84,7 @@ async def test_what_nobody_asked_for_is_no_answer(
 async def created(rig: Rig, url: str) -> str | None:
     """What the page's state says of its creation; None also where there is no state."""
     page = await rig.page(url)
-    return dict(zip(FIELDS, page.fields, strict=True))["created"] if page.fields else None
+    return dict(zip(FIELDS, page.state.fields, strict=True))["created"] if page.state.fields else None
 
 
 LEAST = 120
@@ -118,7 +118,7 @@ async def test_a_server_that_misbehaves_at_first_sight_has_its_end(behaviour: Be
 
     if behaviour.ends.kind is not None:
         assert (report.outcome, report.error and report.error[0]) == ("unreachable", behaviour.ends.kind)
-        assert page.fields is None
+        assert page.state.fields is None
     else:
         assert (report.outcome, report.error) == ("first", None)
     assert grown <= behaviour.max_wire + behaviour.max_body + behaviour.spare
@@ -142,5 +142,5 @@ def assert_ended(met: Met, ends: Ending) -> None:
     if ends.held is not None:
         assert ends.held[0] <= met.held_s <= ends.held[1]
     if ends.fields is not None:
-        declared = zip(FIELDS, met.page.fields or (), strict=True)
+        declared = zip(FIELDS, met.page.state.fields or (), strict=True)
         assert {name: value for name, value in declared if value is not None} == ends.fields

@@ -17,9 +17,9 @@ SOURCES = "service/tocsin"
 LISTING = {
     f"{SOURCES}/adapters/stores/sql/pages/watchlist.py",
     f"{SOURCES}/model/records/pages.py",
-    f"{SOURCES}/model/watching.py",
 }
-"""The files that list the fields of a page; beside them stand the schema, the query of rows, and a template."""
+"""The files that list the fields of a page; beside them are the schema, the query of rows, `PageRow` with the values
+nested in it, and a template."""
 
 MOST = 0.5
 """The share of a page's fields that a class or function may name without being a list of them."""

@@ -159,7 +159,7 @@ class Home:
 
             async def probe() -> str | None:
                 page = await store.page(url)
-                outcome = page.last_report["outcome"] if page is not None and page.last_report else None
+                outcome = page.last.report["outcome"] if page is not None and page.last.report else None
                 return outcome if outcome in outcomes else None
 
             return await self._until(probe, f"{' or '.join(outcomes)} of {url}")

@@ -27,7 +27,6 @@ def page_row(url: str, **changes: Any) -> PageRow:
     """A page that is watched and was never checked."""
     row = PageRow(
         id=1, url=url, given=url, host="example.org", group="main", paused=False,
-        text=None, settings={}, next_at=None, next_why=None, last_checked_at=None, last_received_at=None,
-        last_changed_at=None, last_report=None, fields=None, stored_at=None, question_id=None,
+        text=None, settings={},
     )  # fmt: skip
     return structs.replace(row, **changes)

@@ -121,7 +121,7 @@ class Living:
 
             async def all_checked() -> bool:
                 pages = await store.pages(PageFilter(), limit=1000)
-                return all(page.last_checked_at and page.last_checked_at >= begun for page in pages)
+                return all(page.last.checked_at and page.last.checked_at >= begun for page in pages)
 
             await until(all_checked, what="a check of every page")
 

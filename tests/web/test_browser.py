@@ -214,7 +214,7 @@ async def test_what_happened_before_anybody_listened_is_shown_too(living: Living
 async def _is_checked(living: Living, row_id: int) -> bool:
     async with living.home.store() as store:
         row = await store.page_by_id(row_id)
-    return row is not None and row.last_checked_at is not None
+    return row is not None and row.last.checked_at is not None
 
 
 async def test_the_look_is_kept_in_a_cookie(living: Living, browser: Browser) -> None:

@@ -69,7 +69,7 @@ class DemoSwitch:
             self._stack.callback(self._place.close)
             if pages := await self._store.pages(_PAGES, limit=_MANY):
                 # `tocsin demo` lists the pages before it starts the service: the story begins once they were read.
-                is_new = all(page.last_received_at is None for page in pages)
+                is_new = all(page.last.received_at is None for page in pages)
                 (await self._serve()).open(anew=is_new)
             yield
 

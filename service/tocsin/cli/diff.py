@@ -307,7 +307,7 @@ def _why_none(ctx: click.Context, found: Kept) -> str:
     """Say why there are no two texts of a page."""
     page, rows, _ = found
     per_page = configuration(ctx).settings.snapshots.per_page
-    if page.noindex:
+    if page.flags.noindex:
         return "its texts are not stored: the page asks not to be indexed (noindex)"
     if per_page == 0 and not rows:
         return "its texts are not stored: snapshots.per_page is 0; set it to 2 or more"
@@ -315,7 +315,7 @@ def _why_none(ctx: click.Context, found: Kept) -> str:
         return "only its latest text is stored: snapshots.per_page is 1; set it to 2 or more"
     if rows:
         return f"one text is stored, of {show_time(rows[0].at)}; a second is stored when the text changes"
-    if page.stored_at is None:
+    if page.state.stored_at is None:
         return "no state of it is stored yet; check it with: tocsin check URL"
     return (
         "no text is stored yet; the first is stored when the page is next read whole "

@@ -60,7 +60,9 @@ def command(ctx: click.Context, url: str, limit: int, *, copies: bool) -> None:
     output.table(
         ("stored", "last", "times", "kept", "changes", "fields"), [_row(entry) for entry in entries], head="stored"
     )
-    if said := [term for term, is_said in (("noindex", page.noindex), ("nofollow", page.nofollow)) if is_said]:
+    if said := [
+        term for term, is_said in (("noindex", page.flags.noindex), ("nofollow", page.flags.nofollow)) if is_said
+    ]:
         output.say(f"The page asks robots: {', '.join(said)}")
     if page.saved_bytes:
         output.say(f"Bytes saved by 304 answers: {show_bytes(page.saved_bytes)}")

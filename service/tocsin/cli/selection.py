@@ -86,5 +86,5 @@ async def pages_named(store: Store, texts: Sequence[str]) -> list[PageRow]:
 
 def why_disallowed(page: PageRow) -> str | None:
     """Return what robots.txt disallowed at the last check, and by which rule; None if the page was fetched (LM-43)."""
-    report = page.last_report or {}
+    report = page.last.report or {}
     return str(report.get("problem") or page.url) if report.get("outcome") == CheckOutcome.DISALLOWED else None

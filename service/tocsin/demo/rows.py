@@ -66,18 +66,18 @@ _SHORT = 40
 
 def check_line(page: PageRow) -> DemoLine | None:
     """Describe a page's last check; None if there was none, or if its verdict says more."""
-    report = page.last_report
-    if report is None or page.last_checked_at is None or report["outcome"] in {"minor", "major"}:
+    report = page.last.report
+    if report is None or page.last.checked_at is None or report["outcome"] in {"minor", "major"}:
         return None
     outcome = report["outcome"]
     rule = report.get("rule") or _CHECK_RULES.get(outcome, "")
-    at = page.last_checked_at
+    at = page.last.checked_at
     return DemoLine(at, "check", str(page.id), page.url, outcome, rule, _check_sentence(page, report))
 
 
 def first_line(page: PageRow, history: list[HistoryEntry]) -> DemoLine | None:
     """Describe a page's first check once later ones have replaced its report; None while its report is there."""
-    if not history or page.last_report is None or page.last_report["outcome"] == "first":
+    if not history or page.last.report is None or page.last.report["outcome"] == "first":
         return None
     first = min(history, key=lambda entry: entry.first_at)
     declares = [name for name, value in zip(FIELDS, first.fields, strict=True) if value is not None]
@@ -150,7 +150,7 @@ def _check_sentence(page: PageRow, report: JsonObject) -> str:
         case "unchanged":
             return "unchanged: its server answered 304" if report["not_modified"] else "unchanged, read again"
         case "too-soon":
-            due = f"; due again at {to_rfc3339(page.next_at, digits=0)[11:]}" if page.next_at is not None else ""
+            due = f"; due again at {to_rfc3339(page.due.at, digits=0)[11:]}" if page.due.at is not None else ""
             return f"too soon for its refresh{due}"
         case "unreachable":
             return f"unreachable after {report['attempts']} tries: {_error_words(report)}"

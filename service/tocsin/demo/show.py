@@ -227,13 +227,13 @@ class Narrator:
     async def _checks(self, pages: Iterable[PageRow]) -> list[DemoLine]:
         lines: list[DemoLine] = []
         for page in pages:
-            if self._checked.get(page.id) == page.last_checked_at:
+            if self._checked.get(page.id) == page.last.checked_at:
                 continue
             # The first check of a page and its verdicts stay in its history when later checks replace its report.
             history = await self._store.history(page.url, limit=_LATEST_STATES)
             if page.id not in self._checked and (first := first_line(page, history)) is not None:
                 lines.append(first)
-            self._checked[page.id] = page.last_checked_at
+            self._checked[page.id] = page.last.checked_at
             lines += verdict_lines(page.url, history)
             if (line := check_line(page)) is not None:
                 lines.append(line)

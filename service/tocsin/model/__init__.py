@@ -60,6 +60,7 @@ from tocsin.model.common import (
     Instruction,
     JsonObject,
     KeptContents,
+    PageFlags,
     Validators,
     phase_of,
     to_rfc3339,
@@ -103,7 +104,17 @@ from tocsin.model.live import (
     Unwritten,
 )
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
-from tocsin.model.watching import HistoryEntry, HostPages, NewPage, PageFilter, PageRow, TableRow
+from tocsin.model.watching import (
+    DueTime,
+    HistoryEntry,
+    HostPages,
+    LastCheck,
+    LatestState,
+    NewPage,
+    PageFilter,
+    PageRow,
+    TableRow,
+)
 from tocsin.settings import Scope
 
 __all__ = [
@@ -139,6 +150,7 @@ __all__ = [
     "Declaration",
     "DeliveryResult",
     "DueDelivery",
+    "DueTime",
     "Failure",
     "FailureKind",
     "FetcherLife",
@@ -156,12 +168,15 @@ __all__ = [
     "JsonObject",
     "KeptContents",
     "KnownCopy",
+    "LastCheck",
+    "LatestState",
     "Listing",
     "LiveState",
     "NewDueTime",
     "NewPage",
     "NewState",
     "PageFilter",
+    "PageFlags",
     "PageItems",
     "PageKnowledge",
     "PageNoise",

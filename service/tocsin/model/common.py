@@ -151,3 +151,14 @@ KEEPS_ALL: Final = KeptContents()
 def what_is_kept(settings: Settings) -> KeptContents:
     """Return the contents of pages that the settings keep."""
     return KeptContents(texts=settings.snapshots.per_page > 0, items=settings.items.keep)
+
+
+class PageFlags(Struct, frozen=True, gc=False):
+    """What a page said to robots when it was last read, and what that was.
+
+    not_html  it was read from neither HTML nor XHTML
+    """
+
+    noindex: bool = False
+    nofollow: bool = False
+    not_html: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tocsin.model.checks import AlertDraft, Failure, NewState, PageTask
-from tocsin.model.common import Instant, JsonObject
+from tocsin.model.common import Instant, JsonObject, PageFlags
 from tocsin.model.knowledge import CopyLink, PageItems, PageKnowledge, Snapshot
 
 
@@ -71,13 +71,12 @@ class RenderCommit(Struct, frozen=True):
     prune       records but the most recent leave the table (T70)
     failure     it was not received: the question carries the verdict, and the rendering stays owed
     recovered   it was owed and is given now: the page leaves its question
-    robots      (noindex, nofollow) as the page said them with that state
+    flags       as the page was read with the state that it stores; None where it stores none
     copies      all that the page names; None where it was not received, or something else was in its place
     known       what is known of the page now beside its state; None: as before
     snapshot    the page's text, where it is another one than before
     items       the page's microdata, if it has any or had some before; None where it was not read
     changes     how it differs from the items kept before, as the event shows it; None where it does not
-    not_html    the state that it stores was read from neither HTML nor XHTML; None where it stores none
     """
 
     page_id: int
@@ -90,10 +89,9 @@ class RenderCommit(Struct, frozen=True):
     prune: bool = False
     failure: Failure | None = None
     recovered: bool = False
-    robots: tuple[bool, bool] | None = None
+    flags: PageFlags | None = None
     copies: tuple[CopyLink, ...] | None = None
     known: PageKnowledge | None = None
     snapshot: Snapshot | None = None
     items: PageItems | None = None
     changes: JsonObject | None = None
-    not_html: bool | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tocsin.model.browsing import StateEntry, VerdictEntry
-from tocsin.model.common import FieldValues, Instant, JsonObject
+from tocsin.model.common import FieldValues, Instant, JsonObject, PageFlags
 from tocsin.model.knowledge import ItemChangeEntry
 
 
@@ -26,12 +26,33 @@ class NewPage(Struct, frozen=True):
     paused: bool = False
 
 
+class DueTime(Struct, frozen=True, gc=False):
+    """When a page is due, and the reason in words; `at` is None while it is not due at all."""
+
+    at: Instant | None = None
+    why: str | None = None
+
+
+class LastCheck(Struct, frozen=True):
+    """The last check of a page: when it was, and its report; and when the page was last received, and changed."""
+
+    checked_at: Instant | None = None
+    received_at: Instant | None = None
+    changed_at: Instant | None = None
+    report: JsonObject | None = None
+
+
+class LatestState(Struct, frozen=True, gc=False):
+    """The twelve fields of a page's latest state, and when they were last stored; None before the first one."""
+
+    fields: FieldValues | None = None
+    stored_at: Instant | None = None
+
+
 class PageRow(Struct, frozen=True):
     """A page as listed.
 
-    noindex, nofollow  what it said to robots when it was last read
-    not_html           its stored state was read from neither HTML nor XHTML
-    saved_bytes        that its server did not have to send again
+    saved_bytes  that its server did not have to send again
     """
 
     id: int
@@ -42,21 +63,14 @@ class PageRow(Struct, frozen=True):
     paused: bool
     text: str | None
     settings: JsonObject
-    next_at: Instant | None
-    next_why: str | None
-    last_checked_at: Instant | None
-    last_received_at: Instant | None
-    last_changed_at: Instant | None
-    last_report: JsonObject | None
-    fields: FieldValues | None
-    stored_at: Instant | None
-    question_id: int | None
+    due: DueTime = DueTime()
+    last: LastCheck = LastCheck()
+    state: LatestState = LatestState()
+    question_id: int | None = None
     has_secrets: bool = False
     secrets: tuple[str, str] | None = None
-    noindex: bool = False
-    nofollow: bool = False
+    flags: PageFlags = PageFlags()
     saved_bytes: int = 0
-    not_html: bool = False
 
 
 class HostPages(Struct, frozen=True):

@@ -196,7 +196,9 @@ def tell_items(page: PageRow, kept: PageItems | None, *, keeps: bool) -> KeptIte
     """
     why = None if kept is not None and kept.count else why_no_items(page, is_read=kept is not None, keeps=keeps)
     if kept is None:
-        return KeptItems(at=None, since=None, count=0, cut=False, no_text=page.noindex, why=why, items=[], formats=[])
+        return KeptItems(
+            at=None, since=None, count=0, cut=False, no_text=page.flags.noindex, why=why, items=[], formats=[]
+        )
     data = unpack(kept.packed)
     written = write_items(data)
     reasons = (why, MORE if kept.is_cut else None, *written.problems)
@@ -205,7 +207,7 @@ def tell_items(page: PageRow, kept: PageItems | None, *, keeps: bool) -> KeptIte
         since=to_rfc3339(kept.first_at),
         count=kept.count,
         cut=kept.is_cut or bool(written.items.get("cut")),
-        no_text=page.noindex,
+        no_text=page.flags.noindex,
         why="; ".join(filter(None, reasons)) or None,
         items=written.items["items"],
         formats=[
@@ -227,15 +229,15 @@ def why_no_items(page: PageRow, *, is_read: bool, keeps: bool) -> str:
     is_read  the page was read, and had none
     keeps    the service keeps items
     """
-    if page.noindex:
+    if page.flags.noindex:
         return "the page asks not to be indexed (noindex): none of its data is kept or given away"
     if not keeps:
         return "the service keeps none (items.keep = false)"
-    if page.not_html:
+    if page.flags.not_html:
         return "the page was neither HTML nor XHTML when it was read last"
     if is_read:
         return "the page has none"
-    if page.last_received_at is None:
+    if page.last.received_at is None:
         return "the page was not received yet"
     return "the page asks that no copy is kept (noarchive), or none was read yet: that is done when it changes next"
 
@@ -258,11 +260,11 @@ def why_stale(page: PageRow, at: Instant) -> str | None:
 
     at  when the items were read
     """
-    if page.paused or page.next_why == "off":
+    if page.paused or page.due.why == "off":
         return "paused" if page.paused else "off"
-    if page.last_checked_at is None or page.last_checked_at <= at:
+    if page.last.checked_at is None or page.last.checked_at <= at:
         return None
-    report = page.last_report or {}
+    report = page.last.report or {}
     outcome = report.get("outcome")
     if outcome in (CheckOutcome.UNREACHABLE, CheckOutcome.DEFERRED):
         kind, _ = report.get("error") or (outcome, "")

@@ -152,7 +152,12 @@ async def test_an_edit_during_a_check_is_not_lost(desk: Desk) -> None:
     await desk.store.commit(desk.claim, [under_way])
 
     page = await desk.page(A)
-    assert (page.text, page.group, page.settings, page.fields is not None) == ("after", "news", {"tries": 0}, True)
+    assert (page.text, page.group, page.settings, page.state.fields is not None) == (
+        "after",
+        "news",
+        {"tries": 0},
+        True,
+    )
 
 
 async def test_who_is_cancelled_while_it_waits_leaves_whole_work_behind(desk: Desk) -> None:
@@ -165,7 +170,7 @@ async def test_who_is_cancelled_while_it_waits_leaves_whole_work_behind(desk: De
 
     # Written after whatever was under way.
     await desk.store.set_channels([])
-    assert len({(await desk.page(url)).fields for url in (A, B)}) == 1
+    assert len({(await desk.page(url)).state.fields for url in (A, B)}) == 1
 
 
 async def cancel(task: asyncio.Task[object]) -> None:

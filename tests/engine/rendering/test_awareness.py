@@ -34,7 +34,7 @@ from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.rendering import awareness as comparing
 from tocsin.engine.rendering.awareness import Awareness, Comparisons
 from tocsin.errors import FetchFailed, FetchRefused
-from tocsin.model import Attempt, FieldValues, PageItems, RenderCommit, RenderJob
+from tocsin.model import Attempt, FieldValues, PageFlags, PageItems, RenderCommit, RenderJob
 from tocsin.settings import PageSettings
 from tocsin.spec.microdata.reading.packing import pack
 
@@ -147,7 +147,7 @@ def test_HTML_that_became_something_else_is_not_silently_compared(awareness: Awa
     result = render(awareness, job_of(), body=b"%PDF-1.7")
 
     assert (result.state, result.rendering.same_state) == (None, False)
-    assert (result.known, result.items, result.copies, result.snapshot, result.not_html) == (None,) * 5
+    assert (result.known, result.items, result.copies, result.snapshot, result.flags) == (None,) * 5
 
 
 def test_HTML_that_a_rendering_stores_is_what_later_answers_are_compared_with(awareness: Awareness) -> None:
@@ -157,7 +157,7 @@ def test_HTML_that_a_rendering_stores_is_what_later_answers_are_compared_with(aw
     result = render(awareness, job, NEWER)
 
     assert result.state is not None
-    assert result.not_html is False
+    assert result.flags == PageFlags()
 
 
 @pytest.mark.parametrize(("before", "stored"), [(fields(created="2026"), False), (OLD, True)])

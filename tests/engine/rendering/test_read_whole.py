@@ -16,7 +16,7 @@ from tocsin.engine.judging.conclude import Conclusions
 from tocsin.engine.judging.contents import find_copies, made_at
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.rendering.awareness import Awareness
-from tocsin.model import CheckResult, CopyLink, NewState, PageTask, ReceivedPage
+from tocsin.model import CheckResult, CopyLink, NewState, PageFlags, PageTask, ReceivedPage
 from tocsin.settings import PageSettings
 
 MINUTE = 60 * SECOND
@@ -209,8 +209,8 @@ def test_the_state_that_a_rendering_stores_comes_with_what_the_page_asks() -> No
     stored_now = awareness().given(job, rendered_of(job.task, at=START + MINUTE, body=body), POLICY, START + MINUTE)
     not_stored = awareness().given(job, rendered_of(job.task, at=START + SECOND, body=body), POLICY, START + MINUTE)
 
-    assert stored_now.robots == (False, True)
-    assert not_stored.robots is None
+    assert stored_now.flags == PageFlags(nofollow=True)
+    assert not_stored.flags is None
 
 
 def test_a_rendering_counts_the_body_that_its_state_came_with() -> None:

@@ -62,12 +62,12 @@ async def test_its_report_says_what_is_wrong_and_which_command_mends_it(tmp_path
         page = await engine.store.page(B)
 
     assert page is not None
-    assert page.last_report is not None
-    kind, why = page.last_report["error"]
+    assert page.last.report is not None
+    kind, why = page.last.report["error"]
     assert kind == "settings"
     assert why.startswith(REFUSED)
     assert why.endswith(f"tocsin watch set {B} --unset proxy")
-    assert page.next_why == "its settings cannot be used; see: tocsin doctor"
+    assert page.due.why == "its settings cannot be used; see: tocsin doctor"
 
 
 async def test_a_setting_of_a_group_holds_the_group_alone(tmp_path: Path) -> None:

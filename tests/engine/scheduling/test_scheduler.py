@@ -38,7 +38,7 @@ async def test_every_requested_page_is_checked_once_and_written(tmp_path: Path) 
 
 async def outcomes(store: Store) -> list[Any]:
     rows = await store.pages(PageFilter())
-    return [msgspec.convert(row.last_report, type=Report) for row in rows]
+    return [msgspec.convert(row.last.report, type=Report) for row in rows]
 
 
 class Report(msgspec.Struct):
@@ -123,7 +123,7 @@ async def test_a_stop_drops_pages_in_hand_that_no_request_was_made_for(tmp_path:
         asked = {url for url in urls if engine.web.asked(url)}
         assert {result.report.url for result in results} == asked
         assert 0 < len(asked) < len(urls) // 2
-        assert len([page for page in await engine.store.pages(PageFilter()) if page.last_checked_at]) == len(asked)
+        assert len([page for page in await engine.store.pages(PageFilter()) if page.last.checked_at]) == len(asked)
 
 
 async def test_a_page_that_the_render_queue_has_in_hand_is_left_alone_until_it_is_done(tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ async def test_results_under_a_claim_that_was_lost_are_not_written(tmp_path: Pat
 
         assert "claim.lost" in engine.telemetry.names()
         (page,) = await engine.store.pages(PageFilter())
-        assert page.last_report is None
+        assert page.last.report is None
 
 
 OTHER = "http://added.example/later"

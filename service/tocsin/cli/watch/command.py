@@ -93,7 +93,10 @@ def _print(pages: list[PageRow], modes: Modes, *, topper: bool) -> None:
         return
     if topper:
         rows = [
-            (page.url, *(page.fields[FIELDS.index(field)] if page.fields else None for field in TOPPER_FIELDS))
+            (
+                page.url,
+                *(page.state.fields[FIELDS.index(field)] if page.state.fields else None for field in TOPPER_FIELDS),
+            )
             for page in pages
         ]
         output.table(("page", *TOPPER_FIELDS), rows, head="page")
@@ -119,9 +122,9 @@ def _tell_disallowed(pages: list[PageRow]) -> None:
 
 
 def _tell_suspects(pages: list[PageRow]) -> None:
-    suspects = [page for page in pages if (page.last_report or {}).get("outcome") == CheckOutcome.SUSPECT]
+    suspects = [page for page in pages if (page.last.report or {}).get("outcome") == CheckOutcome.SUSPECT]
     for page in suspects[:_MOST_REASONS]:
-        output.say(f"Held back: {page.url}: {(page.last_report or {}).get('problem')}")
+        output.say(f"Held back: {page.url}: {(page.last.report or {}).get('problem')}")
     if suspects:
         output.say("If this is the page now: tocsin watch set URL --suspects accept")
     more = len(suspects) - _MOST_REASONS
@@ -130,9 +133,9 @@ def _tell_suspects(pages: list[PageRow]) -> None:
 
 
 def _row(page: PageRow, mode: str, *, grouped: bool) -> tuple[object, ...]:
-    outcome = (page.last_report or {}).get("outcome")
+    outcome = (page.last.report or {}).get("outcome")
     group = (page.group,) if grouped else ()
-    stands = (show_time(page.last_checked_at), outcome, show_time(page.next_at), page.next_why)
+    stands = (show_time(page.last.checked_at), outcome, show_time(page.due.at), page.due.why)
     return (page.url, *group, "PAUSED" if page.paused else mode, *stands)
 
 

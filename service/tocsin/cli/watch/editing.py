@@ -171,16 +171,16 @@ async def _add(
     request = await store.open_request(now()) if is_checked else None
     ids = await store.add_pages(pages, now(), request=request)
     known = [await store.page(page.url) for page, page_id in zip(pages, ids, strict=True) if page_id is None]
-    return ids, {row.url: row.id for row in known if row is not None and row.fields is None}, request
+    return ids, {row.url: row.id for row in known if row is not None and row.state.fields is None}, request
 
 
 async def _look_up(store: Store, urls: Sequence[str], reports: dict[str, CheckReport]) -> None:
     """Report pages that a running service checked between our adding and our request, as it found them."""
     for url in urls:
         page = await store.page(url)
-        if page is not None and page.fields is not None:
+        if page is not None and page.state.fields is not None:
             output.note(f"{url}: checked by the running service")
-            reports[url] = as_first(reports[url], PageState(page.fields).declares)
+            reports[url] = as_first(reports[url], PageState(page.state.fields).declares)
 
 
 def as_first(report: CheckReport, declares: tuple[str, ...]) -> CheckReport:

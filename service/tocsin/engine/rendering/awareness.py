@@ -25,7 +25,7 @@ from tocsin.engine.judging.signals import NO_SIGNALS, is_read_for_signals, wants
 from tocsin.engine.policies import asked_as
 from tocsin.errors import DamagedItems, DamagedText
 from tocsin.events import Happening
-from tocsin.model import Attempt, Failure, NewState, RenderCommit, RenderingRow, Snapshot, Validators
+from tocsin.model import Attempt, Failure, NewState, PageFlags, RenderCommit, RenderingRow, Snapshot, Validators
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.signals.texts import pack_text
 from tocsin.spec.topper.compare import Mode, Outcome, is_stored
@@ -254,13 +254,12 @@ class Awareness:
             state=found.state,
             prune=True,
             recovered=job.owed,
-            robots=_directives_of(assessment) if found.state is not None else None,
+            flags=_flags_of(assessment, task) if found.state is not None else None,
             copies=_copies_of(task.url, rendered) if is_page else None,
             known=found.known,
             snapshot=text or (to_keep(assessment.directives, found.snapshot) if found.state is not None else None),
             items=items,
             changes=changes,
-            not_html=not assessment.is_html if found.state is not None else None,
         )
 
     def failed(self, job: RenderJob, attempts: Sequence[Attempt], error: FetchError) -> RenderCommit:
@@ -367,9 +366,10 @@ def _copies_of(url: str, rendered: Rendered) -> tuple[CopyLink, ...]:
     return find_copies(url, rendered.final_url, rendered.body, rendered.content_type, rendered.headers)
 
 
-def _directives_of(assessment: Assessment) -> tuple[bool, bool] | None:
+def _flags_of(assessment: Assessment, task: PageTask) -> PageFlags:
     said = assessment.directives
-    return (not said.index, not said.follow) if said is not None else None
+    noindex, nofollow = (task.noindex, task.nofollow) if said is None else (not said.index, not said.follow)
+    return PageFlags(noindex=noindex, nofollow=nofollow, not_html=not assessment.is_html)
 
 
 def _find(

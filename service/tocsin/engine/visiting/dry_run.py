@@ -101,7 +101,7 @@ def look(
     is_html = found[0] is not Kind.OTHER
     reading = read_page(body, content_type, found=found) if is_html else None
     latest = read_state(reading.metas) if reading is not None else EMPTY
-    before = page.fields if page is not None else None
+    before = page.state.fields if page is not None else None
     url = url or ""
     wanted = ReadingContext(
         msgspec.structs.replace(policy, signals="all", mode="on"),
@@ -139,8 +139,8 @@ def _judged(sight: DryRun, in_force: PageInForce, page: PageRow, now: Instant) -
     sight = msgspec.structs.replace(sight, is_read=is_read, is_new=is_new)
     if (evidence := _evidence_against(sight, page, policy)) is not None:
         return msgspec.structs.replace(sight, outcome="suspect", reason=evidence)
-    at = page.stored_at or now
-    stored = None if page.fields is None else StoredState(0, page.fields, at, at, 1)
+    at = page.state.stored_at or now
+    stored = None if page.state.fields is None else StoredState(0, page.state.fields, at, at, 1)
     comparison = decide(stored, sight.latest, now, policy)
     weighed = change = None
     if is_read and stored is not None and beheld.readings is not None:
@@ -163,12 +163,12 @@ def _judged(sight: DryRun, in_force: PageInForce, page: PageRow, now: Instant) -
 
 def _evidence_against(sight: DryRun, page: PageRow, policy: PageSettings) -> str | None:
     """Return the evidence that an answer is not the page, as `judge.evidence_against` does."""
-    if page.fields is None or policy.suspects == "accept":
+    if page.state.fields is None or policy.suspects == "accept":
         return None
     if sight.beheld.suspicion is not None:
         return sight.beheld.suspicion
-    is_received = page.last_received_at is not None
-    if sight.is_html or not was_html(page.fields, not_html=page.not_html, is_received=is_received):
+    is_received = page.last.received_at is not None
+    if sight.is_html or not was_html(page.state.fields, not_html=page.flags.not_html, is_received=is_received):
         return None
     return "; ".join(sight.problems)
 
@@ -176,5 +176,5 @@ def _evidence_against(sight: DryRun, page: PageRow, policy: PageSettings) -> str
 def _task(page: PageRow, beside: SignalContext | None, stored: StoredState) -> PageTask:
     host = host_and_origin(page.url)[0]
     return PageTask(
-        page.id, 0, host, page.url, 0, page.settings, stored, None, None, page.last_checked_at, 0, None, beside=beside
+        page.id, 0, host, page.url, 0, page.settings, stored, None, None, page.last.checked_at, 0, None, beside=beside
     )

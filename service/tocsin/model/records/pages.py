@@ -167,7 +167,9 @@ class Modes:
 
 def is_subject(page: PageRow, mode: str) -> bool:
     """Say whether a page is now subject to awareness (T50, T51), by the mode in force for it."""
-    return mode == "on" or (mode == "auto" and page.fields is not None and PageState(page.fields).is_subject)
+    return mode == "on" or (
+        mode == "auto" and page.state.fields is not None and PageState(page.state.fields).is_subject
+    )
 
 
 def page_of(row: PageRow, modes: Modes) -> Page:
@@ -183,8 +185,8 @@ def whole_page(row: PageRow, modes: Modes, items: PageItems | None) -> WholePage
 
 def _values_of(row: PageRow, modes: Modes) -> dict[str, Any]:
     mode, mode_from = modes.of(row)
-    check = check_of(row.last_report) if row.last_report else None
-    fields = fields_of(row.fields) if row.fields is not None else None
+    check = check_of(row.last.report) if row.last.report else None
+    fields = fields_of(row.state.fields) if row.state.fields is not None else None
     return {
         "id": str(row.id),
         "url": row.url,
@@ -203,15 +205,15 @@ def _values_of(row: PageRow, modes: Modes) -> dict[str, Any]:
         "outcome": check.outcome if check is not None else None,
         "basis": check.basis if check is not None else None,
         "last_check": check,
-        "stored_at": time_or_none(row.stored_at),
-        "checked_at": time_or_none(row.last_checked_at),
-        "received_at": time_or_none(row.last_received_at),
-        "changed_at": time_or_none(row.last_changed_at),
-        "next_at": time_or_none(row.next_at),
-        "next_why": row.next_why,
+        "stored_at": time_or_none(row.state.stored_at),
+        "checked_at": time_or_none(row.last.checked_at),
+        "received_at": time_or_none(row.last.received_at),
+        "changed_at": time_or_none(row.last.changed_at),
+        "next_at": time_or_none(row.due.at),
+        "next_why": row.due.why,
         "question": id_or_none(row.question_id),
-        "noindex": row.noindex,
-        "nofollow": row.nofollow,
+        "noindex": row.flags.noindex,
+        "nofollow": row.flags.nofollow,
         "saved_bytes": row.saved_bytes,
     }
 

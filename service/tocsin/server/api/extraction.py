@@ -123,7 +123,7 @@ async def extract_document(
     """
     page = await demand_page(parts, int(page_id))
     asked = choose_format(form, choice.profile, _item(choice.item), page.url)
-    if page.noindex:
+    if page.flags.noindex:
         detail = f"{page.url} asks robots not to index it, so that none of its data is given away"
         mend = "ask its author; of your own page, use: tocsin extract --own"
         raise Problem(409, "kept-back", "The page keeps this back", detail, mend=mend)

@@ -111,7 +111,7 @@ def to_line(page: PageRow, mode: str) -> PageLine:
 
     mode  of the page
     """
-    report = page.last_report or {}
+    report = page.last.report or {}
     outcome = report.get("outcome")
     badges = [str(outcome) if outcome else "not checked yet"]
     if page.paused:
@@ -121,8 +121,8 @@ def to_line(page: PageRow, mode: str) -> PageLine:
     room = Room(_MOST_OF_A_LINE)
     name = room.fit(short_url(page.url, 64), 64)
     problem = room.fit(problem_of(report), _MOST_OF_A_PROBLEM)
-    says = declared(page.fields, room)
-    why = room.fit(page.next_why or "", 40)
+    says = declared(page.state.fields, room)
+    why = room.fit(page.due.why or "", 40)
     group = room.fit(page.group, 24)
     text = room.fit(page.text or "", 90)
     return PageLine(
@@ -135,9 +135,9 @@ def to_line(page: PageRow, mode: str) -> PageLine:
         str(report.get("basis") or "") if outcome in _CHANGES else "",
         problem,
         says,
-        page.last_checked_at,
-        page.last_changed_at,
-        None if page.paused or mode == "off" else page.next_at,
+        page.last.checked_at,
+        page.last.changed_at,
+        None if page.paused or mode == "off" else page.due.at,
         why,
         page.question_id,
     )

@@ -73,9 +73,9 @@ async def show(
         "page.html",
         **await frame_of(parts, row),
         part="overview",
-        report=row.last_report or {},
-        problem=problem_of(row.last_report or {}),
-        timeline=draw_timeline(states, verdicts, row.last_checked_at, now=parts.clock.now(), zone=zone),
+        report=row.last.report or {},
+        problem=problem_of(row.last.report or {}),
+        timeline=draw_timeline(states, verdicts, row.last.checked_at, now=parts.clock.now(), zone=zone),
         states=_shown(states, pair),
         more_states=len(states) > _STATES,
         pair=pair,
@@ -94,9 +94,9 @@ async def show(
 
 def _why_no_items(row: PageRow, kept: PageItems | None, *, keeps: bool) -> str | None:
     """Say why no data of a page is kept; None where the page has none, or was not received yet."""
-    is_plain = kept is not None and not (row.noindex or row.not_html)
+    is_plain = kept is not None and not (row.flags.noindex or row.flags.not_html)
     return (
-        None if is_plain or row.last_received_at is None else why_no_items(row, is_read=kept is not None, keeps=keeps)
+        None if is_plain or row.last.received_at is None else why_no_items(row, is_read=kept is not None, keeps=keeps)
     )
 
 
@@ -215,13 +215,13 @@ async def _compare(parts: Parts, pair: tuple[SnapshotRow, SnapshotRow]) -> Texts
 def _why_none(parts: Parts, row: PageRow, kept: Sequence[SnapshotRow]) -> str:
     """Say why there are fewer than two texts of a page, and the mend."""
     per_page = parts.service.settings().snapshots.per_page
-    if row.noindex:
+    if row.flags.noindex:
         return "None of its text is kept: the page asks not to be indexed (noindex)."
     if per_page < 2:  # noqa: PLR2004 - a difference has two sides
         return f"Too few texts are kept: snapshots.per_page is {per_page}; set it to 2 or more."
     if kept:
         return "Only one version of its text is kept: it has not changed since."
-    if row.stored_at is None:
+    if row.state.stored_at is None:
         return "Nothing is stored yet; request a check."
     return (
         "None of its text is kept yet: that begins when it is next read whole "

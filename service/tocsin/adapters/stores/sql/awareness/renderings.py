@@ -105,13 +105,9 @@ def write_rendering(
 
 def _note_flags(db: SqlSession, result: RenderCommit) -> None:
     """Write what the page said with the state that is stored, and what that was read from."""
-    place = {"page": result.page_id}
-    if result.robots is not None:
-        noindex, nofollow = result.robots
-        said = (NOINDEX if noindex else 0) | (NOFOLLOW if nofollow else 0)
-        db.execute(SQL["note_flags"], {**place, "of": NOINDEX | NOFOLLOW, "said": said})
-    if result.not_html is not None:
-        db.execute(SQL["note_flags"], {**place, "of": NOT_HTML, "said": NOT_HTML if result.not_html else 0})
+    if (flags := result.flags) is not None:
+        said = NOINDEX * flags.noindex | NOFOLLOW * flags.nofollow | NOT_HTML * flags.not_html
+        db.execute(SQL["note_flags"], {"page": result.page_id, "of": NOINDEX | NOFOLLOW | NOT_HTML, "said": said})
 
 
 def _answer_verdicts(db: SqlSession, result: RenderCommit) -> None:

@@ -32,7 +32,16 @@ from tocsin.adapters.stores.sql.values import (
     unpack_why,
 )
 from tocsin.errors import NotWatched
-from tocsin.model import HistoryEntry, PageFilter, PageRow, VerdictEntry
+from tocsin.model import (
+    DueTime,
+    HistoryEntry,
+    LastCheck,
+    LatestState,
+    PageFilter,
+    PageFlags,
+    PageRow,
+    VerdictEntry,
+)
 from tocsin.ports.pages import unheard
 
 if TYPE_CHECKING:
@@ -227,20 +236,15 @@ def to_page(row: Sequence[Any]) -> PageRow:
         paused=bool(paused),
         text=text,
         settings=read_settings(settings),
-        next_at=next_at,
-        next_why=unpack_why(next_why),
-        last_checked_at=checked_at,
-        last_received_at=received_at,
-        last_changed_at=changed_at,
-        last_report=unless_damaged(partial(unpack_report, url, outcome), report),
-        fields=unless_damaged(read_fields, fields),
-        stored_at=stored_at,
+        due=DueTime(next_at, unpack_why(next_why)),
+        last=LastCheck(
+            checked_at, received_at, changed_at, unless_damaged(partial(unpack_report, url, outcome), report)
+        ),
+        state=LatestState(unless_damaged(read_fields, fields), stored_at),
         question_id=question_id,
         has_secrets=secrets is not None,
         secrets=unless_damaged(read_pair, secrets),
-        noindex=flags & NOINDEX != 0,
-        not_html=flags & NOT_HTML != 0,
-        nofollow=flags & NOFOLLOW != 0,
+        flags=PageFlags(noindex=flags & NOINDEX != 0, nofollow=flags & NOFOLLOW != 0, not_html=flags & NOT_HTML != 0),
         saved_bytes=saved_bytes,
     )
 
