@@ -26,7 +26,7 @@ async def test_what_changes_from_check_to_check_is_listed_with_a_number(
     noise = (await seen(installation, url))["noise"]
 
     (counter,) = [place for place in noise if "Visitors" in place["what"]]
-    assert (counter["standing"], counter["changes"]) == ("muted", 3)
+    assert (counter["state"], counter["changes"]) == ("muted", 3)
     assert counter["since"]
     assert [place["number"] for place in noise] == list(range(1, len(noise) + 1))
 
@@ -36,7 +36,7 @@ async def test_what_is_about_to_be_muted_is_listed(installation: Installation, s
 
     (counter,) = [place for place in (await seen(installation, url))["noise"] if "Visitors" in place["what"]]
 
-    assert (counter["standing"], counter["changes"], counter["since"]) == ("watched", 2, None)
+    assert (counter["state"], counter["changes"], counter["since"]) == ("watched", 2, None)
 
 
 async def test_a_place_is_unmuted_by_its_number_and_muted_again(installation: Installation, site: Origin) -> None:
@@ -48,7 +48,7 @@ async def test_a_place_is_unmuted_by_its_number_and_muted_again(installation: In
     after = await seen(installation, url)
     muted = await seen(installation, url, "--mute", str(number))
 
-    assert [record["noise"][number - 1]["standing"] for record in (unmuted, after, muted)] == [
+    assert [record["noise"][number - 1]["state"] for record in (unmuted, after, muted)] == [
         "heard",
         "heard",
         "muted",
@@ -61,7 +61,7 @@ async def test_all_places_are_unmuted_at_once(installation: Installation, site: 
 
     record = await seen(installation, url, "--unmute", "all")
 
-    assert {place["standing"] for place in record["noise"]} == {"heard"}
+    assert {place["state"] for place in record["noise"]} == {"heard"}
 
 
 async def test_what_is_muted_on_a_whole_host_is_listed_and_can_be_heard_there(
@@ -78,9 +78,9 @@ async def test_what_is_muted_on_a_whole_host_is_listed_and_can_be_heard_there(
     after = (await seen(installation, url, "--unmute", str(number), "--on-host"))["noise"]
     elsewhere = (await seen(installation, site.url("/a")))["noise"]
 
-    assert before[number - 1]["standing"] == "muted-on-host"
-    assert after[number - 1]["standing"] == "heard"
-    assert [place["standing"] for place in elsewhere if "Visitors" in place["what"]] == ["heard"]
+    assert before[number - 1]["state"] == "muted-on-host"
+    assert after[number - 1]["state"] == "heard"
+    assert [place["state"] for place in elsewhere if "Visitors" in place["what"]] == ["heard"]
 
 
 @pytest.mark.parametrize(

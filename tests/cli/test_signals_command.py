@@ -16,6 +16,7 @@ from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
 from tocsin.cli.signals import to_record
 from tocsin.engine.visiting.dry_run import PageInForce, look
+from tocsin.model.records.fields import to_json
 from tocsin.settings import PageSettings
 from tocsin.spec.signals import SIGNALS
 
@@ -315,8 +316,8 @@ def test_a_look_takes_any_bytes(body: bytes) -> None:
 
     record = to_record(look(body, None, (), None, in_force, 0), in_force, "-")
 
-    assert len(record["signals"]) == len(SIGNALS)
-    assert json.dumps(record)
+    assert len(record.signals) == len(SIGNALS)
+    assert to_json(record)
 
 
 async def test_the_content_is_shown_of_a_page_that_is_as_its_last_check_found_it(

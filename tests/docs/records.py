@@ -14,7 +14,7 @@ import msgspec
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
-from tocsin.model.records import alerting, fields, history, pages, service
+from tocsin.model.records import alerting, fields, history, pages, service, signals
 from tocsin.server.api import router
 from tocsin.server.api.operations import Operation
 
@@ -32,6 +32,11 @@ COMMANDS = {
     "Check": ("check",),
     "Copy": ("history URL --copies",),
     "HistoryState": ("history URL",),
+    "Text": ("diff URL --list",),
+    "TextDifference": ("diff URL",),
+    "FileDifference": ("diff OLD NEW",),
+    "DryRunReport": ("signals URL",),
+    "NoiseOfPage": ("signals URL --mute N", "signals URL --unmute N"),
     "Question": ("attention list",),
     "WholeQuestion": ("attention show ID",),
     "StandingAnswer": ("attention list --standing",),
@@ -48,6 +53,7 @@ COMMANDS = {
 _TITLES = {
     pages: "Pages and checks",
     history: "What is stored of a page",
+    signals: "What signals see",
     alerting: "Alerts, channels, storms and questions",
     service: "The service",
 }

@@ -19,6 +19,7 @@ from tocsin.cli.formatting import json_time, show_time
 from tocsin.cli.selection import pages_named
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.errors import TooComplex, UsageError
+from tocsin.model.records.history import FileDifference, SavedText, TextDifference, text_of
 from tocsin.spec.differences.compare import DiffGap, compare_texts, folded, to_rows, whole_lines
 from tocsin.spec.infrastructure.unsafe import safe_text
 from tocsin.spec.signals.texts import unpack_text
@@ -35,14 +36,19 @@ class TextVersion(Struct, frozen=True):
     """One of two texts that are compared.
 
     name    the page's URL, or the file
-    number  of the snapshot, 1 the latest; None for a file
+    number  of the stored text, 1 the latest
+    row     as it is stored; None for a file
     """
 
     name: str
     text: str
-    number: int | None = None
-    at: Instant | None = None
-    digest: str | None = None
+    number: int = 0
+    row: SnapshotRow | None = None
+
+    @property
+    def at(self) -> Instant | None:
+        """When the page had this text; None for a file."""
+        return None if self.row is None else self.row.at
 
 
 # Types of saved files that are not HTML, by the end of their names.
@@ -273,7 +279,7 @@ async def _read_text(store: Store, url: str, row: SnapshotRow, place: int) -> Te
     packed = await store.snapshot_text(row.id)
     if packed is None:
         raise UsageError(f"{url}: its text {place + 1} was just deleted; run the command again")
-    return TextVersion(url, unpack_text(packed), place + 1, row.at, row.digest.hex())
+    return TextVersion(url, unpack_text(packed), place + 1, row)
 
 
 def _choose(rows: Sequence[SnapshotRow], from_: str | None, to: str | None) -> tuple[int, int]:
@@ -342,29 +348,26 @@ def _write(name: str, page: str) -> None:
         output.note(f"Written to {name}")
 
 
-def _to_record(before: TextVersion, latest: TextVersion, difference: Difference) -> dict[str, Any]:
-    return {
-        "from": _version_record(before),
-        "to": _version_record(latest),
-        "by": difference.by,
-        "changed": not difference.is_none,
-        "runs": [{"kind": run.kind, "text": run.text} for run in difference.runs],
-    }
-
-
-def _version_record(version: TextVersion) -> dict[str, Any]:
-    return {
-        "url" if version.number is not None else "file": version.name,
-        "number": version.number,
-        "at": json_time(version.at),
-        "letters": len(version.text),
-        "digest": version.digest,
-    }
+def _to_record(before: TextVersion, latest: TextVersion, difference: Difference) -> TextDifference | FileDifference:
+    by, changed, runs = difference.by, not difference.is_none, list(difference.runs)
+    if before.row is None or latest.row is None:
+        older, newer = (SavedText(file=each.name, letters=len(each.text)) for each in (before, latest))
+        return FileDifference(from_=older, to=newer, by=by, changed=changed, runs=runs)
+    return TextDifference(
+        from_=text_of(before.row, before.number),
+        to=text_of(latest.row, latest.number),
+        by=by,
+        changed=changed,
+        runs=runs,
+    )
 
 
 def _tell_list(versions: Sequence[TextVersion]) -> None:
     if output.is_json():
-        output.print_json(*map(_version_record, versions))
+        output.print_json(*(text_of(each.row, each.number) for each in versions if each.row is not None))
         return
-    rows = [(version.number, show_time(version.at), len(version.text), version.digest) for version in versions]
+    rows = [
+        (each.number, show_time(each.at), len(each.text), each.row.digest.hex() if each.row is not None else None)
+        for each in versions
+    ]
     output.table(("number", "when", "characters", "digest"), rows, whole=("digest",))

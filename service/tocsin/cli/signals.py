@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import click
 import msgspec
 from msgspec import Struct
 
 from tocsin.cli import output
-from tocsin.cli.files import Source, read_source
+from tocsin.cli.files import read_source
 from tocsin.cli.formatting import count, json_time, show_time
 from tocsin.cli.session import configuration, is_store_there, now, with_store
 from tocsin.configuration import parse_page_settings
 from tocsin.engine.judging.noise import HEARD_AT, MUTED_AT, WINDOW, muted_keys, muted_signals
 from tocsin.engine.visiting.dry_run import DryRun, PageInForce, find_in_force, look
 from tocsin.errors import NotWatched, UsageError
+from tocsin.model.records.signals import (
+    ComparedContent,
+    DryRunReport,
+    ExpectedCheck,
+    LeftOutText,
+    ListedNoise,
+    NoiseOfPage,
+    NoiseState,
+    ReadSignal,
+    SignalSettings,
+)
 from tocsin.settings import PageSettings
 from tocsin.spec.signals import SIGNALS, SOURCES
 from tocsin.spec.signals.fingerprint import SHORT, unpack
@@ -30,59 +41,47 @@ if TYPE_CHECKING:
     from tocsin.spec.signals.fingerprint import Content
 
 
-Standing: TypeAlias = Literal["muted", "muted-on-host", "heard", "watched"]
+class Noise(Struct, frozen=True):
+    """A part or signal that changes from check to check: as it is listed, and its key in the store."""
 
-
-class ListedNoise(Struct, frozen=True):
-    """A part or signal that changes from check to check, as it is listed.
-
-    number    in the list, from 1
-    key       in the store
-    standing  muted; muted on all pages of its host; heard (unmuted by the user); or watched (perhaps muted soon)
-    since     when it was muted
-    changes   number of readings in which it differed
-    quiet     number of readings in a row since then in which it did not
-    """
-
-    number: int
     key: int
-    what: str
-    standing: Standing
-    since: Instant | None = None
-    changes: int = 0
-    quiet: int = 0
+    since: Instant | None
+    shown: ListedNoise
 
 
-def places_of(beside: SignalContext | None, of_host: Iterable[HostNoise]) -> list[ListedNoise]:
+def places_of(beside: SignalContext | None, of_host: Iterable[HostNoise]) -> list[Noise]:
     """Number what is learnt of a page, then what is muted on its whole host, then what is heard and was quiet."""
     heard = frozenset(beside.heard) if beside is not None else frozenset()
     noise = beside.known.noise if beside is not None and beside.known is not None else ()
-    found: dict[int, ListedNoise] = {}
+    found: dict[int, Noise] = {}
     for each in noise:
-        standing: Standing = "heard" if each.key in heard else "watched" if each.since is None else "muted"
-        found[each.key] = ListedNoise(
-            len(found) + 1, each.key, each.what, standing, each.since, each.changes, each.quiet
-        )
+        state: NoiseState = "heard" if each.key in heard else "watched" if each.since is None else "muted"
+        found[each.key] = _noise(len(found) + 1, each.key, each.what, state, each.since, each.changes, each.quiet)
     for common in of_host:
-        if common.muted_at is None:
-            continue
         own = found.get(common.key)
-        if own is not None and own.standing != "watched":
+        if common.muted_at is None or (own is not None and own.shown.state != "watched"):
             continue
-        standing = "heard" if common.heard or common.key in heard else "muted-on-host"
-        number = len(found) + 1 if own is None else own.number
-        found[common.key] = ListedNoise(number, common.key, common.what, standing, common.muted_at)
+        state = "heard" if common.heard or common.key in heard else "muted-on-host"
+        number = len(found) + 1 if own is None else own.shown.number
+        found[common.key] = _noise(number, common.key, common.what, state, common.muted_at)
     for key in sorted(heard.difference(found)):
-        found[key] = ListedNoise(len(found) + 1, key, "a place that has not changed lately", "heard")
+        found[key] = _noise(len(found) + 1, key, "a place that has not changed lately", "heard")
     return list(found.values())
 
 
-def chosen_keys(places: Sequence[ListedNoise], numbers: Sequence[str], *, option: str, url: str) -> list[int]:
+def _noise(
+    number: int, key: int, what: str, state: NoiseState, since: Instant | None = None, changes: int = 0, quiet: int = 0
+) -> Noise:
+    shown = ListedNoise(number=number, what=what, state=state, since=json_time(since), changes=changes, quiet=quiet)
+    return Noise(key, since, shown)
+
+
+def chosen_keys(places: Sequence[Noise], numbers: Sequence[str], *, option: str, url: str) -> list[int]:
     """Give the keys of the places with these numbers; `all` means all of them.
 
     Raises UsageError for a number that no place has.
     """
-    by_number = {str(place.number): place.key for place in places}
+    by_number = {str(place.shown.number): place.key for place in places}
     if "all" in numbers:
         return list(by_number.values())
     for number in numbers:
@@ -92,98 +91,89 @@ def chosen_keys(places: Sequence[ListedNoise], numbers: Sequence[str], *, option
     return [by_number[number] for number in numbers]
 
 
-def noise_record(place: ListedNoise) -> dict[str, Any]:
-    """Return the `--json` record of a place."""
-    return {
-        "number": place.number,
-        "what": place.what,
-        "standing": place.standing,
-        "since": json_time(place.since),
-        "changes": place.changes,
-        "quiet": place.quiet,
-    }
-
-
-def describe_place(place: ListedNoise) -> str:
+def describe_place(noise: Noise) -> str:
     """Describe the status of a noise."""
-    if place.standing == "heard":
-        return "unmuted by you"
-    if place.standing == "muted-on-host":
-        return f"muted on all pages of its host since {show_time(place.since)}"
-    if place.standing == "watched":
-        return f"changed in {place.changes} of the last {WINDOW} checks; muted after {MUTED_AT}"
+    place, since = noise.shown, show_time(noise.since)
+    match place.state:
+        case "heard":
+            return "unmuted by you"
+        case "muted-on-host":
+            return f"muted on all pages of its host since {since}"
+        case "watched":
+            return f"changed in {place.changes} of the last {WINDOW} checks; muted after {MUTED_AT}"
     quiet = f"; quiet for {place.quiet}, heard again after {HEARD_AT}" if place.quiet else ""
-    return f"muted since {show_time(place.since)}{quiet}"
+    return f"muted since {since}{quiet}"
 
 
 _BY_ITSELF: Final = "changing by itself: a counter, an age, today's date"
 _BESIDE: Final = "beside the content: navigation, advertisements, banners, related pages"
 
 
-def to_record(sight: DryRun, in_force: PageInForce, name: str) -> dict[str, Any]:
-    """Return the `--json` record of what was read and what a check would find, without the noise."""
-    policy, page = in_force.policy, in_force.page
-    readings = sight.beheld.readings
-    return {
-        "url": name,
-        "watched": page is not None,
-        "settings": {
-            "signals": policy.signals,
-            "signal_rules": list(policy.signal_rules),
-            "look_at": policy.look_at,
-            "ignore": policy.ignore,
-        },
-        "signals": signals_seen(sight, in_force.beside),
-        "content": None if readings is None or readings.content is None else content_seen(readings.content),
-        "suspicion": sight.beheld.suspicion,
-        "check": None
-        if page is None
-        else {
-            "outcome": sight.outcome,
-            "rule": sight.rule,
-            "reason": sight.reason,
-            "basis": sight.basis,
-            "changed": list(sight.changed),
-            "heeds_signals": sight.is_read,
-            "begins_anew": sight.is_new,
-            "trace": list(sight.trace),
-        },
-        "problems": list(sight.problems),
-    }
+def to_record(sight: DryRun, in_force: PageInForce, name: str, places: Sequence[Noise] = ()) -> DryRunReport:
+    """Show what was read and what a check would find."""
+    policy, readings = in_force.policy, sight.beheld.readings
+    return DryRunReport(
+        url=name,
+        noise=[place.shown for place in places],
+        watched=in_force.page is not None,
+        settings=SignalSettings(
+            signals=policy.signals,
+            signal_rules=list(policy.signal_rules),
+            look_at=policy.look_at,
+            ignore=policy.ignore,
+        ),
+        signals=_signals_seen(sight, in_force.beside),
+        content=None if readings is None or readings.content is None else _content_seen(readings.content),
+        suspicion=sight.beheld.suspicion,
+        check=None if in_force.page is None or sight.outcome is None else _expected(sight, sight.outcome),
+        problems=list(sight.problems),
+    )
 
 
-def signals_seen(sight: DryRun, beside: SignalContext | None) -> list[dict[str, Any]]:
-    """List each signal: its meaning, its value now and at the last check, and whether it is muted."""
+def _expected(sight: DryRun, outcome: str) -> ExpectedCheck:
+    return ExpectedCheck(
+        outcome=outcome,
+        rule=sight.rule,
+        reason=sight.reason,
+        basis=sight.basis,
+        changed=list(sight.changed),
+        heeds_signals=sight.is_read,
+        begins_anew=sight.is_new,
+        trace=list(sight.trace),
+    )
+
+
+def _signals_seen(sight: DryRun, beside: SignalContext | None) -> list[ReadSignal]:
     values = sight.beheld.readings.values if sight.beheld.readings is not None else {}
     known = beside.known.values if beside is not None and beside.known is not None else {}
     muted = muted_signals(SOURCES, muted_keys(beside))
     return [
-        {
-            "signal": signal.name,
-            "source": signal.source,
-            "what": signal.what,
-            "value": values.get(signal.name),
-            "last": known.get(signal.name),
-            "muted": signal.name in muted,
-        }
+        ReadSignal(
+            signal=signal.name,
+            source=signal.source,
+            what=signal.what,
+            value=values.get(signal.name),
+            last=known.get(signal.name),
+            muted=signal.name in muted,
+        )
         for signal in SIGNALS
     ]
 
 
-def content_seen(content: Content) -> dict[str, Any]:
-    """Describe a content as it would be compared: the blocks that count, and the beginning of those left out."""
+def _content_seen(content: Content) -> ComparedContent:
+    """Show a content as it would be compared: the blocks that count, and the beginning of those left out."""
     unpacked = unpack(content.fingerprint)
     counted, beside = ([], []) if isinstance(unpacked, str) else (unpacked.blocks, unpacked.beside)
     blocks = content.text.split("\n") if content.text else []
-    return {
-        "by_bytes": bool(counted) and not blocks,
-        "letters": sum(map(len, blocks)),
-        "blocks": blocks,
-        "left_out": [
-            {"text": text, "why": _BY_ITSELF if each.flags & SHORT else _BESIDE}
+    return ComparedContent(
+        by_bytes=bool(counted) and not blocks,
+        letters=sum(map(len, blocks)),
+        blocks=blocks,
+        left_out=[
+            LeftOutText(text=text, why=_BY_ITSELF if each.flags & SHORT else _BESIDE)
             for text, each in zip(content.beside, beside, strict=False)
         ],
-    }
+    )
 
 
 _SHOWN: Final = 20
@@ -229,8 +219,8 @@ def command(
     found = read_source(source, in_force.policy, in_force.page.secrets if in_force.page is not None else None)
     sight = look(found.body, found.content_type, found.headers, found.url, in_force, now())
     places = places_of(in_force.beside, in_force.of_host)
-    record = to_record(sight, in_force, found.name) | {"noise": [noise_record(place) for place in places]}
-    output.emit(record, partial(_print, record, sight, in_force, places, found))
+    record = to_record(sight, in_force, found.name, places)
+    output.emit(record, partial(_print, record, sight, in_force, places))
 
 
 def _in_force(ctx: click.Context, source: str, tried: JsonObject) -> PageInForce:
@@ -256,7 +246,7 @@ async def _known_of(store: Store, url: str) -> PageInForce:
     return in_force
 
 
-async def _places(store: Store, url: str) -> list[ListedNoise]:
+async def _places(store: Store, url: str) -> list[Noise]:
     in_force = await _known_of(store, url)
     return places_of(in_force.beside, in_force.of_host)
 
@@ -277,60 +267,57 @@ async def _set_heard(store: Store, url: str, unmute: tuple[str, ...], mute: tupl
             await store.hear(in_force.page.id, keys, muted=muted)
 
 
-def _tell_noise(url: str, places: list[ListedNoise]) -> None:
-    record = {"url": url, "noise": [noise_record(place) for place in places]}
+def _tell_noise(url: str, places: list[Noise]) -> None:
+    record = NoiseOfPage(url=url, noise=[place.shown for place in places])
     output.emit(record, partial(_print_noise, places))
 
 
-def _print(
-    record: dict[str, Any], sight: DryRun, in_force: PageInForce, places: list[ListedNoise], source: Source
-) -> None:
-    _print_signals(record, source.name)
-    _print_content(record["content"])
-    _print_settings(record["settings"])
+def _print(record: DryRunReport, sight: DryRun, in_force: PageInForce, places: Sequence[Noise]) -> None:
+    _print_signals(record)
+    _print_content(record.content)
+    _print_settings(record.settings)
     for problem in sight.problems:
         output.say(f"Problem: {problem}", style="yellow")
-    if record["suspicion"]:
-        output.say(f"This looks like another page in its place: {record['suspicion']}", style="magenta")
+    if record.suspicion:
+        output.say(f"This looks like another page in its place: {record.suspicion}", style="magenta")
     if in_force.page is None:
         return
     _print_check(sight, in_force)
     _print_noise(places)
 
 
-def _print_signals(record: dict[str, Any], name: str) -> None:
-    seen = [each for each in record["signals"] if each["value"] is not None or each["last"] is not None]
+def _print_signals(record: DryRunReport) -> None:
+    seen = [each for each in record.signals if each.value is not None or each.last is not None]
     columns = (
         ("signal", "value", "last check", "source", "meaning")
-        if record["watched"]
+        if record.watched
         else ("signal", "value", "source", "meaning")
     )
     rows = []
     for each in seen:
-        values = (each["value"], each["last"]) if record["watched"] else (each["value"],)
-        muted = " (muted)" if each["muted"] else ""
-        rows.append((f"{each['signal']}{muted}", *values, each["source"], each["what"]))
+        values = (each.value, each.last) if record.watched else (each.value,)
+        rows.append((f"{each.signal}{' (muted)' if each.muted else ''}", *values, each.source, each.what))
     if rows:
-        output.table(columns, rows, title=name, head="signal")
+        output.table(columns, rows, title=record.url, head="signal")
     else:
-        output.say(name, style="bold", whole=True)
-    if absent := [each["signal"] for each in record["signals"] if each not in seen]:
+        output.say(record.url, style="bold", whole=True)
+    if absent := [each.signal for each in record.signals if each not in seen]:
         output.say(f"Not on the page: {', '.join(absent)}")
 
 
-def _print_content(content: dict[str, Any] | None) -> None:
+def _print_content(content: ComparedContent | None) -> None:
     if content is None:
         output.say("It has no content to compare.")
         return
-    blocks, left_out = content["blocks"], content["left_out"]
+    blocks, left_out = content.blocks, content.left_out
     output.say()
-    if content["by_bytes"]:
+    if content.by_bytes:
         output.say("Compared: the whole page, byte by byte", style="bold")
     else:
-        output.say(f"Compared: {count(len(blocks), 'block')}, {content['letters']:,} letters", style="bold")
+        output.say(f"Compared: {count(len(blocks), 'block')}, {content.letters:,} letters", style="bold")
     _print_lines(blocks)
-    for why in dict.fromkeys(each["why"] for each in left_out):
-        texts = [each["text"] for each in left_out if each["why"] == why]
+    for why in dict.fromkeys(each.why for each in left_out):
+        texts = [each.text for each in left_out if each.why == why]
         output.say(f"Left out: {count(len(texts), 'block')}, {why}", style="bold")
         _print_lines(texts)
 
@@ -342,12 +329,12 @@ def _print_lines(lines: list[str]) -> None:
         output.say(f"  … and {len(lines) - _SHOWN} more; --json shows them all")
 
 
-def _print_settings(settings: dict[str, Any]) -> None:
+def _print_settings(settings: SignalSettings) -> None:
     output.say()
-    for name, words in (("look_at", "Compared only"), ("ignore", "Left out")):
-        if settings[name]:
-            output.say(f"{words}: {settings[name]}")
-    output.say(f"Your rules: {', '.join(settings['signal_rules']) or 'none'}")
+    for selectors, words in ((settings.look_at, "Compared only"), (settings.ignore, "Left out")):
+        if selectors:
+            output.say(f"{words}: {selectors}")
+    output.say(f"Your rules: {', '.join(settings.signal_rules) or 'none'}")
 
 
 def _print_check(sight: DryRun, in_force: PageInForce) -> None:
@@ -373,12 +360,12 @@ def _why_unread(policy: PageSettings) -> str:
     )
 
 
-def _print_noise(places: list[ListedNoise]) -> None:
+def _print_noise(places: Sequence[Noise]) -> None:
     if not places:
         output.say("No noise is known: nothing changes from check to check.")
         return
     output.table(
         ("no.", "noise", "status"),
-        [(place.number, place.what, describe_place(place)) for place in places],
+        [(place.shown.number, place.shown.what, describe_place(place)) for place in places],
         head="noise",
     )

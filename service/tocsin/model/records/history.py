@@ -259,6 +259,23 @@ class TextDifference(Record, frozen=True):
     runs: Annotated[list[TextRun], Meta(description="pieces of text, in order")]
 
 
+class SavedText(Record, frozen=True):
+    """The text of a file that was saved."""
+
+    file: Annotated[str, Meta(description="its name, as it was given")]
+    letters: Annotated[Number, Meta(description="of the text")]
+
+
+class FileDifference(Record, frozen=True):
+    """How the text of one file differs from that of another."""
+
+    from_: Annotated[SavedText, Meta(description="the older file")] = field(name="from")
+    to: Annotated[SavedText, Meta(description="the newer file")]
+    by: Annotated[Literal["words", "lines"], Meta(description="the unit of comparison")]
+    changed: Annotated[bool, Meta(description="the texts differ")]
+    runs: Annotated[list[TextRun], Meta(description="pieces of text, in order")]
+
+
 class NoisyPlace(Record, frozen=True):
     """A place or signal of a page that changes from check to check."""
 
