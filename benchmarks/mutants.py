@@ -42,8 +42,10 @@ _AREAS: Final = {
             "tocsin/engine/scheduling/agenda.py",
         ),
         (
+            "tests/cli/test_sequences_command.py",
             "tests/engine/judging",
             "tests/engine/rendering",
+            "tests/engine/visiting/test_conditions.py",
             "tests/engine/visiting/test_standing_in.py",
             "tests/engine/visiting/test_visit.py",
             "tests/engine/alerting/test_alert_receivers.py",

@@ -294,7 +294,13 @@ async def test_a_damaged_text_costs_the_difference_and_not_the_alert() -> None:
 
     assert told.verdicts[0].data["difference"] is None
     assert told.verdicts[0].data["outcome"] == job().verdicts[0].data["outcome"]
-    assert telemetry.names() == ["text.damaged"]
+    (warned,) = telemetry.happenings
+    assert (warned.name, warned.values["page_id"], warned.values["url"]) == (
+        "text.damaged",
+        job().page_id,
+        job().task.url,
+    )
+    assert warned.values["error"]
 
 
 async def test_damaged_items_cost_what_differs_and_not_the_alert() -> None:

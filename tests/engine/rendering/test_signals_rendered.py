@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.awareness import POLICY, job_of, rendered_of
 from tests.builders import DAY, stored, task
 from tests.engine.visiting.test_standing_in import CHALLENGE
@@ -24,10 +26,10 @@ def read_page(head: str = "") -> PageTask:
     return watched.task
 
 
-def render(rendered_page: PageTask, body: bytes) -> RenderCommit:
+def render(rendered_page: PageTask, body: bytes, *, keeps_texts: bool = True) -> RenderCommit:
     """Render it a day after its check."""
     rendered = rendered_of(rendered_page, body=body, at=START + DAY)
-    awareness = Awareness(EventWriter("tocsin", SeededChance()), "http")
+    awareness = Awareness(EventWriter("tocsin", SeededChance()), "http", keeps_texts=keeps_texts)
     return awareness.given(job_of(rendered_page, owed=True), rendered, POLICY, START + DAY)
 
 
@@ -35,6 +37,7 @@ def test_a_content_that_nobody_was_told_of_is_asked_for_without_conditions() -> 
     commit = render(read_page(), page(*EDITED))
 
     assert commit.state is not None
+    assert commit.state.stored_at == START + DAY
     assert (commit.state.validators, commit.state.body_digest) == (None, None)
     assert commit.known is None
 
@@ -99,6 +102,15 @@ def test_no_text_is_taken_where_the_page_wants_no_copy() -> None:
     commit = render(watched.task, body)
 
     assert commit.snapshot is NO_COPY
+
+
+@pytest.mark.parametrize("keeps_texts", [True, False])
+def test_the_text_of_a_page_whose_content_changed_is_taken_where_texts_are_kept(keeps_texts: bool) -> None:  # noqa: FBT001 - a case
+    body = page(*EDITED, head="<meta name=created content=2027>")
+
+    commit = render(read_page(), body, keeps_texts=keeps_texts)
+
+    assert (commit.snapshot is not None) is keeps_texts
 
 
 def test_what_stands_in_for_a_page_has_no_text_of_it() -> None:
