@@ -14,7 +14,7 @@ from tests.spec.microdata.making import item, page
 from tocsin.engine.alerting.announcements import host_changed_event
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.rendering.awareness import Awareness
-from tocsin.model import Attempt, JsonObject, KnownCopy, QuestionRow, to_rfc3339
+from tocsin.model import Attempt, JsonObject, KnownCopy, QuestionRow, QuestionTimes, SamplePage, to_rfc3339
 from tocsin.model.alerts import StormRow
 from tocsin.spec.microdata.changes.comparing import compare_items, show_changes
 from tocsin.spec.signals.weigh import Heard, Weighed
@@ -95,19 +95,14 @@ def _question(url: str, attempts: list[Attempt]) -> QuestionRow:
         host_id=3,
         host="example.org",
         cause="connect",
-        opened_at=DECIDED,
-        announce_at=DECIDED,
-        announced_at=None,
-        answered_at=None,
-        closed_at=None,
+        times=QuestionTimes(DECIDED, DECIDED),
         instruction=None,
         pages=312,
         sample=(url, "https://example.org/b"),
-        first_page_id=812,
+        page=SamplePage(812, url),
         attempts=tuple(attempts),
         last_received=DECIDED - DAY,
         next_occasion=DECIDED + DAY,
-        page_url=url,
         copies=(
             KnownCopy(url, "https://archive.example/a", "2026-01-02", "memento", "mset", "https://example.net/list"),
         ),

@@ -241,7 +241,7 @@ class Desk:
         """Ask what is to be asked by now; returns the questions' ids."""
         questions = await self.store.questions_to_announce(self.now)
         for question in questions:
-            draft = alert(f"asked {question.id}", question.first_page_id, UNREACHABLE)
+            draft = alert(f"asked {question.id}", question.page.id, UNREACHABLE)
             await self.store.announce(question.id, draft, self.now)
         return [question.id for question in questions]
 

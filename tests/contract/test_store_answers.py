@@ -167,7 +167,7 @@ async def test_one_page_of_a_question_can_be_answered_alone(desk: Desk) -> None:
     assert await answer(desk, Instruction("again"), url=A) == 1
 
     (question,) = await desk.store.questions()
-    assert (question.pages, question.answered_at) == (2, None)
+    assert (question.pages, question.times.answered_at) == (2, None)
     assert (await desk.task(B)).instruction is None
 
 
@@ -337,7 +337,7 @@ async def test_drop_takes_the_pages_off_the_list(desk: Desk) -> None:
     assert await desk.store.page(A) is None
     (question,) = await desk.store.questions(closed=True)
     assert question.instruction == Instruction("drop")
-    assert question.closed_at is not None
+    assert question.times.closed_at is not None
 
 
 async def test_a_copy_is_of_one_page(desk: Desk) -> None:

@@ -69,7 +69,7 @@ async def test_a_question_names_the_group_of_its_own_page(desk: Desk) -> None:
 
     questions = await desk.store.questions()
 
-    assert {(row.host, row.page_url, row.page_group) for row in questions} == {
+    assert {(row.host, row.page.url, row.page.group) for row in questions} == {
         ("one.example", A, "papers"),
         ("two.example", C, "shops"),
     }
@@ -172,7 +172,7 @@ async def test_a_question_is_shown_with_the_page_that_failed_first_of_several(de
             *(await desk.store.browse_questions()).rows,
             *await desk.store.questions_to_announce(desk.now + HOUR),
         ]
-        found = [(row.page_url, row.page_group) for row in rows if row is not None and row.id == number]
+        found = [(row.page.url, row.page.group) for row in rows if row is not None and row.id == number]
         assert len(found) == 4
         return set(found)
 

@@ -27,7 +27,7 @@ async def test_a_question_is_asked_once_its_gathering_has_ended(desk: Desk) -> N
 
     (question,) = await desk.store.questions_to_announce(NOW + 60 * SECOND)
 
-    assert (question.page_url, question.attempts, question.next_occasion) == (A, failure().attempts, NOW + DAY)
+    assert (question.page.url, question.attempts, question.next_occasion) == (A, failure().attempts, NOW + DAY)
 
 
 async def test_a_question_is_asked_once(desk: Desk) -> None:
@@ -60,7 +60,7 @@ async def test_a_page_that_fails_for_another_cause_moves_and_leaves_nothing_behi
     await desk.fail(A, "status 404")
 
     assert [question.cause for question in await desk.store.questions()] == ["status 404"]
-    assert [question.closed_at for question in await desk.store.questions(closed=True)] == [NOW, None]
+    assert [question.times.closed_at for question in await desk.store.questions(closed=True)] == [NOW, None]
 
 
 async def ask(desk: Desk, *urls: str) -> list[int]:
@@ -196,7 +196,7 @@ async def test_T60_a_page_that_is_back_does_not_stand_for_those_that_are_not(des
     (question,) = await desk.store.questions_to_announce(desk.now)
 
     assert first != second
-    assert (question.first_page_id, question.page_url, question.sample) == (second, B, (B,))
+    assert (question.page.id, question.page.url, question.sample) == (second, B, (B,))
 
 
 async def test_T60_a_page_that_moved_to_another_question_does_not_stand_for_the_one_it_left(desk: Desk) -> None:
@@ -207,8 +207,8 @@ async def test_T60_a_page_that_moved_to_another_question_does_not_stand_for_the_
 
     left, joined = await desk.store.questions()
 
-    assert (left.first_page_id, left.page_url) == (second, B)
-    assert joined.page_url == A
+    assert (left.page.id, left.page.url) == (second, B)
+    assert joined.page.url == A
 
 
 async def test_a_question_put_off_by_later_is_not_announced_again(desk: Desk) -> None:
@@ -220,7 +220,7 @@ async def test_a_question_put_off_by_later_is_not_announced_again(desk: Desk) ->
 
     assert await desk.announce() == []
     (question,) = await desk.store.questions()
-    assert (question.pages, question.answered_at) == (2, NOW)
+    assert (question.pages, question.times.answered_at) == (2, NOW)
 
 
 @pytest.mark.parametrize("cause", ["dns", "status 404"])

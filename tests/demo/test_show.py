@@ -28,6 +28,8 @@ from tocsin.model import (
     LatestState,
     PageRow,
     QuestionRow,
+    QuestionTimes,
+    SamplePage,
     VerdictEntry,
     VerdictRow,
 )
@@ -266,17 +268,12 @@ def question(**changes: Any) -> QuestionRow:
         host_id=1,
         host="127.0.0.2",
         cause="status 503",
-        opened_at=AT,
-        announce_at=AT,
-        announced_at=None,
-        answered_at=None,
-        closed_at=None,
+        times=QuestionTimes(AT, AT),
         instruction=None,
         pages=1,
         sample=(URL,),
-        first_page_id=7,
+        page=SamplePage(7, URL),
         attempts=attempts,
-        page_url=URL,
     )
     return structs.replace(asked, **changes)
 
@@ -370,7 +367,9 @@ def test_a_long_value_is_shortened() -> None:
 
 
 def test_T60_a_question_tells_its_tries_and_how_to_answer_it() -> None:
-    lines = list(question_lines(question(announced_at=AT + 9), answer="tocsin attention answer"))
+    lines = list(
+        question_lines(question(times=QuestionTimes(AT, AT, announced_at=AT + 9)), answer="tocsin attention answer")
+    )
 
     assert [(line.row, line.outcome) for line in lines] == [
         *[("try", "failed")] * 3,
@@ -382,7 +381,7 @@ def test_T60_a_question_tells_its_tries_and_how_to_answer_it() -> None:
 
 
 def test_a_closed_question_says_so() -> None:
-    *_, line = question_lines(question(closed_at=AT + 9), answer="")
+    *_, line = question_lines(question(times=QuestionTimes(AT, AT, closed_at=AT + 9)), answer="")
 
     assert (line.outcome, line.at) == ("closed", AT + 9)
 

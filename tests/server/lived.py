@@ -135,7 +135,7 @@ class _Life:
             await desk.fail(url)
         desk.now += 2 * MINUTE
         for question in await self.store.questions_to_announce(desk.now):
-            draft = self._alert(UNREACHABLE, question.first_page_id, question.page_url)
+            draft = self._alert(UNREACHABLE, question.page.id, question.page.url)
             await self.store.announce(question.id, draft, desk.now)
         questions = await self.store.questions()
         for question in questions[:FORBIDDEN]:

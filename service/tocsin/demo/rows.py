@@ -98,19 +98,19 @@ def question_lines(question: QuestionRow, *, answer: str) -> Iterator[DemoLine]:
 
     answer  the command line that answers it, but for the instruction
     """
-    url, key = question.page_url, str(question.id)
+    url, key = question.page.url, str(question.id)
     about = f"question {question.id} ({question.host}, {question.cause})"
     for number, attempt in enumerate(question.attempts, 1):
         said = f"try {number} of {len(question.attempts)} failed: {attempt.message}"
         yield DemoLine(attempt.at, "try", f"{key}#{number}", url, "failed", "T58", said)
     sentence = f"{about} is opened"
-    yield DemoLine(question.opened_at, "question", f"{key}#opened", url, "opened", "T60", sentence)
-    if question.announced_at is not None:
+    yield DemoLine(question.times.opened_at, "question", f"{key}#opened", url, "opened", "T60", sentence)
+    if question.times.announced_at is not None:
         sentence = f"question {question.id} is asked; answer it with: {answer} {question.id} again"
-        yield DemoLine(question.announced_at, "question", f"{key}#asked", url, "asked", "T60", sentence)
-    if question.closed_at is not None:
+        yield DemoLine(question.times.announced_at, "question", f"{key}#asked", url, "asked", "T60", sentence)
+    if question.times.closed_at is not None:
         sentence = f"question {question.id} is closed"
-        yield DemoLine(question.closed_at, "question", f"{key}#closed", url, "closed", "T60", sentence)
+        yield DemoLine(question.times.closed_at, "question", f"{key}#closed", url, "closed", "T60", sentence)
 
 
 def alert_line(alert: AlertRow) -> DemoLine:

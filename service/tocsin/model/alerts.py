@@ -16,37 +16,49 @@ if TYPE_CHECKING:
     from tocsin.settings import ChannelSettings
 
 
+class QuestionTimes(Struct, frozen=True):
+    """When a question was opened, when it may be announced, and when it was announced, answered and closed."""
+
+    opened_at: Instant
+    announce_at: Instant
+    announced_at: Instant | None = None
+    answered_at: Instant | None = None
+    closed_at: Instant | None = None
+
+
+class SamplePage(Struct, frozen=True):
+    """The page that represents all pages of a question, as its alert shows it.
+
+    It is the first one, or if that one left, the one watched longest; without `id` none is left.
+    """
+
+    id: int | None = None
+    url: str | None = None
+    group: str = "main"
+    text: str | None = None
+
+
 class QuestionRow(Struct, frozen=True):
     """Pages of one host that could not be received for one cause, and what the user said.
 
-    first_page_id                    the page that represents all: the first one, or if that one left, the one watched
-                                     longest; None if none is left
-    attempts                         of the page that failed first
-    page_url, page_group, page_text  of that page, as its alert shows them
-    copies                           of that page, the newest first, as far as they are offered
+    attempts  of the page that failed first
+    copies    of that page, the newest first, as far as they are offered
     """
 
     id: int
     host_id: int
     host: str
     cause: str
-    opened_at: Instant
-    announce_at: Instant
-    announced_at: Instant | None
-    answered_at: Instant | None
-    closed_at: Instant | None
+    times: QuestionTimes
     instruction: Instruction | None
     pages: int
     sample: tuple[str, ...]
-    first_page_id: int | None
+    page: SamplePage
     attempts: tuple[Attempt, ...] = ()
     during: str = "check"
     pending_change: JsonObject | None = None
     last_received: Instant | None = None
     next_occasion: Instant | None = None
-    page_url: str | None = None
-    page_group: str = "main"
-    page_text: str | None = None
     copies: tuple[KnownCopy, ...] = ()
 
 

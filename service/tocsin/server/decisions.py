@@ -216,7 +216,7 @@ async def _open_question(parts: Parts, question_id: int, url: str | None) -> Que
     question = await parts.store.question(question_id)
     if question is None:
         raise missing("question", question_id, "GET /api/v1/questions")
-    if question.closed_at is not None:
+    if question.times.closed_at is not None:
         raise Problem(
             409,
             "closed",

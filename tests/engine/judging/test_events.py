@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.awareness import DAY, NEW, OLD, job_of, task_of, verdict_of
 from tests.fakes import START, SeededChance
 from tocsin.engine.judging.events import MAX_EVENT_BYTES, EventWriter, fit_event
-from tocsin.model import AlertDraft, Attempt, KnownCopy, QuestionRow, RenderingRow
+from tocsin.model import AlertDraft, Attempt, KnownCopy, QuestionRow, QuestionTimes, RenderingRow, SamplePage
 from tocsin.spec.topper.state import FIELDS
 
 RENDERING = RenderingRow(
@@ -40,19 +40,14 @@ def question(**changes: Any) -> QuestionRow:
         host_id=3,
         host="example.org",
         cause="connect",
-        opened_at=START,
-        announce_at=START,
-        announced_at=None,
-        answered_at=None,
-        closed_at=None,
+        times=QuestionTimes(START, START),
         instruction=None,
         pages=312,
         sample=("https://example.org/a",),
-        first_page_id=812,
+        page=SamplePage(812, "https://example.org/812"),
         attempts=(Attempt(START, "connect", None, "connection refused", 12),),
         last_received=START - DAY,
         next_occasion=START + DAY,
-        page_url="https://example.org/812",
     )
     return msgspec.structs.replace(asked, **changes)
 
@@ -183,7 +178,7 @@ def test_T60_a_question_about_one_page_is_of_that_page(alerts: EventWriter) -> N
 
 
 def test_a_question_whose_first_page_is_gone_still_has_every_key(alerts: EventWriter) -> None:
-    gone = question(first_page_id=None, page_url=None, sample=(), attempts=(), cause="status 404")
+    gone = question(page=SamplePage(), sample=(), attempts=(), cause="status 404")
 
     event = alerts.unreachable_event(gone, START).event
 

@@ -194,7 +194,7 @@ async def test_T60_a_copy_that_robots_txt_forbids_is_asked_about_anew(bench: Ben
     await bench.drain()
 
     (asked,) = await bench.store.questions()
-    assert (asked.cause, asked.answered_at) == ("copy disallowed", None)
+    assert (asked.cause, asked.times.answered_at) == ("copy disallowed", None)
 
 
 async def test_the_log_names_the_copy_that_could_not_be_had(bench: Bench) -> None:

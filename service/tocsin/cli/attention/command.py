@@ -146,13 +146,21 @@ def _print_whole(question: QuestionRow, urls: Sequence[str], copies: Sequence[Kn
 
 def _row(question: QuestionRow) -> tuple[object, ...]:
     sample = question.sample[0] if question.sample else None
-    if question.closed_at is not None:
+    if question.times.closed_at is not None:
         stands = "closed"
     elif question.instruction is not None:
         stands = f"answered: {question.instruction.kind}"
     else:
-        stands = "open" if question.announced_at is not None else "not asked yet"
-    return (question.id, question.host, question.cause, question.pages, sample, show_time(question.opened_at), stands)
+        stands = "open" if question.times.announced_at is not None else "not asked yet"
+    return (
+        question.id,
+        question.host,
+        question.cause,
+        question.pages,
+        sample,
+        show_time(question.times.opened_at),
+        stands,
+    )
 
 
 Kind = Literal["again", "never", "until-major", "drop", "copy"]
@@ -260,9 +268,9 @@ async def _question(store: Store, question_id: int, url: str | None) -> Question
     question = await store.question(question_id)
     if question is None:
         raise UsageError(f"question {question_id}: no such question; see: tocsin attention list")
-    if question.closed_at is not None:
+    if question.times.closed_at is not None:
         raise UsageError(
-            f"question {question_id}: closed at {show_time(question.closed_at)}; see: tocsin attention list"
+            f"question {question_id}: closed at {show_time(question.times.closed_at)}; see: tocsin attention list"
         )
     page = await store.page(url) if url is not None else None
     if url is not None and (page is None or page.question_id != question_id):

@@ -233,7 +233,7 @@ async def _of_integrity(store: Store, size: int, *, thorough: bool) -> list[Diag
 
 async def _of_rows(store: Store, now: Instant) -> list[Diagnosis]:
     findings = []
-    questions = [question for question in await store.questions() if question.answered_at is None]
+    questions = [question for question in await store.questions() if question.times.answered_at is None]
     if questions:
         pages = sum(question.pages for question in questions)
         verb = "waits" if len(questions) == 1 else "wait"

@@ -246,10 +246,10 @@ class EventWriter:
 
     def unreachable_event(self, question: QuestionRow, at: Instant) -> AlertDraft:
         """Ask the user for an instruction for pages that could not be received (T60)."""
-        url = question.page_url or (question.sample[0] if question.sample else None)
+        url = question.page.url or (question.sample[0] if question.sample else None)
         page = None
-        if question.first_page_id is not None and url is not None:
-            page = page_data(question.first_page_id, url, question.page_group, question.page_text)
+        if question.page.id is not None and url is not None:
+            page = page_data(question.page.id, url, question.page.group, question.page.text)
         data = {
             "question": {
                 "id": str(question.id),
@@ -273,7 +273,7 @@ class EventWriter:
             "pending_change": question.pending_change,
         }
         subject = url or question.host
-        return self._finish(events.UNREACHABLE, subject, question.first_page_id, at, data)
+        return self._finish(events.UNREACHABLE, subject, question.page.id, at, data)
 
     def outage_began_event(self, began_at: Instant, at: Instant) -> AlertDraft:
         """Tell, once, that nothing can be reached, so that checking pauses."""

@@ -220,7 +220,7 @@ async def answer(request: Request, caller: Writing, parts: Given, work: Work, qu
     """Apply an answer to a question, for all its pages or one of them."""
     row = await _demand(parts, question_id)
     typed = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
-    if row.closed_at is not None:
+    if row.times.closed_at is not None:
         return go_on(request, f"/questions/{question_id}", "This question was closed meanwhile.", kind="warn")
     zone = zone_named(parts.service.settings().instance.time_zone)
     copies = await parts.store.question_copies(question_id)
@@ -254,14 +254,14 @@ def grouped(row: QuestionRow) -> Group:
     """Make the view of a question."""
     code, _, detail = row.cause.partition(" ")
     words = CAUSES.get(code, code)
-    if row.closed_at is not None:
+    if row.times.closed_at is not None:
         stands = "ended"
     elif row.instruction is not None:
         stands = f"answered: {SAID.get(row.instruction.kind, row.instruction.kind)}"
         if row.instruction.later:
             stands += ", at a time that you will set"
     else:
-        stands = "asked" if row.announced_at is not None else "not asked yet"
+        stands = "asked" if row.times.announced_at is not None else "not asked yet"
     return Group(row, f"{words} ({detail})" if detail else words, row.cause, stands)
 
 
@@ -274,7 +274,7 @@ async def _show(
     *,
     status: int = 200,
 ) -> Response:
-    copies = await parts.store.question_copies(row.id) if row.closed_at is None else []
+    copies = await parts.store.question_copies(row.id) if row.times.closed_at is None else []
     urls = fitting(await parts.store.question_pages(row.id, limit=_SHOWN_PAGES), _ROOM_FOR_URLS, times=2)
     return await page(
         request,
@@ -309,7 +309,7 @@ async def _is_of(parts: Parts, question_id: int, url: str) -> bool:
 
 
 async def _ask_to_drop(request: Request, row: QuestionRow, typed: Mapping[str, str], number: int) -> Response:
-    whom = typed.get("url") or (f"{count(number, 'page')} of {row.host}" if number > 1 else row.page_url or row.host)
+    whom = typed.get("url") or (f"{count(number, 'page')} of {row.host}" if number > 1 else row.page.url or row.host)
     return await page(
         request,
         "confirm.html",

@@ -24,7 +24,7 @@ from tocsin.adapters.stores.sql.values import (
     window_us,
 )
 from tocsin.errors import NotWatched, UsageError
-from tocsin.model import BoundedCount, QuestionRow, Slice, StandingAnswerRow
+from tocsin.model import BoundedCount, QuestionRow, QuestionTimes, SamplePage, Slice, StandingAnswerRow
 from tocsin.ports.pages import unheard
 
 if TYPE_CHECKING:
@@ -469,7 +469,7 @@ class AttentionRole(Role):
             row = db.execute(SQL["one_question"], {"question": bounded(question_id)}).fetchone()
             if row is None:
                 return []
-            first = _to_question(db, row).first_page_id
+            first = _to_question(db, row).page.id
             return copies_of_question(db, question_id, first, most=_OFFERED_OF_ALL, most_of_page=OFFERED)
 
         return await self._read(read)
@@ -590,22 +590,15 @@ def _to_question(db: SqlSession, row: Sequence[Any]) -> QuestionRow:
         host_id=host_id,
         host=host,
         cause=cause,
-        opened_at=opened_at,
-        announce_at=announce_at,
-        announced_at=announced_at,
-        answered_at=answered_at,
-        closed_at=closed_at,
+        times=QuestionTimes(opened_at, announce_at, announced_at, answered_at, closed_at),
         instruction=read_instruction(instruction) if instruction else None,
         pages=pages,
         sample=read_names(sample),
-        first_page_id=first_page_id,
+        page=SamplePage(first_page_id, page_url, page_group, page_text),
         attempts=read_attempts(attempts),
         during=during,
         pending_change=read_object(pending) if pending else None,
         last_received=last_received,
         next_occasion=next_occasion,
-        page_url=page_url,
-        page_group=page_group,
-        page_text=page_text,
         copies=() if page_url is None or closed_at is not None else copies_of(db, page_url, most=OFFERED),
     )
