@@ -142,6 +142,17 @@ async def test_where_no_texts_are_kept_the_setting_is_named(installation: Instal
     assert "snapshots.per_page is 0" in answer.err
 
 
+async def test_where_room_for_texts_is_short_diff_and_doctor_say_so(installation: Installation) -> None:
+    installation.configure("[snapshots]\ntotal = 1\n")
+    url = await watch(installation, page(RAIN))
+
+    answer, doctor = await call(installation, "diff", url), await call(installation, "doctor")
+
+    assert answer.status == 1
+    assert "no text is stored yet; its first is not stored while" in answer.err
+    assert "Room for texts is short" in doctor.out
+
+
 def test_a_page_that_was_never_received_says_how_to_check_it(installation: Installation) -> None:
     installation.call("watch", "add", "--no-check", "https://example.org/a")
 

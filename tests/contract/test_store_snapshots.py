@@ -34,6 +34,20 @@ async def prune(desk: Desk, **changes: Any) -> int:
     return await desk.store.prune_snapshots(desk.now, **(bounds | changes))
 
 
+async def test_from_nine_tenths_of_their_limit_on_room_for_texts_is_short(desk: Desk) -> None:
+    await desk.watch(A)
+    unlimited = await desk.store.texts_are_short()
+    await keep(desk, A, "one", "two")
+    taken = sum([row.packed_bytes for row in await desk.store.snapshots(A, limit=9)])
+
+    found = []
+    for total in (taken * 2, taken):
+        await desk.store.limit_texts(total)
+        found.append((await desk.store.texts_are_short(), (await desk.task(A)).is_short))
+
+    assert (unlimited, found) == (False, [(False, False), (True, True)])
+
+
 async def test_a_text_is_kept_with_the_check_that_read_it(desk: Desk) -> None:
     await desk.watch(A)
     await keep(desk, A, "one", "two")

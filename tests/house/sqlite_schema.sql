@@ -360,6 +360,7 @@ CREATE TABLE store (
   channels           text not null default '[]',      -- names of the channels that alerts are written for, JSON
   installed_at       integer not null,
   text_bytes         integer not null default 0,      -- the packed size of all texts; adding them up would read them all
+  text_limit         integer,                         -- of text_bytes, as the engine has it; null: no engine has run
   settings_revision  integer not null default 0,      -- grows with every edit of `settings`
   words_until        integer not null default 0       -- pages from this id on are not in `words` yet
 ) strict;

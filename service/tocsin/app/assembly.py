@@ -425,6 +425,7 @@ async def assemble(
             # The alerts of such a channel are kept for it, and it is given none of them meanwhile.
             telemetry.emit(Happening("channel.unread", "error", {"channel": name, "error": why}))
         await store.set_channels(list(settings.channels))
+        await store.limit_texts(settings.snapshots.total)
         engine = Assembly(
             settings,
             store,

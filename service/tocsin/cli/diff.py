@@ -191,11 +191,15 @@ _NUMBER: Final = re.compile(r"[0-9]{1,5}")
 
 
 class Kept(NamedTuple):
-    """What is kept of a page: its texts, newest first, and those of them that are wanted, read."""
+    """What is kept of a page: its texts, newest first, and those of them that are wanted, read.
+
+    is_short  there is no room for first texts of pages
+    """
 
     page: PageRow
     rows: Sequence[SnapshotRow]
     versions: Sequence[TextVersion]
+    is_short: bool = False
 
 
 @click.command("diff", epilog="Example: tocsin diff https://example.org/news --from 7d")
@@ -270,7 +274,7 @@ async def _read_kept(store: Store, url: str, wanted: tuple[str | None, str | Non
     (page,) = await pages_named(store, [url])
     rows = await store.snapshots(page.url, limit=_MOST)
     if not rows or (len(rows) == 1 and not lists):
-        return Kept(page, rows, ())
+        return Kept(page, rows, (), await store.texts_are_short())
     places = range(len(rows)) if lists else _choose(rows, *wanted)
     return Kept(page, rows, tuple([await _read_text(store, page.url, rows[place], place) for place in places]))
 
@@ -311,7 +315,7 @@ def _place_of(rows: Sequence[SnapshotRow], said: str, option: str) -> int:
 
 def _why_none(ctx: click.Context, found: Kept) -> str:
     """Say why there are no two texts of a page."""
-    page, rows, _ = found
+    page, rows, _, is_short = found
     per_page = configuration(ctx).settings.snapshots.per_page
     if page.flags.noindex:
         return "its texts are not stored: the page asks not to be indexed (noindex)"
@@ -323,10 +327,13 @@ def _why_none(ctx: click.Context, found: Kept) -> str:
         return f"one text is stored, of {show_time(rows[0].at)}; a second is stored when the text changes"
     if page.state.stored_at is None:
         return "no state of it is stored yet; check it with: tocsin check URL"
-    return (
-        "no text is stored yet; the first is stored when the page is next read whole "
+    why = (
+        "its first is not stored while the texts of all pages fill nine tenths of snapshots.total; set that to more"
+        if is_short
+        else "the first is stored when the page is next read whole "
         '(never with noarchive, mode "auto" or signals "none", nor of binary files)'
     )
+    return f"no text is stored yet; {why}"
 
 
 def _tell(before: TextVersion, latest: TextVersion, difference: Difference, html: str | None) -> None:

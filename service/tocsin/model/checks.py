@@ -61,6 +61,7 @@ class PageTask(Struct, frozen=True, gc=False, omit_defaults=True):
     suspected       the last answer was a suspect, and the user was told
     beside          known of it beside its state; None for nothing
     due_at          since when it is due; None: it has no due time
+    is_short        there is no room for first texts of pages
     """
 
     page_id: int
@@ -91,6 +92,7 @@ class PageTask(Struct, frozen=True, gc=False, omit_defaults=True):
     suspected: bool = False
     beside: SignalContext | None = None
     due_at: Instant | None = None
+    is_short: bool = False
 
 
 class PageSchedule(Struct, frozen=True, gc=False):

@@ -55,6 +55,12 @@ class SnapshotStore(Protocol):
         per_page  how many of a page, the newest
         """
 
+    async def limit_texts(self, total: int) -> None:
+        """Remember how many bytes all texts may take, for `texts_are_short` and `PageTask.is_short`."""
+
+    async def texts_are_short(self) -> bool:
+        """Tell whether texts take nine tenths of their limit: first texts of pages are not kept then."""
+
     async def fit_snapshots(self, *, total: int, limit: int) -> int:
         """Delete the oldest texts, at most `limit`, until all together fit into `total` bytes; returns how many.
 

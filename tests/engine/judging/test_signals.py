@@ -327,6 +327,16 @@ def test_a_text_is_kept_when_it_is_first_read_and_when_it_has_changed() -> None:
     assert changed.snapshot.at == changed.checked_at
 
 
+def test_where_room_is_short_a_text_is_kept_when_it_has_changed_alone() -> None:
+    watched = Watched()
+    watched.task = task(is_short=True)
+    first, changed = watched.check(page()), watched.check(page(*EDITED))
+
+    assert first.known is not None
+    assert first.snapshot is None
+    assert changed.snapshot is not None
+
+
 def test_no_text_is_kept_where_none_is_wanted() -> None:
     watched = Watched(keeps=KeptContents(texts=False))
     first, changed = watched.check(page()), watched.check(page(*EDITED))

@@ -202,6 +202,7 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
             found.findings += to_findings(await find_crowding(store, loaded.settings))
             found.findings += await _of_pauses(store, str(found.for_all.get("mode", loaded.settings.pages.mode)))
             found.findings += await _of_channel_states(store, loaded.settings.channels)
+            found.findings += await _of_texts(store)
             found.findings += [*examine_room(path, url), *examine_backup(url, now)]
             return await store.has_tokens(), await store.is_held()
         finally:
@@ -252,6 +253,13 @@ async def _of_clock(store: Store, now: Instant) -> list[Diagnosis]:
         return []
     mend = "Set the clock; no new state of a page is stored before the time of its last one."
     return [Diagnosis(f"The clock was set back: {what} has the time {show_time(at)}, which is in the future.", mend)]
+
+
+async def _of_texts(store: Store) -> list[Diagnosis]:
+    if not await store.texts_are_short():
+        return []
+    what = "Room for texts is short: new pages get their first text stored only when they change, and old texts go."
+    return [Diagnosis(what, "Set snapshots.total to more, or snapshots.per_page to less.", is_wrong=False)]
 
 
 async def _of_pauses(store: Store, mode: str) -> list[Diagnosis]:

@@ -147,7 +147,8 @@ def weigh_signals(
         # Equal bytes have equal content.
         change = SAME if before.content is not None else None
     if before is None or before.read_as != readings.read_as:
-        return _begin(readings, before, now, may_keep=may_keep)
+        # Where there is little room, it is for texts of pages that changed: they show a difference.
+        return _begin(readings, before, now, may_keep=may_keep and not task.is_short)
     values = {name: before.values[name] for name in _LISTED if name in before.values} | readings.values
     muted = muted_keys(beside, now)
     weighed = _weigh(policy, state, before.values, values, change, muted)

@@ -282,10 +282,21 @@ class SnapshotRole(Role):
         found = await self._read(lambda db: find_prunable(db, place))
         return await self._write(lambda db: _drop(db, found)) if found else 0
 
+    async def limit_texts(self, total: int) -> None:
+        await self._write(lambda db: db.execute(SNAPSHOTS["limit"], {"total": total}))
+
+    async def texts_are_short(self) -> bool:
+        return await self._read(are_texts_short)
+
     async def fit_snapshots(self, *, total: int, limit: int) -> int:
         if await self._read(_total) <= total:
             return 0
         return await self._write(lambda db: fit(db, total=total, limit=limit))
+
+
+def are_texts_short(db: SqlSession) -> bool:
+    """Tell whether there is no room for first texts of pages."""
+    return bool(db.execute(SNAPSHOTS["is_short"]).fetchone()[0])
 
 
 def find_prunable(db: SqlSession, place: dict[str, int]) -> list[int]:

@@ -51,6 +51,13 @@ delete from snapshots where id in {ids :ids};
 -- name: total
 select text_bytes from store;
 
+-- name: limit
+update store set text_limit = :total;
+
+-- What is left is for texts of pages that changed.
+-- name: is_short
+select coalesce(text_bytes >= text_limit / 10 * 9, 0) from store;
+
 -- name: oldest
 select id from snapshots {index snapshots_by_age}
 order by at limit :limit;

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
+from tocsin.adapters.stores.sql.knowledge.kept import are_texts_short
 from tocsin.adapters.stores.sql.knowledge.knowledge import beside_of
 from tocsin.adapters.stores.sql.role import ids
 from tocsin.adapters.stores.sql.statements import queries
@@ -50,17 +51,19 @@ class TaskRows(NamedTuple):
 
     learnt  known, listed and heard, by page
     noise   by host
+    short   there is no room for first texts
     """
 
     rows: list[tuple[Any, ...]]
     learnt: dict[int, tuple[Any, ...]]
     noise: dict[int, bytes]
+    short: bool = False
 
     def tasks(self) -> list[PageTask]:
         """Make tasks of them."""
         if not self.learnt and not self.noise:
-            return [to_task(row, None) for row in self.rows]
-        return [to_task(row, self._beside(row)) for row in self.rows]
+            return [to_task(row, None, is_short=self.short) for row in self.rows]
+        return [to_task(row, self._beside(row), is_short=self.short) for row in self.rows]
 
     def _beside(self, row: Sequence[Any]) -> SignalContext | None:
         known, listed, heard = self.learnt.get(row[_PAGE], _NOTHING)
@@ -75,25 +78,26 @@ def read_tasks(db: SqlSession, query: str, place: dict[str, Any]) -> TaskRows:
         rows,
         {row[0]: row[1:] for row in db.execute(SQL["learnt_of_pages"], {"ids": ids(learnt)})} if learnt else {},
         dict(db.execute(SQL["noise_of_hosts"], {"hosts": ids({row[_HOST] for row in rows})}).fetchall()),
+        are_texts_short(db),
     )
 
 
-def to_task(row: Sequence[Any], beside: SignalContext | None) -> PageTask:
+def to_task(row: Sequence[Any], beside: SignalContext | None, *, is_short: bool = False) -> PageTask:
     """Make a task of a row; columns in the order of the query `task`.
 
     Of a row that is damaged it is one that is held: it must neither be asked for, nor keep others from being checked.
     """
     try:
-        return _to_task(row, beside)
+        return _to_task(row, beside, is_short=is_short)
     except (msgspec.DecodeError, StoreError):
         sound = list(row)
         for column in (_SECRETS, _STATE, _ATTEMPTS, _RULE):
             sound[column] = None
         sound[_SETTINGS] = _HELD
-        return _to_task(sound, beside)
+        return _to_task(sound, beside, is_short=is_short)
 
 
-def _to_task(row: Sequence[Any], beside: SignalContext | None) -> PageTask:
+def _to_task(row: Sequence[Any], beside: SignalContext | None, *, is_short: bool) -> PageTask:
     (
         page_id, host_id, host, url, group_id, group, settings, secrets, text,
         state_id, fields, first_at, stored_at, storings,
@@ -135,4 +139,5 @@ def _to_task(row: Sequence[Any], beside: SignalContext | None) -> PageTask:
         flags & SUSPECTED != 0,
         beside,
         next_at,
+        is_short,
     )
