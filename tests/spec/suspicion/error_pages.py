@@ -6,6 +6,10 @@ from __future__ import annotations
 from tests.spec.suspicion.documents import FOOT, FURNITURE, StandIn, document
 
 MAINTENANCES = {
+    "offline": StandIn(
+        "maintenance",
+        document("Offline", "<h1>You are offline</h1><p>Check your connection.</p><button>Reload</button>"),
+    ),
     "wordpress": StandIn(
         "maintenance",
         '<!DOCTYPE html><html lang="en-US"><head><meta charset="utf-8"><title>Maintenance</title></head><body><h1>Briefly '
@@ -147,7 +151,40 @@ MISSING = {
     },
 }
 
+REDIRECTS = {
+    "of a server": StandIn(
+        "redirect",
+        '<html><head><title>Object moved</title></head><body><h2>Object moved to <a href="/oops.html?path=/guides">here</a>.'
+        "</h2></body></html>",
+    ),
+    "by its number": StandIn(
+        "redirect",
+        "<html><head><title>302 Ar aistriú</title></head><body><h1>302 Ar aistriú</h1><hr>openresty</body></html>",
+    ),
+    "by a refresh": StandIn(
+        "redirect",
+        '<!doctype html><title>Anseo</title><meta http-equiv="refresh" content="0; url=https://www.example.org/ga/rósanna">'
+        '<p>Fan nóiméad, nó <a href="/ga/rósanna">cliceáil anseo</a>.</p>',
+    ),
+    "where its author moved it": StandIn(
+        "redirect",
+        '<html><head><meta http-equiv="refresh" content="0; url=/guides/roses-2026"><title>Moved</title></head></html>',
+    ),
+}
+
 BLOCKED = {
+    "by an edge server, in no language that is known": StandIn(
+        "blocked",
+        "<HTML><HEAD><TITLE>Earráid</TITLE></HEAD><BODY>Tharla earráid.<p>Reference #97.4f6c1202.1763012345.3b1a2c</BODY></HTML>",
+    ),
+    "for a while": StandIn(
+        "blocked",
+        document(
+            "Rose &amp; Spade",
+            "<div><h2>Cette fonction est temporairement bloquée</h2></div><p>Vous n’êtes plus autorisé à l’utiliser. Référence "
+            "12.</p>",
+        ),
+    ),
     "cloudflare": StandIn(
         "blocked",
         document(
@@ -184,6 +221,20 @@ BLOCKED = {
 }
 
 ERRORS = {
+    "an app that could not fill itself": StandIn(
+        "error",
+        document(
+            "Rose &amp; Spade",
+            "<div id=app><p>Rose &amp; Spade</p><p>Oups</p><p>Une erreur est survenue</p><p>Veuillez réessayer.</p></div>",
+        ),
+    ),
+    "by its number, in no language that is known": StandIn(
+        "error",
+        "<html><head><title>521 Níl an freastalaí ar fáil</title></head><body><h1>521 Níl an freastalaí ar fáil</h1></body></html>",
+    ),
+    "a bare line": StandIn(
+        "error", "<html><body><font>Error: am istigh agus an leathanach á fháil.</font></body></html>"
+    ),
     "a database": StandIn(
         "error",
         '<!DOCTYPE html><html><head><meta charset="utf-8"><title>Database Error</title></head><body id="error-page"><div '

@@ -6,6 +6,26 @@ from __future__ import annotations
 from tests.spec.suspicion.documents import FOOT, FURNITURE, StandIn, document
 
 LOGINS = {
+    "in no language that is known": StandIn(
+        "login",
+        document(
+            "Rósanna",
+            '<div class="box"><p>Fáilte ar ais</p><form method="post"><input type="email" name="a"><input type="password" '
+            'name="b"><button>Ar aghaidh</button></form><ul>'
+            + "".join(
+                f'<li><a href="/?l={name}">{name}</a></li>' for name in ("Gaeilge", "Cymraeg", "Brezhoneg", "Kernewek")
+            )
+            + "</ul></div>",
+        ),
+    ),
+    "its first step, in no language that is known": StandIn(
+        "login",
+        document(
+            "Rósanna",
+            '<div class="box"><form method="post"><input name="a" autocomplete="username webauthn"><button>Ar aghaidh'
+            "</button></form></div>",
+        ),
+    ),
     "a form on another host": StandIn(
         "login",
         document(
@@ -127,6 +147,12 @@ CONSENTS = {
 }
 
 PARKED = {
+    "a content system that is not set up": StandIn(
+        "parked",
+        '<html lang="en"><head><title>Rósanna</title></head><body class="wp-core-ui language-chooser"><p id="logo">Rósanna'
+        '</p><form id="setup" method="post" action="?step=1"><select name="language"><option>Gaeilge</option></select>'
+        '<input type="submit" value="Ar aghaidh"></form></body></html>',
+    ),
     "sedo": StandIn(
         "parked",
         document(

@@ -130,8 +130,8 @@ WITH_SOMETHING_ON_IT = {
     ),
     "a registration with a password": _short(
         "Join the society",
-        '<main><h1>Join the society</h1><p>Ten euros a year.</p><form><input name="name"><input type="password" name="p">'
-        "<button>Join</button></form></main>",
+        '<main><h1>Join the society</h1><p>Ten euros a year.</p><form><input name="name"><input type="email" name="e">'
+        '<input type="password" name="p"><input type="password" name="again"><button>Join</button></form></main>',
     ),
     "a notice of planned maintenance": _short(
         "Status",
@@ -177,10 +177,12 @@ SHORT = {
     "a search without results": _short(
         "Search", "<h1>Search</h1><p>Nothing found for “blue rose”. Try other words.</p>"
     ),
-    "a page that says where it went": StandIn(
+    "a board that loads itself again": StandIn(
         "",
-        '<html><head><meta http-equiv="refresh" content="0; url=/guides/roses-2026"><title>Moved</title></head></html>',
+        '<html><head><meta http-equiv="refresh" content="5; url=https://www.example.org/guides/garden/roses">'
+        "<title>Ferries</title></head><body><p>09:10 Islands, pier 2</p></body></html>",
     ),
+    "a moving story": _short("Moved to tears", "<h1>Moved to tears by a rose</h1><p>A story in three parts.</p>"),
     "a title that goes on": _short("Not founded in 1990", "<h1>Not founded in 1990</h1><p>You requested our date.</p>"),
     "a page that breaks off in its head": StandIn(
         "", "<html><head><title>Roses</title><link rel=stylesheet href=a.css>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.spec.suspicion.challenge_pages import CHALLENGES
-from tests.spec.suspicion.error_pages import BINARY, BLOCKED, EMPTY, ERRORS, MAINTENANCES, MISSING
+from tests.spec.suspicion.error_pages import BINARY, BLOCKED, EMPTY, ERRORS, MAINTENANCES, MISSING, REDIRECTS
 from tests.spec.suspicion.gate_pages import CONSENTS, LOGINS, PARKED
 
 ALL = {
@@ -15,6 +15,7 @@ ALL = {
         ("parked", PARKED),
         ("maintenance", MAINTENANCES),
         ("not-found", MISSING),
+        ("redirect", REDIRECTS),
         ("blocked", BLOCKED),
         ("error", ERRORS),
         ("binary", BINARY),

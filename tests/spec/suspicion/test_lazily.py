@@ -76,7 +76,6 @@ class _WalkedView(PageView):
     def has_prose(self, _letters: int) -> bool:
         return False
 
-    number_of_links = property(lambda _: 0)
     own = property(lambda self: self.count("own"))
     links = property(lambda self: self.count("link"))
     furniture = property(lambda self: self.count("apart"))

@@ -54,6 +54,8 @@ _PAGES_WITH = {
     "maintenance tells": ("Maintenance", "<p>{}</p>", ""),
     "not found titles": ("{}", _SOME_TEXT, _HIDDEN),
     "not found tells": ("Page not found", "<p>{}</p>" + _SOME_TEXT, ""),
+    "redirect titles": ("{}", "", ""),
+    "edge servers": ("Roses", "<p>{}</p>", ""),
     "blocked titles": ("{}", "", ""),
     "blocked tells": ("Access denied", "<p>{}</p>", ""),
     "error titles": ("{}", "", ""),

@@ -183,6 +183,18 @@ def test_any_url_is_looked_at(url: str) -> None:
     assert found.kind == "not-found"
 
 
+@pytest.mark.parametrize(
+    ("asked", "target"), [("http://[", "x"), ("https://example.org/", "//[::1"), ("not a url", "//")]
+)
+def test_a_page_that_leads_to_any_text_is_looked_at(asked: str, target: str) -> None:
+    head = f'<meta http-equiv="refresh" content="0; url={target}/x">'
+
+    found = look(StandIn("", document("Roses", "", head=head), url=asked, final_url=asked))
+
+    assert found is not None
+    assert found.kind == "redirect"
+
+
 _PIECES = (
     *(
         "<h1>",

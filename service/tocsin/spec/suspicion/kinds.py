@@ -9,7 +9,9 @@ The limits of length are the result of trials with real pages; `tests/spec/suspi
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import urljoin
 
 from msgspec import Struct
 
@@ -60,13 +62,23 @@ _CONSENT: Final = LengthLimits(text=2500, links=600, short=700, little=100)
 _PARKED: Final = LengthLimits(text=1200, links=1500, short=300, bare=150)
 _MAINTENANCE: Final = LengthLimits(text=900, links=600, short=250, bare=60, little=300)
 _NOT_FOUND: Final = LengthLimits(text=1500, short=400, bare=120)
-_REFUSED: Final = LengthLimits(text=900, links=500, bare=60)
+_REDIRECT: Final = LengthLimits(text=200, links=200, short=60)
+_REFUSED: Final = LengthLimits(text=900, links=500, short=250, bare=60)
 
 # Where the requested URL is such a place itself, the page there is what was asked for.
 _NEVER_AT_ITS_PLACE: Final = frozenset({"login", "consent", "maintenance", "not-found"})
 _RELOADS: Final = ("location.reload", "location.href", "location.replace", "location.assign", "location =", "location=")
 _HANDED_ON: Final = ("input.name=samlrequest", "input.name=samlresponse", "input.name=wresult")
 _TELLING_WORDS: Final = 3
+# A refresh to another place within ten seconds, in lower case; and a status of HTTP that is a redirect, or a failure.
+_AWAY: Final = re.compile(r"\s*[0-9](?:\.[0-9]*)?\s*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\s\"';,]{2,})")
+_MOVED: Final = re.compile(r"30[0-8]\b\D*$")
+_FAILED: Final = re.compile(r"(?:\w+ ){0,2}[45][0-9]{2}\b\D*$")
+_FEW_LINKS: Final = 2
+# The number by which a delivery network finds its own log entry, folded.
+_REFERENCE: Final = re.compile(r"\breference \d{1,3} [0-9a-f]{4,} \d{9,} [0-9a-f]{2,}\b")
+# The most fields of a login beside its password; a form with more of them registers, orders or pays.
+_FIELDS: Final = 2
 # A challenge has a handful of links. Searching all bytes of a large page for every mark takes longer than all the rest.
 _MOST_LINKS: Final = 100
 # A page with more letters in its paragraphs speaks for itself, but for sure marks: no rule has to be tried.
@@ -214,6 +226,8 @@ def _find_login(page: SuspectPage) -> Iterator[str]:
     - a password field, and a title that says so and nothing else; for a heading, hardly any other text;
     - a password field, words that ask the visitor to log in, and hardly any other text;
     - a redirect to such a place, and words, and a field or hardly any text;
+    - one password field, at most two others, and hardly any other text, whatever the words;
+    - a field for the name of a user, as browsers are told to fill it in, and next to no text;
     - a form that hands the browser on to a login (SAML, WS-Federation), or a refresh to a place of logins.
 
     Never where the requested page is a place of logins itself. Fields in a page's header, navigation, sidebars and
@@ -240,8 +254,21 @@ def _find_login(page: SuspectPage) -> Iterator[str]:
     asks = view.fields or view.own + view.links <= _LOGIN.little
     if (place or landing.returns) and (titled or headed) and asks:
         yield f'{where}, which says "{titled or headed}"'
+    yield from _find_login_by_fields(page)
     if view.seen <= _LOGIN.little:
         yield from _find_handover(page)
+
+
+def _find_login_by_fields(page: SuspectPage) -> Iterator[str]:
+    """Find a form of a login that is most of the page: this is known without any word."""
+    view = page.view
+    letters = view.own + view.links
+    if view.fields > _FIELDS:
+        return
+    if view.passwords == 1 and view.own <= _LOGIN.little and letters <= _LOGIN.text:
+        yield f"it asks for a password, and has hardly anything else; {letters} letters of text"
+    if view.asks_for_user and letters <= _LOGIN.short:
+        yield f"it asks for the name of a user, and has hardly anything else; {letters} letters of text"
 
 
 def _find_handover(page: SuspectPage) -> Iterator[str]:
@@ -286,16 +313,20 @@ def _find_consent(page: SuspectPage) -> Iterator[str]:
 
 
 def _find_parked(page: SuspectPage) -> Iterator[str]:
-    """Find a parked domain, a suspended account or a default page, by any of these signs.
+    """Find a parked domain, a suspended account, a default page or one that installs, by any of these signs.
 
     At most 1200 letters of text, and
 
+    - a mark that only installers have;
     - a parking service's code, and words, or a redirect to such a place, or hardly any text;
     - a title, heading or beginning that says so and nothing else (but for the domain's name), and words that address
       the visitor or the owner (above 400 letters several of them), or at most 300 letters;
     - a redirect to a place of parking, and words.
     """
     view = page.view
+    if installer := page.find_mark("installers"):
+        needle = installer.needle.replace("\n", " ")
+        yield f'{installer.product} is not set up: "{needle}" in its code'
     mark = page.find_mark("parking")
     told = PHRASES["parked tells"].found_in(f"{view.text} {view.controls}")
     said = PHRASES["parked titles"].opens(_titles_without_host(page), spare=2)
@@ -409,6 +440,32 @@ def _reasons_for_not_found(page: SuspectPage, told: list[str], titled: str | Non
     return reasons
 
 
+def _find_redirect(page: SuspectPage) -> Iterator[str]:
+    """Find a page that only sends the browser on, by any of these signs with at most 200 letters and no menu.
+
+    - a refresh within ten seconds that names another place;
+    - a title or first heading that begins with one of HTTP's numbers for redirects, or says so, and at most two links.
+    """
+    view = page.view
+    if view.fields or view.passwords or view.furniture > _REDIRECT.short:
+        return
+    refresh = _AWAY.match(page.refresh or "")
+    if refresh and not _is_same_place(page.final_url, refresh[1]):
+        yield f"forwards to {page.shown(refresh[1])}; {view.own} letters of text"
+    said = PHRASES["redirect titles"].opens([*view.title_parts, *view.heading_parts[:1]], spare=2)
+    numbered = next((part for part in (view.title, *view.headings[:1]) if _MOVED.match(part)), None)
+    if (said or numbered) and view.number_of_links <= _FEW_LINKS:
+        shown = f'"{said}"' if said else page.shown(numbered or "")
+        yield f"says {shown} and hardly anything else"
+
+
+def _is_same_place(url: str, reference: str) -> bool:
+    try:
+        return urljoin(url, reference).rstrip("/").lower() == url.rstrip("/").lower()
+    except ValueError:
+        return False
+
+
 def _find_blocked(page: SuspectPage) -> Iterator[str]:
     """Find a refusal: words of a permission, an address, an incident or a country, see `_find_refused`."""
     return _find_refused(page, "blocked")
@@ -428,6 +485,12 @@ def _find_error(page: SuspectPage) -> Iterator[str]:
             yield f'begins with "{message}"'
     if view.own <= _REFUSED.text and not page.landing.was_asked("error"):
         yield from _find_refused(page, "error")
+    if view.furniture or view.media or view.fields or view.own + view.links > 2 * _REFUSED.bare:
+        return
+    if _FAILED.match(view.title) and view.title in (*view.headings, view.first_line):
+        yield f"its title and its text say {page.shown(view.title)}, and nothing else"
+    if not view.title and view.first_line and is_noise(view.first_line.partition(":")[0]):
+        yield f"says {page.shown(view.first_line)} and nothing else"
 
 
 def _find_refused(page: SuspectPage, kind: str) -> Iterator[str]:
@@ -439,9 +502,15 @@ def _find_refused(page: SuspectPage, kind: str) -> Iterator[str]:
     view, titles = page.view, PHRASES[f"{kind} titles"]
     if view.passwords or page.asks:
         return
+    if kind == "blocked":
+        if edge := _REFERENCE.search(view.text):
+            yield f'gives the number of a log entry: "{edge[0]}"; {view.own} letters of text'
+        if marked := PHRASES["edge servers"].found_in(view.text):
+            yield f'says "{marked[0]}"; {view.own} letters of text'
     said = titles.opens(view.title_parts, spare=1) or titles.opens(view.heading_parts[:2], spare=1)
     if not said and view.own <= _REFUSED.text // 2:
-        said = titles.opens(view.beginning[:2], spare=1)
+        # A page of a line or two, such as an app that could not fill itself, says it in any of its texts.
+        said = titles.opens(view.beginning[: 2 if view.own > _REFUSED.short else None], spare=1)
     if not said:
         return
     told = PHRASES[f"{kind} tells"].found_in(f"{view.text} {view.controls}")
@@ -495,6 +564,7 @@ _KINDS: Final = (
     ),
     _Kind("maintenance", "the site asks to come back later", _MAINTENANCE, _find_maintenance),
     _Kind("not-found", "the page says that there is none (a soft 404)", _NOT_FOUND, _find_not_found),
+    _Kind("redirect", "nothing but a refresh or a link that leads to another page", _REDIRECT, _find_redirect),
     _Kind("blocked", "the site refuses this visitor, its address, or its country", _REFUSED, _find_blocked),
     _Kind("error", "something broke down, and the page says so", None, _find_error),
     _Kind("empty", "nothing at all is on it", None, _find_empty),

@@ -59,6 +59,7 @@ _MAIN = frozenset({"main", "article"})
 
 _FURNITURE = ":is(nav,footer,aside,header:not(:is(main,article) header))"
 _FIELDS = ",".join(f"{tag}:not({_FURNITURE} *)" for tag in ("input", "textarea", "select"))
+_USER_FIELDS = f"input[autocomplete~=username i]:not({_FURNITURE} *)"
 _BUTTONS = "input:is([type=submit i],[type=button i],[type=reset i])"
 _NO_FIELDS = frozenset({"hidden", "image", "checkbox", "radio", "search", "submit", "button", "reset"})
 _HEADINGS = ",".join(f"{tag}:not(:is(nav,footer,aside,noscript) *)" for tag in ("h1", "h2"))
@@ -215,6 +216,11 @@ class PageView:
         """Other fields to fill in, outside of furniture."""
         return sum([kind not in _NO_FIELDS for kind in self._kinds_of_fields]) - self.passwords
 
+    @property
+    def asks_for_user(self) -> bool:
+        """Whether a field outside of furniture is for the name of a user, as browsers and password managers know it."""
+        return bool(self._whole.select(_USER_FIELDS))
+
     @cached_property
     def _kinds_of_fields(self) -> list[str]:
         found = self._whole.select(_FIELDS)[:_MOST_FIELDS]
@@ -252,6 +258,11 @@ class PageView:
     def beginning(self) -> list[str]:
         """The parts of the first texts, for pages without a heading."""
         return split_parts("\n".join(self._first_texts))
+
+    @property
+    def first_line(self) -> str:
+        """The first text, as written; "" if there is none."""
+        return next(iter(self._first_texts), "")
 
     @cached_property
     def start(self) -> str:
