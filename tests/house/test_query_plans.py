@@ -16,7 +16,7 @@ from tocsin.adapters.stores.sql.pages.watchlist import _conditions
 from tocsin.adapters.stores.sql.statements import areas, queries
 from tocsin.adapters.stores.sqlite.connection import connect
 from tocsin.adapters.stores.sqlite.invariants import SENTENCES
-from tocsin.adapters.stores.sqlite.migrations import apply_migrations
+from tocsin.adapters.stores.sqlite.store import apply_migrations
 from tocsin.model import PageFilter, View
 
 CODE = ROOT / "service/tocsin/adapters/stores"

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from tocsin.adapters.stores.sqlite.connection import connect
-from tocsin.adapters.stores.sqlite.migrations import apply_migrations, migrations
+from tocsin.adapters.stores.sqlite.store import apply_migrations, migrations
 
 GOLDEN = Path(__file__).with_name("sqlite_schema.sql")
 

@@ -16,8 +16,8 @@ from tests.origin import Origin, Page
 
 _LEARN = """
 from pathlib import Path
-from tocsin.adapters.stores.sqlite import migrations
-migrations.shipped = lambda _: Path({folder!r})
+from tocsin.adapters.stores.sqlite import store
+store.shipped = lambda _: Path({folder!r})
 """
 A, B = "https://one.example/a", "https://one.example/b"
 

@@ -12,7 +12,7 @@ import pytest
 
 from tocsin.adapters.stores.sql.values import url_key
 from tocsin.adapters.stores.sqlite.connection import connect, transaction
-from tocsin.adapters.stores.sqlite.migrations import APPLICATION_ID, migrations
+from tocsin.adapters.stores.sqlite.store import APPLICATION_ID, migrations
 from tocsin.shipped import shipped
 
 # The version of this program, and that of the made-up one.
@@ -41,7 +41,7 @@ def add_migrations(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(shipped("migrations") / "sqlite", known)
     for name, script in _MADE_UP.items():
         (known / name).write_text(script, "utf-8")
-    monkeypatch.setattr("tocsin.adapters.stores.sqlite.migrations.shipped", lambda _: known.parent)
+    monkeypatch.setattr("tocsin.adapters.stores.sqlite.store.shipped", lambda _: known.parent)
     return known
 
 

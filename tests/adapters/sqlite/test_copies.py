@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tocsin.adapters.stores.sql.knowledge.kept import copies_of, remember_copies
 from tocsin.adapters.stores.sqlite.connection import connect
-from tocsin.adapters.stores.sqlite.migrations import apply_migrations
+from tocsin.adapters.stores.sqlite.store import apply_migrations
 from tocsin.model import CopyLink
 
 PAGES = ("http://one.example/", "http://two.example/", "http://three.example/")

@@ -13,7 +13,7 @@ from tests.contract.desk import NOW, A
 from tocsin.adapters.stores.sql.knowledge.kept import changes_by_state, keep_changes, keep_items
 from tocsin.adapters.stores.sql.values import url_key
 from tocsin.adapters.stores.sqlite.connection import connect, transaction
-from tocsin.adapters.stores.sqlite.migrations import apply_migrations
+from tocsin.adapters.stores.sqlite.store import apply_migrations
 from tocsin.model import NO_ITEMS, PageItems
 
 PAGES = (1, 2, 3)

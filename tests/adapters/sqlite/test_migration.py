@@ -11,7 +11,7 @@ import pytest
 
 from tests.adapters.sqlite.older_stores import FIRST, NEWEST, add_migrations, make_store
 from tocsin.adapters.stores import migrate, open_store
-from tocsin.adapters.stores.sqlite.migrations import apply_migrations
+from tocsin.adapters.stores.sqlite.store import apply_migrations
 from tocsin.errors import StoreError, StoreOutdated
 from tocsin.model import PageFilter
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tocsin.adapters.stores import migrate, open_store
-from tocsin.adapters.stores.sqlite.migrations import migrations
+from tocsin.adapters.stores.sqlite.store import migrations
 from tocsin.errors import StoreError, StoreLocked, StoreLost, StoreTooNew, UsageError
 from tocsin.model import NewPage, PageFilter
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tocsin.adapters.stores.sql.knowledge.kept import find_prunable, fit, keep_snapshots
 from tocsin.adapters.stores.sqlite.connection import connect
-from tocsin.adapters.stores.sqlite.migrations import apply_migrations
+from tocsin.adapters.stores.sqlite.store import apply_migrations
 from tocsin.model import NO_COPY, Snapshot
 from tocsin.spec.signals.texts import pack_text
 
