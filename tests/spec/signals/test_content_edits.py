@@ -147,6 +147,7 @@ def test_what_is_longer_than_the_excerpt_is_cut() -> None:
 
 def test_the_same_edit_has_the_same_key_on_pages_that_share_it() -> None:
     notice = "<p>From Monday on all libraries are closed for a week.</p>"
+    notice += "".join(f"<div><a href=/{n}>Library number {n} of the town</a></div>" for n in range(30))
     other = ("This is another page of the same paper, on something else.",)
 
     keys = {
@@ -160,7 +161,7 @@ def test_the_same_edit_has_the_same_key_on_pages_that_share_it() -> None:
 
 
 def test_too_many_blocks_have_no_key() -> None:
-    change = compared(page(), page((*PARAGRAPHS, *[f"This is new, and it is number {n}." for n in range(7)])))
+    change = compared(page(), page((*PARAGRAPHS, *[f"This is new, and it is number {n}." for n in range(101)])))
 
     assert change.is_change
     assert change.key is None

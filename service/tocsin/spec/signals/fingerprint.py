@@ -259,7 +259,8 @@ def _code(letters: int) -> int:
 
 
 _EXCERPT: Final = 200
-_FEW: Final = 6
+# Blocks of a menu or a banner, both its old and its new ones, that pages of a host may share.
+_MOST_SHARED: Final = 100
 _MOST_PLACES: Final = 100
 _SHOWN: Final = 60
 _MOST_TRIED: Final = 50
@@ -483,7 +484,7 @@ def _resemblance(a: bytes, b: bytes) -> float:
 def _key(gone: Sequence[Block], come: Sequence[Block]) -> bytes | None:
     left = sorted({block.digest for block in gone})
     right = sorted({block.digest for block in come})
-    if not 1 <= len(left) + len(right) <= _FEW:
+    if not 1 <= len(left) + len(right) <= _MOST_SHARED:
         return None
     named = b"".join([digest.to_bytes(4, "little") for digest in left])
     return xxh3_64_digest(named + b"|" + b"".join([digest.to_bytes(4, "little") for digest in right]))
