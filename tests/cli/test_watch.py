@@ -434,7 +434,7 @@ def test_good_lines_are_taken_and_bad_ones_named_with_their_number(installation:
     answer = installation.call("watch", "import", file)
 
     assert answer.status == 1
-    told = {"file": file, "taken": True, "pages": 3, "added": 2, "known": 1, "refused": 2, "sitemaps": 0}
+    told = {"file": file, "taken": True, "added": 2, "known": 1, "refused": 2, "sitemaps": 0}
     assert answer.records == [told]
     assert [line.split(": ")[0] for line in answer.err.splitlines()] == [f"{file}:3", f"{file}:5"]
     assert urls_of(installation) == [A, B]
@@ -455,7 +455,7 @@ def test_strict_takes_nothing_if_a_line_is_bad(installation: Installation, stdin
 def test_a_dry_run_takes_nothing_and_tells_how_many_pages_it_could(installation: Installation) -> None:
     answer = installation.call("watch", "import", "--dry-run", "-", stdin=f"{A}\nftp://x/\n{B}\n")
 
-    told = {"file": "-", "taken": False, "pages": 2, "added": 0, "known": 0, "refused": 1, "sitemaps": 0}
+    told = {"file": "-", "taken": False, "added": 2, "known": 0, "refused": 1, "sitemaps": 0}
     assert (answer.status, answer.records) == (1, [told])
 
 

@@ -66,7 +66,7 @@ async def test_T62_of_a_sitemap_named_by_its_url_only_the_sitemap_is_fetched(
 
     answer = await take(installation, site.url("/sitemap.xml"), "--group", "news")
 
-    counts = {"pages": 2, "added": 2, "known": 0, "refused": 0, "sitemaps": 0}
+    counts = {"added": 2, "known": 0, "refused": 0, "sitemaps": 0}
     assert (answer.status, answer.records) == (0, [{"file": site.url("/sitemap.xml"), "taken": True, **counts}])
     assert await watched(installation) == pages
     assert asked(site) == ["/sitemap.xml"]

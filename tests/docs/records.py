@@ -47,6 +47,7 @@ COMMANDS = {
     "Token": ("token list", "token revoke NAME"),
     "NewToken": ("token add NAME",),
     "Setting": ("doctor",),
+    "ImportedFile": ("watch import FILE",),
 }
 """Commands whose `--json` prints a record."""
 

@@ -8,12 +8,13 @@ from contextlib import ExitStack, contextmanager
 from itertools import islice
 from typing import IO, Final
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from tocsin.errors import HasStates
 from tocsin.lists.importing import Reader, Tally
 from tocsin.lists.pages import check_group
 from tocsin.model import EPOCH, JsonObject, NewPage, TableRow
+from tocsin.model.records.service import ImportedList
 from tocsin.server.access.auditing import audit
 from tocsin.server.actions import Act
 from tocsin.server.jobs import Job, Progress
@@ -117,13 +118,9 @@ def closed_on_error(file: IO[bytes]) -> Iterator[None]:
 
 
 def _result(tally: Tally, lines: list[str], *, taken: bool) -> JsonObject:
-    return {
-        "taken": taken,
-        "added": tally.added,
-        "known": tally.known,
-        "refused": tally.refused,
-        "lines": lines,
-    }
+    counts = {"added": tally.added, "known": tally.known, "refused": tally.refused, "sitemaps": tally.sitemaps}
+    shown: JsonObject = to_builtins(ImportedList(taken=taken, **counts, lines=lines))
+    return shown
 
 
 def _count(reader: Reader, file: IO[bytes]) -> int:

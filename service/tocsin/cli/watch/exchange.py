@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from functools import partial
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import click
 import msgspec
@@ -22,6 +22,7 @@ from tocsin.lists.formats.text import ListWriter, OutlineWriter, PlainWriter, Se
 from tocsin.lists.importing import Reader, Tally
 from tocsin.lists.pages import check_group
 from tocsin.model import NewPage, PageFilter
+from tocsin.model.records.service import ImportedFile
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
@@ -175,15 +176,8 @@ def _tell_file(name: str, tally: Tally, reader: Reader, *, taken: bool) -> int:
 
 
 def _tell(name: str, tally: Tally, *, taken: bool) -> int:
-    record: dict[str, Any] = {
-        "file": name,
-        "taken": taken,
-        "pages": tally.added + tally.known,
-        "added": tally.added if taken else 0,
-        "known": tally.known,
-        "refused": tally.refused,
-        "sitemaps": tally.sitemaps,
-    }
+    counts = {"added": tally.added, "known": tally.known, "refused": tally.refused, "sitemaps": tally.sitemaps}
+    record = ImportedFile(taken=taken, **counts, file=name)
     if not (tally.added or tally.known or tally.refused or tally.sitemaps):
         output.note(f"{name}: contains no page; a list has one URL per line, or a column named url")
         output.emit(record, lambda: None)

@@ -51,6 +51,28 @@ def job_of(row: JobRow) -> JobStatus:
     )
 
 
+class ImportCounts(Record, frozen=True):
+    """What became of the lines of a list."""
+
+    taken: Annotated[bool, Meta(description="false: nothing was imported (a dry run, or strict with invalid lines)")]
+    added: Annotated[Number, Meta(description="pages that were added, or would be")]
+    known: Annotated[Number, Meta(description="pages that are watched already, or twice in the list")]
+    refused: Annotated[Number, Meta(description="invalid lines")]
+    sitemaps: Annotated[Number, Meta(description="sitemaps that were read, or that the list names")]
+
+
+class ImportedFile(ImportCounts, frozen=True):
+    """What became of a list that the command line imported; invalid lines are on standard error."""
+
+    file: Annotated[str, Meta(description="its name or URL, as it was given")]
+
+
+class ImportedList(ImportCounts, frozen=True):
+    """What became of a list that was sent: the result of its job."""
+
+    lines: Annotated[list[str], Meta(description="the first invalid lines, at most 100, each with its number")]
+
+
 class PageGroup(Record, frozen=True):
     """A group of pages."""
 
