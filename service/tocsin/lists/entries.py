@@ -27,7 +27,7 @@ LEFT_OUT: Final = "left out"
 
 @dataclass(frozen=True, slots=True)
 class ListEntry:
-    """One page of a list, as the list has it.
+    """One page of a list, as listed.
 
     line      from 1; in XML the line of its element, in JSON and archives the number of the page
     url       not checked yet

@@ -197,7 +197,7 @@ class ReservedPort:
 
 
 class DemoSite:
-    """Serves the pages while it is open; a site that is off answers that there is nothing.
+    """Serves the pages while it is open; a site that is off answers 404.
 
     Use it as an asynchronous context.
     """

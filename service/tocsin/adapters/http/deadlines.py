@@ -136,7 +136,7 @@ class DeadlineSweep:
         return self._loop.time()
 
     def listening_s(self) -> float:
-        """The loop's seconds without those by which it was late: deadlines are measured in them."""
+        """The loop's clock without the time by which the loop was late; deadlines use it."""
         # While the loop is busy, answers wait unread in their sockets; a server is not blamed for that time.
         return self._loop.time() - self._late_s
 

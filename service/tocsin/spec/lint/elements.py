@@ -79,7 +79,7 @@ _UNQUOTED_REST = re.compile(r"charset[\t\n\f\r ]*=", re.IGNORECASE)
 
 
 def check_metas(page: WrittenPage) -> Iterator[Found]:
-    """Judge each meta element by itself, and refresh pragmas beside one another (LM-16, LM-17, LM-19, ENUM-02)."""
+    """Judge each meta element alone, and refresh pragmas together (LM-16, LM-17, LM-19, ENUM-02)."""
     refreshes = 0
     for element in page.named("meta"):
         yield from _check_pair(page, element)
@@ -193,7 +193,7 @@ def _declared_label(element: PlacedElement) -> tuple[str | None, str | None]:
 
 
 def _as_declared(encoding: str) -> str:
-    """Return the encoding that a declaration stands for: one that could be read is not in UTF-16."""
+    """Return the encoding that a declaration names; a page whose declaration could be read is not in UTF-16."""
     if encoding.startswith("utf-16"):
         return "utf-8"
     return "windows-1252" if encoding == "x-user-defined" else encoding
@@ -265,7 +265,7 @@ _LONGEST = 100
 
 
 def is_language_tag(text: str) -> bool:
-    """Return whether a text has the shape of a language tag; which languages there are is not asked.
+    """Return whether a text has the shape of a language tag; whether the language exists is not checked.
 
     Source  BCP 47 (RFC 5646, 2.1).
     """
@@ -391,7 +391,7 @@ def check_fields(page: WrittenPage) -> Iterator[Found]:
 def check_times(page: WrittenPage) -> Iterator[Found]:
     """Judge the dates and times of time elements (DT-06), and of ins and del elements (DT-02).
 
-    Those in forms of today that the older text does not know are told together, once a page.
+    Forms that only today's HTML has are reported together, once a page.
     """
     yield from _told_once("DT-06", _judge_times(page))
     yield from _told_once("DT-02", _judge_changes(page))

@@ -36,7 +36,7 @@ _LONGEST: Final = 4096
 
 
 def is_media_query_list(text: str) -> bool:
-    """Return whether a text is a list of media queries; which media and features there are is not asked.
+    """Return whether a text is a list of media queries; whether they exist is not checked.
 
     A longer text than anyone writes is taken for one.
     Source  Media Queries, syntax; an empty list is valid and means all media (CI-11).

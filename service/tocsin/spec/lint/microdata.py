@@ -25,7 +25,7 @@ _ANYWHERE: Final = "https://page.invalid/"
 
 @dataclass(frozen=True, slots=True)
 class PlacedItems:
-    """A page's items, and where each stands. `WrittenPage` tells the places of an element's attributes.
+    """A page's items, and the place of each. `WrittenPage` tells the places of an element's attributes.
 
     data      a URL in it is "" only where it is missing, or leads nowhere from any page
     elements  of each item and property, by itself
@@ -380,7 +380,7 @@ def check_microdata(page: WrittenPage) -> Iterator[Found]:
 
 
 def _unless_right(written: str, right: set[str], judged: Iterator[Found]) -> Iterator[Found]:
-    """Return what is wrong with a value; nothing is looked for where it is known to be right.
+    """Return what is wrong with a value; a value that was found right before is not judged again.
 
     right   values with which nothing is wrong wherever they stand; grows
     judged  its faults, found lazily

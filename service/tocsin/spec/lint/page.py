@@ -22,7 +22,7 @@ _LONGEST_SHOWN = 400
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The value of an attribute, and where it stands.
+    """The value of an attribute, and its place in the text.
 
     start, end  in the page's text, without quotation marks
     text        the value, with its references read
@@ -41,7 +41,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class WrittenPage:
-    """A page's text, and what stands in it.
+    """A page's text, and its elements with their places.
 
     body          the bytes that it was read from
     content_type  the value of the HTTP header, None if there was none

@@ -239,7 +239,7 @@ def _find_wrong_end(event: Item) -> Iterator[Fault]:
 
 
 def _is_text(each: Property) -> bool:
-    """Return whether the value is a text: neither an item, nor of an element that gives a URL."""
+    """Return whether the value is a text: neither an item nor a URL."""
     return each.kind in {ValueKind.TEXT, ValueKind.TIME}
 
 

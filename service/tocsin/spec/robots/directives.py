@@ -100,7 +100,7 @@ def name_of(term: str) -> str:
 
 
 def _terms_for(addressees: frozenset[str], value: str) -> Iterable[str]:
-    """Return those terms of one header that speak to any of these; one without a name speaks to everyone."""
+    """Return the terms of one header that address one of these robots; terms without a name address all."""
     ours = True
     for term in split_terms(value):
         name, colon, rest = term.partition(":")

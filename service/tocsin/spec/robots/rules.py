@@ -265,7 +265,7 @@ TOO_COSTLY = Ruling(allowed=False, rule="robots.txt has too many wildcards to be
 
 
 class _Rule(NamedTuple):
-    """A rule of a record that names us; a file may have tens of thousands, so no more is kept than is told."""
+    """A rule of a record that names us; a file may have tens of thousands, so only what is reported is kept."""
 
     octets: int
     allows: bool

@@ -65,7 +65,7 @@ def handshake_failed(exc: ssl.SSLError | ConnectionError) -> NotConnected:
 
 
 class ConnectionOwner(Protocol):
-    """What a connection tells of itself; implemented by the pool."""
+    """What a connection reports; implemented by the pool."""
 
     def keep(self, connection: HttpConnection) -> None:
         """Take the connection: it is idle."""
@@ -81,7 +81,7 @@ class ConnectionOwner(Protocol):
 
 
 class HttpConnection(asyncio.BufferedProtocol):
-    """Serves one request after the other, until something makes it doubtful. Implements `deadlines.InFlight`.
+    """Serves one request after the other, until its state is uncertain. Implements `deadlines.InFlight`.
 
     owner       is told when it is idle, and when it is over
     key         of the connections that can serve the same requests

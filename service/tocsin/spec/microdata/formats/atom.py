@@ -85,7 +85,7 @@ class Article(NamedTuple):
 
     without    elements that the entry leaves out: other articles, its own headers, footers and navigation, its heading
     permalink  its first valid bookmark, absolute
-    published  in UTC, as RFC 3339 has it; None if the article has no date
+    published  in UTC, as in RFC 3339; None if the article has no date
     updated    likewise
     """
 
@@ -250,7 +250,7 @@ def _to_published(element: Element) -> str | None:
 
 
 def _to_moment(text: str) -> str | None:
-    """Write a global date and time string in UTC, as RFC 3339 has it; None for other texts, and for other years.
+    """Write a global date and time string in UTC, as in RFC 3339; None for other texts, and for other years.
 
     Fractions keep nine digits.
     """

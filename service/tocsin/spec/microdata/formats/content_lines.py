@@ -82,11 +82,11 @@ class Sheet:
         self._lines: list[str] = []
 
     def frame(self, name: str, value: str) -> None:
-        """Add a line that the file needs, without charge; the value as the file has it."""
+        """Add a line that the file needs, without charge; the value as it is written."""
         self._lines.append(write_line(name, value, fold=self._fold))
 
     def add(self, name: str, value: str, parameters: Iterable[tuple[str, str]] = ()) -> None:
-        """Add a line, unless the budget is spent; the value as the file has it."""
+        """Add a line, unless the budget is spent; the value as it is written."""
         if self.budget.spend(len(name) + len(value) + 3):
             self._lines.append(write_line(name, value, parameters, fold=self._fold))
 
@@ -140,7 +140,7 @@ def tell_unfit(unfit: Counter[str], of: str) -> tuple[str, ...]:
 def write_line(name: str, value: str, parameters: Iterable[tuple[str, str]] = (), *, fold: Fold) -> str:
     """Write one line, folded, with its end.
 
-    value   as the file has it, escaped
+    value   as it is written, escaped
     Source  text 003, adding a vCard or iCalendar line (VC-19, IC-12)
     """
     line = f"{name.translate(_UPPER)}{''.join(f';{each}={chosen}' for each, chosen in parameters)}:{value}"
@@ -168,7 +168,7 @@ def fold_octets(line: str) -> str:
 
 
 def fold_letters(line: str) -> str:
-    """Fold a line after 75 code points, and then after 74 each, as text 003 has it (C-15); with its end."""
+    """Fold a line after 75 code points, and then after 74 each, as text 003 says (C-15); with its end."""
     if len(line) <= _FIRST_LINE:
         return line + "\r\n"
     rest = [line[at : at + _NEXT_LINE] for at in range(_FIRST_LINE, len(line), _NEXT_LINE)]

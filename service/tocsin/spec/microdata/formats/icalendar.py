@@ -41,7 +41,7 @@ from tocsin.spec.microdata.formats.content_lines import (
 from tocsin.spec.microdata.values import VEVENT, Item, Microdata, ValueKind
 from tocsin.spec.microdata.vocabulary import EVENT, ValueForm, is_on_earth, parse_duration
 
-# The value as the file has it, and its parameters.
+# The value as it is written, and its parameters.
 _Line: TypeAlias = tuple[str, list[tuple[str, str]]]
 
 # The calendar says these itself; a page that could write them too could end the event, or begin another one.
@@ -83,7 +83,7 @@ def write_calendar(
 ) -> Written:
     """Write the events of a page, or one of them, as a calendar, with notes on what was left out.
 
-    profile  export: as today's calendars read it; text: as text 003 has it, to the letter
+    profile  export: as today's calendars read it; text: as text 003 says, to the letter
     now      when the events are known to be so, aware, in UTC
     product  what wrote the calendar, such as -//Acme//Watcher//EN
     which    a number among the page's events, from 1; None: all of them in one calendar

@@ -37,7 +37,7 @@ from tocsin.spec.microdata.vocabulary import (
 )
 
 _Parameters: TypeAlias = list[tuple[str, str]]
-# The value as the file has it, and its parameters.
+# The value as it is written, and its parameters.
 _Line: TypeAlias = tuple[str, _Parameters]
 
 # Cards within cards: each level escapes once more all that was escaped within it.
@@ -65,7 +65,7 @@ _PLAIN_TYPE = re.compile("[0-9A-Za-z]+")
 def write_cards(data: Microdata, *, profile: str = "export", which: int | None = 1) -> Written:
     """Write one contact of a page, or all of them, as vCard, with notes on what was left out.
 
-    profile  export: as today's address books read it; text: as text 003 has it, to the letter
+    profile  export: as today's address books read it; text: as text 003 says, to the letter
     which    its number among the page's contacts, from 1 (VC-09); None: all of them one after another, without those
              that are only the agents of others
     Source   text 003, vCard: conversion (VC-09 to VC-20)
