@@ -84,10 +84,13 @@ ListItem: TypeAlias = ListEntry | RefusedLine | ListNotice
 
 T = TypeVar("T")
 
+# As long as the text of a page may be.
 _LONGEST_TEXT: Final = 253
 _SHOWN_KEY: Final = 80
+# Selectors can be long.
 _LONGEST_SETTING: Final = 4096
 _LONGEST_S: Final = 3650 * 86_400
+# Beginnings of XPath, JSONPath and jq, which other tools accept beside CSS selectors.
 _NOT_CSS: Final = ("/", "xpath:", "xpath1:", "json:", "jq:", "jqraw:", "(")
 
 

@@ -15,7 +15,9 @@ from tocsin.lists.pages import GroupNames, check_group, check_words, new_page
 from tocsin.model import JsonObject, NewPage
 from tocsin.spec.html.urls import watch_url
 
+# Of the hosts that are left out, the first are named.
 _MOST_HOSTS = 20
+# Settings repeat from line to line; each different text is parsed once.
 _MOST_JUDGED = 1000
 
 

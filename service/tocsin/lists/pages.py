@@ -12,6 +12,7 @@ from tocsin.model import JsonObject, NewPage
 from tocsin.spec.html.urls import WatchedUrl
 from tocsin.spec.topper.table import check_text
 
+# Names of groups are in URLs and labels of metrics.
 _LONGEST_GROUP: Final = 63
 # Groups that an error names.
 _MOST_NAMED: Final = 5

@@ -20,6 +20,7 @@ from tocsin.server.problems import Problem
 from tocsin.spec.topper.state import PageState
 from tocsin.spec.topper.table import RECORD_0, TableRecord, write_record
 
+# Most lists are shorter, and never touch the disk.
 IN_MEMORY: Final = 2**20
 
 
@@ -107,6 +108,7 @@ async def downloads(request: Request, parts: Given) -> OpenDownloads:
 Shared = Annotated[OpenDownloads, Depends(downloads)]
 
 
+# A piece is written in one step of the loop.
 _PIECE_CHARACTERS: Final = 65_536
 LONGEST_S: Final = 1800.0  # Deadline: a snapshot read keeps the store's write-ahead log from being truncated.
 

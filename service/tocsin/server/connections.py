@@ -13,11 +13,14 @@ from ipaddress import IPv6Address, ip_address, ip_network
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+# RFC 9110, 4.1 asks for 8,000 octets at least.
 MOST_URL = 8 * 2**10
+# Cookies of other services on the same host can take several kilobytes.
 MOST_HEADERS = 32 * 2**10
 MOST_FIELDS = 100
 HEAD_S = 10.0  # Deadline for the request line and headers, however slowly they arrive (slowloris).
 MOST_CONNECTIONS = 512
+# A browser opens six.
 FEWEST_CONNECTIONS = 16
 MOST_UNKNOWN = 192  # Connections whose last request had no valid credential; the rest is reserved for known clients.
 MOST_PIPELINED = 16  # Pipelined requests of a connection; more would be parsed in one turn of the loop.
@@ -25,6 +28,7 @@ STUCK_S = 60.0  # A known client that takes nothing of its answer for this time 
 UNKNOWN_STUCK_S = 20.0  # Deadline for all answers to an unknown client: they are small.
 # The key of the connection in a request's scope; the guard sets whether its client is known.
 CONNECTION = "tocsin.connection"
+# A client usually has a whole /64 to itself.
 _IPV6_NETWORK = 64
 _HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::[0-9]*)?", re.ASCII)
 _DEFAULT_PORTS = {b"http": 80, b"https": 443}

@@ -27,6 +27,7 @@ STEP: Final = 1000  # Pages parsed in one step on a thread.
 MOST_TOLD: Final = 100  # Invalid lines reported; all are counted.
 
 _MICROSECONDS: Final = 1_000_000
+# An invalid line may be a megabyte long.
 _LONGEST_WORD: Final = 400
 
 

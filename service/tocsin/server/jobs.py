@@ -24,6 +24,7 @@ MOST_LISTED: Final = 100
 
 PATIENCE_S: Final = 2.0  # A request waits this long for the end of its job before it redirects to the progress.
 
+# A job may take thousands of steps a second; each would be a write.
 _SAVED_EVERY_S: Final = 1.0
 _CANCELLED: Final = "it was cancelled; what was done until then stays done"
 

@@ -28,6 +28,7 @@ from tocsin.spec.microdata.reading.packing import CUT, MOST_BYTES, MOST_ITEMS, S
 
 # How compressing proxies change a tag: into a weak one (nginx), or with a suffix (Apache).
 _OF_PROXIES: Final = re.compile(r'^W/|-(?:gzip|br|zstd)(?="$)')
+# Proxies refuse headers of some kilobytes in all.
 _LONGEST_HEADER: Final = 500
 _ASCII_SIGNS: Final = {
     0x00A0: " ",
@@ -100,6 +101,7 @@ MORE: Final = f"the page has more than is kept: at most {MOST_ITEMS:,} items, of
 # Formats for which the items of a page are enough.
 KEPT_FORMATS: Final = tuple(name for name, each in FORMATS.items() if each.of_items)
 
+# A problem may quote the page.
 _LONGEST_PROBLEM: Final = 500
 _NO_ADDRESS: Final = "about:blank"
 

@@ -16,6 +16,7 @@ from tocsin.settings import ChannelSettings
 # The file is readable by its owner alone: the watch list is private data (T64).
 _MODE = 0o600
 _OUR_START = b'{"specversion":'
+# How far back the end of the last whole line is looked for after a crash.
 _LONGEST_LINE = 2**20
 
 

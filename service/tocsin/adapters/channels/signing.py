@@ -14,6 +14,7 @@ PREFIX: Final = "whsec_"
 RAW: Final = "raw:"
 # The least that Standard Webhooks asks of a key; its libraries accept shorter ones.
 _LEAST_BYTES: Final = 24
+# Standard Webhooks asks for 24 to 64.
 _NEW_BYTES: Final = 32
 _HASH: Final = "sha256"
 

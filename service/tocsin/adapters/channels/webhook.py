@@ -16,12 +16,15 @@ from tocsin.model import SerializedEvent
 from tocsin.settings import ChannelSettings
 
 CONTENT_TYPE = "application/cloudevents+json; charset=utf-8"
+# Only the status counts; the beginning of the body is for the message.
 MAX_ANSWER_BYTES = 64 * 2**10
+# Connections to one receiver.
 _AT_ONCE = 64
 # aiohttp's own timeout would end a delivery after five minutes, whatever the channel's is.
 _OURS_ALONE = aiohttp.ClientTimeout(total=None, sock_connect=None)
 _ACCEPTED = range(200, 300)
 _SERVER_ERRORS = range(500, 600)
+# Standard Webhooks: the receiver wants no more deliveries.
 _GONE = 410
 _OURS = frozenset({"content-type", "content-length", "host", "webhook-id", "webhook-timestamp", "webhook-signature"})
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

@@ -18,8 +18,11 @@ from tocsin.errors import SettingsError, Shortage, shortage_of
 # Resolving names to addresses: asynchronous, with a bounded cache.
 
 
+# A site that moves is found again within five minutes, whatever its DNS record allows.
 LONGEST_KEPT_S = 300
+# Some records have a TTL of 0; pages of one host follow one another.
 SHORTEST_KEPT_S = 5
+# Each page of a host whose name server is down would wait for it again.
 FAILURE_KEPT_S = 30
 MOST_NAMES = 20_000
 # Of a name, in each family: a name server could give thousands, all to be dialled and remembered.
@@ -189,6 +192,7 @@ _REFUSED_V6: tuple[tuple[IPv6Network, str], ...] = tuple(
 )
 _GLOBAL_V6 = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
+# Addresses repeat: a host has the same ones for hours.
 _MOST_JUDGED = 4096
 # Above the IPv4 address in the last half of an address of ISATAP (RFC 5214, 6.1).
 _ISATAP = (0x00005EFE, 0x02005EFE)

@@ -14,6 +14,7 @@ from tocsin.settings import FetchSettings
 # One bound for the memory of all bodies in flight, beside the cap of each.
 
 
+# As many bodies of the greatest length are in memory at one time.
 LONGEST_BODIES: Final = 16
 # The bound is the larger of LONGEST_BODIES of the greatest length and one usual body for each request in flight.
 USUAL_BODY_BYTES: Final = 128 * 1024
@@ -73,6 +74,7 @@ def room_for_bodies(settings: FetchSettings, *, fetchers: int = 1) -> int:
 
 
 ACCEPTED = "gzip, deflate"
+# Some servers compress twice by mistake; more is an attack.
 MOST_CODINGS = 2
 # The least that a piece of a body counts against the cap: each piece costs some calls, even a short one.
 LEAST_PIECE_BYTES = 64
@@ -80,11 +82,15 @@ LEAST_PIECE_BYTES = 64
 _LEAST_WORK_BYTES = 64 * 1024
 # What each further member of a gzip body counts: it needs a decompressor of its own.
 _MEMBER_BYTES = 1024
+# Output of one call: a bomb is noticed after each.
 _AT_ONCE_BYTES = 256 * 1024
+# The first byte of gzip (RFC 1952).
 _GZIP_START = 0x1F
+# zlib's numbers for a window of 32 KiB with a header of gzip, of zlib, and without one.
 _GZIP_WBITS = 31
 _ZLIB_WBITS = 15
 _RAW_WBITS = -15
+# The low half of the first byte of zlib (RFC 1950); without it, `deflate` is raw.
 _ZLIB_METHOD = 0x08
 _INFLATE_ERROR: type[Exception] = isal_zlib.error  # type: ignore[assignment] # its stub gives the type of an instance
 

@@ -12,8 +12,10 @@ from typing import Protocol, Self
 
 from tocsin.settings import Deadlines
 
+# One sweep for all requests costs less than a timer for each.
 LONGEST_TICK_S = 0.1
 SHORTEST_TICK_S = 0.005
+# A deadline is met within a tenth of itself.
 _TICKS_PER_DEADLINE = 10
 # The longest work on one answer before others have their turn.
 TURN_S = 0.01

@@ -16,6 +16,7 @@ from tocsin.adapters.http.addresses import AddressPolicy, AddressRefused, NameCa
 from tocsin.adapters.http.tls import TlsContexts
 from tocsin.settings import NetworkSettings
 
+# A name server that is down must not take the whole deadline of a delivery.
 _DNS_S: Final = 5.0
 
 

@@ -23,7 +23,9 @@ Sent = TypeVar("Sent")
 Received = TypeVar("Received")
 
 _LENGTH = Struct("!I")
+# Beyond this the writer waits, as flow control.
 _READ_AHEAD_BYTES = 2**20
+# Decoding a frame takes one step of the loop.
 _MESSAGES_A_FRAME = 256
 
 
@@ -81,6 +83,7 @@ async def _open(ours: socket.socket, decoder: msgspec.msgpack.Decoder[list[Any]]
 
 
 _NAME = Struct("=q")
+# One page of memory.
 _SIZE = 4096
 
 
@@ -126,6 +129,7 @@ def _memory_file() -> int:
 # A fetcher process and its parent: it takes signals from no other process, and ends with it.
 
 
+# PR_SET_PDEATHSIG of Linux, which Python has no name for.
 _SET_SIGNAL_AT_PARENTS_DEATH = 1
 
 

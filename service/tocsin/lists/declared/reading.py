@@ -38,6 +38,7 @@ SECRET_FILES: Final = {"auth_file": "auth", "proxy_file": "proxy"}
 PAGE_KEYS: Final = ("url", "group", "text", "paused")
 TOP_KEYS: Final = ("prune", "all", "groups", "pages")
 MAIN: Final = "main"
+# A file with one systematic error has it in every entry.
 _MOST_COMPLAINTS: Final = 20
 _YES: Final = ("true", "yes", "on")
 _NO: Final = ("false", "no", "off")

@@ -83,6 +83,7 @@ def _parts(text: str) -> tuple[str | int, ...]:
     return tuple(double or single or bare for double, single, bare in _PART.findall(text))
 
 
+# A list has four levels; deeper nesting could exhaust the stack.
 DEEPEST: Final = 8
 _NOTHING: Final = frozenset({"", "~", "null", "Null", "NULL"})
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -192,6 +193,7 @@ def _place(name: str, event: Event) -> str:
     return f"{name}:{event.start_mark.line + 1}"
 
 
+# TOML and YAML are read whole, into memory.
 LARGEST_BYTES: Final = 64 * 2**20
 FORMATS: Final = ("toml", "yaml")
 _BY_SUFFIX: Final = {".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".json": "yaml"}

@@ -37,6 +37,7 @@ from tocsin.lists.entries import (
 # Exports of Distill: monitors in a list called `data`.
 
 
+# Distill's number for a monitor that is on.
 _ACTIVE: Final = 40
 _INTERVAL: Final = "INTERVAL"
 
@@ -294,18 +295,24 @@ def _is_id(text: str) -> bool:
 # out of the archive has no effect (CVE-2026-29065, GHSA-8757-69j2-hx56).
 
 
+# Backups hold the histories of all watches, which are not read.
 LARGEST_ARCHIVE: Final = 256 * 2**20
 LARGEST_MEMBER: Final = 10 * 2**20
 LARGEST_LIST: Final = 64 * 2**20
 LARGEST_TOTAL: Final = 256 * 2**20
+# The directory of an archive is read whole.
 _LARGEST_INDEX: Final = 16 * 2**20
+# Zip bombs compress a thousand times and more; JSON compresses ten times.
 _HIGHEST_RATIO: Final = 200
 _MOST_REFUSED: Final = 100
+# Below this size even a bomb does no harm.
 _SMALL: Final = 64 * 1024
 _PIECE: Final = 2**20
 
 _END: Final = b"PK\x05\x06"
+# The record at the end of a zip file, without its comment.
 _END_BYTES: Final = 22
+# Its length has 16 bits.
 _LONGEST_COMMENT: Final = 65_535
 _ID: Final = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _WATCH: Final = re.compile(rf"({_ID})/watch\.json")

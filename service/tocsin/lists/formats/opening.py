@@ -24,7 +24,9 @@ from tocsin.spec.sitemaps import Location, SitemapKind, SitemapReader
 # An element of lxml, which ships no types.
 Element: TypeAlias = Any
 
+# Folders of feed readers; deeper nesting could exhaust the stack.
 _DEEPEST: Final = 64
+# As long as the name of a group may be.
 _FOLDER_BYTES: Final = 63
 
 
@@ -140,12 +142,14 @@ def _item(kind: SitemapKind | None, location: Location) -> ListItem:
 FORMATS: Final = ("list", "csv", "opml", "sitemap", CHANGEDETECTION, DISTILL)
 
 _GZIP: Final = b"\x1f\x8b"
+# The beginning by which a format is recognised; XML may have a long comment first.
 _PEEKED_BYTES: Final = 8192
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+# A zip file, with or without members.
 _ARCHIVE: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _JSON: Final = re.compile(r"\s*\{")
 _MARKUP: Final = re.compile(r"\s*<")

@@ -18,6 +18,7 @@ from tocsin.lists.entries import GROUP_LETTERS, LEFT_OUT, ListEntry, ListItem, L
 from tocsin.model import PageRow
 from tocsin.settings import PageSettings
 
+# A file without line ends must not be read whole into memory.
 LONGEST_LINE: Final = 65_536
 _HEADINGS: Final = frozenset({"url", "urls", "link", "links", "page", "pages", "address", "addresses", "loc"})
 

@@ -8,6 +8,7 @@ from hashlib import blake2b
 
 from tocsin.configuration.tokens import PREFIX, check_letters
 
+# 256 bits cannot be guessed; a digest needs no slow function then.
 _BYTES = 32
 
 

@@ -47,6 +47,7 @@ from tocsin.settings import HttpSettings
 # The outermost middleware: security headers, request ids, path prefixes and access log lines.
 
 
+# No script, style or frame of another origin, so that a foreign text that escapes a template does nothing.
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -174,8 +175,10 @@ def _bad_prefix() -> Problem:
 
 TRIES = 10  # Failures allowed for one address within SPAN_S seconds.
 SPAN_S = 300.0
+# For all addresses together: one client may have thousands of them.
 TRIES_IN_ALL = 300
 SPAN_IN_ALL_S = 60.0
+# Of each table the oldest entry is dropped: a flood of addresses or secrets must not fill the memory.
 MOST_ADDRESSES = 4096
 MOST_KNOWN = 256
 MOST_WRONG = 1024

@@ -15,6 +15,7 @@ from tocsin.server.access.guard import who_is
 from tocsin.server.parts import CALLER, SAFE, SENDER, Caller
 from tocsin.server.problems import Problem, answer
 
+# Forms and JSON of one page are some kilobytes.
 MOST_BYTES = 2**20
 # Larger bodies, below the paths that take lists. Parsing JSON blocks the loop, a second for 5 MiB.
 LARGER = (
@@ -27,9 +28,11 @@ PIECE_S = 20.0  # Deadline for the next piece of a body.
 SLOWEST_BYTES_S = 1024  # Slower bodies are given up.
 # Requests in progress of known clients, in all and per token.
 MOST_AT_ONE_TIME = 128
+# Half, so that one faulty program leaves room for the others.
 MOST_OF_A_TOKEN = 64
 # Answers to unknown clients in preparation; a slot is freed before its answer is sent.
 MOST_UNKNOWN = 16
+# A login needs one; browsers ask for style and script beside it.
 MOST_UNKNOWN_OF_AN_ADDRESS = 4
 UNKNOWN_BODY_S = 3.0  # Deadline for the whole body of an unknown client: a login.
 UNKNOWN_WAIT_S = 5.0  # Deadline for the slot of an unknown client.

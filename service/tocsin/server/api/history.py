@@ -42,7 +42,9 @@ from tocsin.spec.signals.texts import unpack_text
 
 router = make_router("records")
 
+# As many as `snapshots.per_page` allows.
 MOST_TEXTS: Final = 10_000
+# What a column of SQLite holds.
 _LARGEST_KEY: Final = 2**63 - 1
 
 

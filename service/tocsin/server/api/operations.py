@@ -37,7 +37,9 @@ REPLAYED: Final = "Idempotency-Replayed"
 # Bytes of an answer; a longer one is not stored, and its key can be used again.
 MOST_KEPT: Final = 64 * 1024
 
+# A UUID has 36; the draft of the IETF sets no limit, and the store needs one.
 _LONGEST_KEY: Final = 255
+# The digest of a long body is computed in pieces, so that other requests get their turn.
 _PIECE: Final = 65_536
 WRITES: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _DONE: Final = range(200, 300)

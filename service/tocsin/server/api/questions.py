@@ -29,6 +29,7 @@ from tocsin.spec.html.urls import watch_url
 
 router = make_router("questions")
 
+# A question may be about a whole host; the list of pages has all of them.
 _MOST_URLS: Final = 1000
 
 

@@ -29,6 +29,7 @@ from tocsin.server.problems import Problem, answer
 # The newest alerts, read once for all readers; readers further behind read from the store.
 
 
+# Browsers reconnect after this pause.
 RETRY_MS: Final = 3000
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
 # JSON escapes the line ends of the format; these are line ends for other programs.
@@ -154,6 +155,7 @@ def _position(told: StreamedAlert) -> int:
     return told.position
 
 
+# The counters cost four queries, and all open streams share them.
 EVERY_S: Final = 1.0
 
 
@@ -193,10 +195,12 @@ MOST: Final = 200  # Open streams of all readers.
 MOST_OF_A_TOKEN: Final = 50
 # Limits of one token, so that a leaked token or a faulty program leaves room for others.
 MOST_OF_AN_ADDRESS: Final = 100
+# Proxies close connections that are silent for 30 or 60 seconds.
 HEARTBEAT_S: Final = 15.0
 STUCK_S: Final = 120.0  # A reader that takes nothing for this time is disconnected, even if its connection is open.
 _END_S: Final = 1.0
 _MEDIA_TYPE: Final = "text/event-stream"
+# What a column of SQLite holds.
 _LARGEST: Final = 2**63 - 1
 _MOST_DIGITS: Final = len(str(_LARGEST))
 _TYPES: Final = {

@@ -109,9 +109,11 @@ def _link(link: FeedLink) -> str:
     return f'<link rel="{escape(link.rel)}"{kind} href="{escape(write_iri(link.href))}"/>\n'
 
 
+# Readers download the whole feed each time.
 _LONGEST: Final = 2000
 _MOST_LINES: Final = 50
 _CROCKFORD: Final = {letter: place for place, letter in enumerate("0123456789ABCDEFGHJKMNPQRSTVWXYZ")}
+# 128 bits, five to a letter.
 _ULID_LENGTH: Final = 26
 _WEB: Final = ("http://", "https://")
 

@@ -29,9 +29,11 @@ from tocsin.settings import ChannelSettings
 # A chart has one SVG path per series; CSS classes give the colours, so that dark mode has its own.
 
 
+# A day.
 SPANS: Final = 48
 SPAN_US: Final = 30 * 60 * 1_000_000  # A day in half hours, which is legible on a telephone.
 
+# Units of the drawing; the page scales it.
 WIDTH: Final = 480
 HEIGHT: Final = 100
 _GAP: Final = 1
@@ -319,6 +321,7 @@ def _said(states: Sequence[StateEntry], told: Sequence[VerdictEntry], zone: tzin
 router = APIRouter(include_in_schema=False)
 
 _HALF_HOURS_AN_HOUR: Final = 2
+# The latest ones; the rest has a page of its own.
 _JOBS: Final = 8
 _ALL_JOBS: Final = 50
 _PART: Final = 30

@@ -32,6 +32,7 @@ SHOWS: Final[tuple[tuple[Show, str, AlertQuery], ...]] = (
     ("dead", "Not delivered", AlertQuery(dead=True)),
 )
 _APART: Final[tuple[tuple[str, Literal["major", "minor"]], ...]] = (("Major", "major"), ("Minor", "minor"))
+# As many as fit into 50 KB with their differences.
 _PART: Final = 18
 _FIRST_PART: Final = 8  # Alerts per kind on the first page, so that many major ones do not hide the others.
 _UNDONE: Final = 200  # Alerts that one click can mark as unseen again; more need a confirmation.

@@ -15,8 +15,10 @@ from tocsin.spec.topper.state import FIELDS
 
 _LONGEST: Final = 20_000  # Letters of a value that are compared word by word; the rest is not shown.
 _LONGEST_SHOWN: Final = 600
+# Pieces of a value; changes in every other word are no help to a reader.
 _MOST_RUNS: Final = 60
 _ROOM_FOR_VALUES: Final = 12_000
+# Together with the limit in bytes, this keeps the page below 50 KB.
 MOST_ROWS: Final = 300
 _LONGEST_LINE: Final = 1200
 _MOST_SHOWN: Final = 26_000  # Bytes of a difference on a page, after escaping.

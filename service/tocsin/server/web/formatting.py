@@ -15,7 +15,9 @@ from tocsin.spec.infrastructure.unsafe import UNSAFE_IN_TEXT, safe_text
 
 _STEPS: Final = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 _SHORT: Final = {"day": "d", "hour": "h", "minute": "min", "second": "s"}
+# Beyond a year, a date says more than a number of days.
 _YEAR_US: Final = 365 * 86_400 * 1_000_000
+# Browsers show about this much of a title.
 _MOST_OF_A_TITLE: Final = 160
 _KIB: Final = 1024
 # Causes of unreachable pages, by kind of failure.

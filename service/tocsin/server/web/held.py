@@ -15,6 +15,7 @@ from tocsin.spec.microdata.formats.catalogue import FORMATS, Format, available_f
 from tocsin.spec.microdata.reading.packing import unpack
 from tocsin.spec.microdata.values import Item, Property
 
+# The rest is at the API, which the page names.
 _ITEMS: Final = 12
 _FACTS: Final = 8
 _MOST_FACTS: Final = 150  # Of all items together, nested ones too.

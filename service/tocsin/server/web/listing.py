@@ -25,6 +25,7 @@ TITLES: Final[Mapping[View, str]] = {
     View.PAUSED: "Paused",
     View.OFF: "Off",
 }
+# About three dates.
 _MOST_OF_A_VALUE: Final = 30
 _MOST_OF_A_PROBLEM: Final = 110
 _MOST_OF_A_LINE: Final = 240  # Bytes of foreign text in one line, so that the largest 50 lines are below 50 KB.

@@ -34,7 +34,9 @@ from tocsin.spec.signals.texts import unpack_text
 
 router = APIRouter(include_in_schema=False)
 
+# Of each kind the latest few; the API has all.
 _STATES: Final = 20
+# More marks would overlap on a telephone.
 _DRAWN: Final = 40
 _VERDICTS: Final = 10
 _RENDERINGS: Final = 5
@@ -162,6 +164,7 @@ async def remove(
     return go_on(request, "/", f"Deleted {short_url(row.url)}.")
 
 
+# Of the kept texts, in the box to choose from.
 _OFFERED: Final = 50
 
 

@@ -43,8 +43,10 @@ from tocsin.server.web.rendering import Undo, go_on, page, together
 router = APIRouter(include_in_schema=False)
 
 PER_PART: Final = 50
+# Rows of one read: an export of a million pages must not hold the store.
 _STEP: Final = 500
 _PIECE: Final = 2**16
+# Bytes of the select box; with more groups it becomes a text field.
 _ROOM_FOR_GROUPS: Final = 3000
 _MOST_EMPTY: Final = 1
 _QUIET_TABS: Final = (View.NEW, View.PAUSED, View.OFF)  # Tabs that are hidden while empty, unless selected.

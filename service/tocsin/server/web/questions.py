@@ -30,6 +30,7 @@ SCOPES: Final = {
     "cause": "every host, this cause",
 }
 WHENS: Final = {"now": "at once", "at": "at a time, or after a delay:", "later": "later, on request"}
+# Each try is a set of requests to a host that failed.
 MOST_TIMES: Final = 100
 _LONGEST: Final = 4096
 
@@ -131,6 +132,7 @@ _SHOWN_PAGES: Final = 50
 _SHOWN_COPIES: Final = 20
 _PART_OF_STANDING: Final = 50
 _STANDING: Final = "/questions?show=standing"
+# Bytes: URLs may be long, and the page stays below 50 KB.
 _ROOM_FOR_URLS: Final = 9_000
 _ROOM_FOR_COPIES: Final = 9_000
 

@@ -98,6 +98,7 @@ async def serve(digest: str, name: str, request: Request) -> Response:
 
 
 KEY: Final = "told"
+# A notice is shown on the next page, within seconds; unseen ones go.
 _KEPT: Final = 200
 _KEPT_US: Final = 600 * 1_000_000
 
@@ -189,6 +190,7 @@ async def together(reads: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     return [task.result() for task in tasks]
 
 
+# `auto` follows the system.
 LOOKS: Final = ("auto", "light", "dark")
 LOOK_COOKIE: Final = "tocsin-look"
 

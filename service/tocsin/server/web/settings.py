@@ -210,6 +210,7 @@ def _meaning(path: Path) -> str:
     return KEYS.get(pattern(path), "")
 
 
+# Of one value in a form; selectors can be long.
 _LONGEST: Final = 4000
 _MOST_DIGITS: Final = 18  # Digits of a revision.
 
@@ -275,6 +276,7 @@ def read_settings_form(form: Mapping[str, str], stored: JsonObject) -> Filled:
 
 router = APIRouter(include_in_schema=False)
 
+# Bytes of the list of groups; the page stays below 50 KB.
 _ROOM_FOR_GROUPS: Final = 38_000
 _PART: Final = 40
 _LONGEST_GROUP: Final = 63

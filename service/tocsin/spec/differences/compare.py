@@ -107,6 +107,7 @@ _SENTENCE_END = re.compile(
     "\n|[.!?\u06d4\u0964]++[\"'\u2019\u201d\xbb)\\]]*+\\s++|[\u3002\uff01\uff1f]++[\u300d\u300f\uff09]*+\\s*+"
 )
 
+# Quotation marks, brackets and references may follow the end of a sentence.
 _MOST_AFTER = 20
 _ENDED = re.compile(r"[.!?\u06d4\u0964\u3002\uff01\uff1f][\"'\u2019\u201d\xbb)\]\u300d\u300f\uff09]*+\s*+\Z")
 
@@ -179,6 +180,7 @@ def _most(limit: int, holds: Callable[[int], bool]) -> int:
 # equal lines is matched with the nth; if the whole takes too long, the rest counts as different.
 
 
+# The time grows with the square of the edits; beyond this the lines count as replaced.
 _MOST_EDITS = 256
 
 
@@ -371,6 +373,7 @@ _STEPS = 300_000
 # Steps for two sentences of any length.
 _STEPS_OF_WORDS = 100
 
+# Letters in all that are compared word by word.
 _MOST_IN_WORDS = 2**19
 # From this common share on, one line is a changed version of the other.
 _ALIKE = 0.25

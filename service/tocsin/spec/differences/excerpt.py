@@ -8,10 +8,13 @@ from typing import Any, NamedTuple
 
 from tocsin.spec.differences.compare import Difference, Kind, TextRun, ends_sentence, split_sentences
 
+# An alert with its excerpt stays a message that people read.
 MOST_LETTERS = 2000
 MOST_SENTENCES = 50
+# The longest sentences are shown first; a rewritten page may have a hundred thousand.
 _MOST_LOOKED_AT = 2000
 _LONGEST = 500
+# Letters before and after the change.
 _AROUND = 100
 _GAP = "…"
 

@@ -20,6 +20,7 @@ def to_text(instant: datetime) -> str:
     return f"{instant:%Y-%m-%dT%H:%M:%SZ}".rjust(len("0000-00-00T00:00:00Z"), "0")
 
 
+# February of a leap year is handled apart.
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 # The calendar repeats after this number of years.
 _CYCLE_YEARS = 400
@@ -387,6 +388,7 @@ _HTTP_FORMS: Final = tuple(
 # Years of two digits are of the past century from here on; HTTP's own rule needs a clock.
 _CENTURY_TURNS: Final = 70
 
+# 23:59:60 is valid in HTTP.
 _LEAP_SECOND: Final = 60
 
 

@@ -15,6 +15,7 @@ from tocsin.spec.html.urls import mask_user_info
 # Foreign text, made safe for messages.
 
 
+# A message of a library may repeat a whole page.
 LONGEST: Final = 200
 
 

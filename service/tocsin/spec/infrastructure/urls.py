@@ -160,6 +160,7 @@ def _has(codec: codecs.CodecInfo, name: str, letter: str) -> bool:
 
 # Schemes whose query is written in the document's encoding.
 _SPECIAL = ("http:", "https:", "ftp:", "file:")
+# A relative reference has no meaning there.
 _NO_BASE = ("data:", "javascript:")
 _TRIMMED = "".join(map(chr, range(0x21)))
 _DROPPED = re.compile("[\t\n\r]")

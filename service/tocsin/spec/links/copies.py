@@ -173,6 +173,7 @@ def _error(code: MsetProblem, tokens: list[tuple[int, str]]) -> MsetError:
     return MsetError(code, start, last + len(text) - start)
 
 
+# A page without these letters names no copy, and its links need not be read.
 _MEMENTO_SIGNS: Final = (b"memento", b"timemap")
 _SIGNS: Final = (b"mset", *_MEMENTO_SIGNS)
 # An mset is the name of an attribute with a value, which few words are that hold these letters. A `b` may end what
@@ -246,6 +247,7 @@ def _links(value: str) -> Iterator[HeaderLink]:
 
 
 MOST_COPIES: Final = 1000
+# A page may consist of links alone.
 _MOST_ELEMENTS: Final = 10_000
 _MOST_CANDIDATES: Final = 10_000
 _TAGS: Final = ("a", "area", "base", "link")

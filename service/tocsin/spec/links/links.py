@@ -116,6 +116,7 @@ class Anchors:
 
 # The elements that can make links.
 LINKING: Final = ("a", "area", "link")
+# They are listed, never requested.
 _MOST_PINGS: Final = 100
 
 

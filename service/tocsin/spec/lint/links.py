@@ -31,6 +31,7 @@ _FEATURE = re.compile(
     r"|[^:;{}<>=]++(?:[<>]=?|=)[^:;{}<>=]++(?:[<>]=?[^:;{}<>=]++)?"
 )
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+# Media queries are nested in parentheses; deeper ones could exhaust the stack.
 _DEEPEST: Final = 16
 _LONGEST: Final = 4096
 

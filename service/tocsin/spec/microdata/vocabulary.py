@@ -142,6 +142,7 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
 _TZ = re.compile(r"[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]")
 _GEO = re.compile(r"[+-]?[0-9]++(?:\.[0-9]++)?;[+-]?[0-9]++(?:\.[0-9]++)?")
 _POLE, _DATE_LINE = 90, 180
+# Two decimal numbers; longer texts are no positions.
 _LONGEST_POSITION = 40
 _WEEK, _DAY, _HOUR, _MINUTE = 604_800, 86_400, 3_600, 60
 _DURATION = re.compile(

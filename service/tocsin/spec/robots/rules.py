@@ -93,6 +93,7 @@ def _octets(value: str) -> int:
     return len(written) + 2 * len(_NOT_ASCII.findall(written)) - 2 * needless
 
 
+# RFC 9309, 2.5: at least 500 KiB are parsed.
 LONGEST_ROBOTS_BYTES = 500 * 1024
 MOST_SHOWN = 200
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -234,6 +235,7 @@ def _shown(content: str) -> str:
     return clean if len(text) <= MOST_SHOWN else f"{clean}…"
 
 
+# Names of robots whose rules are remembered: ours, and a few that hosts are asked with.
 _MOST_AGENTS = 8
 _WORD = re.compile(r"[\w-]+")
 _OK, _CLIENT_ERRORS, _SERVER_ERRORS, _TOO_MANY_REQUESTS = 200, 400, 500, 429
@@ -259,6 +261,7 @@ class Ruling(Struct, frozen=True, gc=False):
 
 
 ALLOWED = Ruling(allowed=True)
+# Rules times letters of the path: matching must not hold a process.
 MOST_STEPS = 64_000_000
 # Deviation: RFC 9309 knows no such case. A site that can redirect us anywhere could hold up all others with it.
 TOO_COSTLY = Ruling(allowed=False, rule="robots.txt has too many wildcards to be matched against so long a URL")

@@ -16,7 +16,9 @@ from tocsin.adapters.http.tls import TlsLayer, UntrustedCertificate, WatchedTls
 from tocsin.model import FailureKind, HopRequest, HopResponse
 from tocsin.spec.infrastructure.unsafe import one_line
 
+# Shared by all connections: a read is parsed before the next one begins.
 BUFFER_BYTES: Final = 256 * 1024
+# The body of an answer that is not wanted is read for this long, so that the connection can be used again.
 DRAINED_S: Final = 2.0
 # Of TLS records without a byte of HTTP: a server may send session tickets and the like without end.
 MOST_MUTE_BYTES: Final = 256 * 1024

@@ -181,20 +181,25 @@ def _is_address(host: str) -> bool:
 # Reading one answer from the bytes of its connection: llhttp parses them, doubtful framing is refused here.
 
 
+# 103 Early Hints may come more than once; without a limit an answer never begins.
 MOST_INTERIM: Final = 5
 # All headers of an answer and of the interim answers before it.
 MOST_HEADER_BYTES: Final = 128 * 1024
+# Policies and cookies reach 10 KB.
 LONGEST_HEADER_BYTES: Final = 32 * 1024
 MOST_HEADERS: Final = 256
 # The least that a read counts while a header is received: one that comes byte by byte is joined again each time.
 _LEAST_READ_BYTES: Final = 64
+# Sizes of chunks and trailers are on the wire, too.
 _FRAMING_BYTES: Final = 64 * 1024
+# Beyond this, a new connection is cheaper.
 _DRAINED_BYTES: Final = 64 * 1024
 _INTERIM: Final = 100
 _SWITCHING: Final = 101
 _FINAL: Final = 200
 _NO_SUCCESS: Final = 300
 _VERSIONS: Final = ("1.1", "1.0")
+# Names of headers repeat: each is decoded once.
 _MOST_NAMES: Final = 4096
 
 

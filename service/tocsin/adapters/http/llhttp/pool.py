@@ -311,10 +311,13 @@ def _target(address: str, port: int) -> AddrInfoType:
     return (socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (address, port))
 
 
+# Many servers close idle connections soon; a request on a closed one is made again.
 KEPT_IDLE_S: Final = 15.0
+# Idle connections in TLS keep their buffers in OpenSSL.
 MOST_IDLE_BYTES: Final = 64 * 2**20
 # At most one of this many files that the process may open is an idle connection.
 _IDLE_FILES: Final = 4
+# How often idle connections are looked at.
 LOOK_S: Final = 3.0
 # Of the loop: it closes a socket in the turn after `close`.
 _CLOSING_TURNS: Final = 5

@@ -17,6 +17,7 @@ _Key: TypeAlias = Callable[["Placed"], Hashable | None]
 
 # Names of properties by which people know an item, in this order.
 LABELS: Final = ("name", "summary", "fn", "title", "headline")
+# A label is for a line of an alert.
 _LONGEST_LABEL: Final = 200
 # Two items are alike from this share of equal properties on, of the item that has more of them.
 _ENOUGH: Final = 0.5

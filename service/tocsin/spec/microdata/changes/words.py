@@ -10,6 +10,7 @@ from tocsin.spec.infrastructure.unsafe import safe_line
 from tocsin.spec.microdata.changes.matching import LABELS
 from tocsin.spec.microdata.reading.packing import LONGEST, MOST_BYTES, MOST_ITEMS
 
+# A value in a sentence; the whole one is in the event.
 _MOST_CHARS: Final = 200
 _MOST_VALUES: Final = 8
 _COUNTED: Final = ("added", "removed", "changed")

@@ -33,7 +33,9 @@ _NAMESPACE: Final = "http://www.w3.org/2005/Atom"
 _XHTML: Final = '<div xmlns="http://www.w3.org/1999/xhtml">'
 _NO_FRAGMENT: Final = re.compile(rf"%(?![0-9A-Fa-f]{{2}})|[^%{UNRESERVED}{SUB_DELIMS}{UCSCHAR}:@/?]")
 _RUNS: Final = re.compile("(?:javascript|vbscript):", re.IGNORECASE)
+# Identifiers of entries are compared by every reader of the feed.
 _LONGEST_ID: Final = 2000
+# Nested articles repeat their text: a small page could make a feed of gigabytes.
 _MOST_LETTERS: Final = 32 * 1024 * 1024
 _FEW_LETTERS: Final = 1024 * 1024
 # A feed is about as long as its page; only a long URL that is repeated in each entry makes it much longer.

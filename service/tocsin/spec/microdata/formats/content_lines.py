@@ -353,6 +353,7 @@ def _write_offset(minutes: int) -> str:
 
 
 _WEEKDAY = "(?:SU|MO|TU|WE|TH|FR|SA)"
+# Rules of recurrence have up to some hundred letters.
 _LONGEST = 1000
 
 

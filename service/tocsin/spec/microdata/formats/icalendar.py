@@ -74,6 +74,7 @@ _NO_TIME: Final = When("")
 # A century is longer than any event, and shorter than what readers can count.
 _LONGEST_S: Final = 100 * 366 * 86_400
 _STRIPPED = str.maketrans("", "", "-:")
+# In one note.
 _MOST_UNDATED: Final = 3
 _LONGEST_QUOTE: Final = 60
 

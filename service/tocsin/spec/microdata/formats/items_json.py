@@ -19,6 +19,7 @@ LOOP: Final = "ERROR"
 _TOO_DEEP: Final = f'items are nested more than {DEEPEST} deep: "{LOOP}" is written for deeper ones'
 _TOO_LARGE: Final = f"a document of items has at most {MOST_LETTERS:,} letters; the rest is left out"
 
+# Letters around a value: quotation marks, comma and white space; and those of each level of indentation.
 _OF_A_TEXT: Final = (24, 18)
 # Letters that a value takes beside its text, and for each item around it; most are the indent of its lines.
 _OF_AN_ITEM: Final = (80, 32)

@@ -29,6 +29,7 @@ MOST_TRIPLES: Final = 100_000
 MOST_LETTERS: Final = 32 * 1024 * 1024
 # Longer ones are left out: no name is that long, and readers would have to bear it.
 LONGEST_IRI: Final = 8192
+# A small page may repeat a text this much without being an attack.
 _LEAST_LETTERS: Final = 1024 * 1024
 # Letters of triples for a letter of the page: names may be short, and types long.
 _TIMES: Final = 64
@@ -40,6 +41,7 @@ _STEP: Final = 16
 _UNWRITABLE: Final = re.compile(r"""[\s\x00-\x1f<>"{}|^`\\\x7f-\x9f\ud800-\udfff]""")
 _NO_TEXT: Final = re.compile("[\x00\ud800-\udfff]")
 _LANGUAGE: Final = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*+")
+# RFC 5646, 4.4.1: 35 letters are enough for nearly all tags.
 _LONGEST_LANGUAGE: Final = 100
 
 

@@ -157,8 +157,10 @@ _LIVING_SOURCES: Final[Mapping[str, tuple[ValueKind, str]]] = {
 _PLAIN: Final = re.compile(
     r"/?(?:[A-Za-z0-9_-][A-Za-z0-9_.~-]*+/)*+(?:[A-Za-z0-9_-][A-Za-z0-9_.~-]*+)?+(?:#[A-Za-z0-9_.~/-]*+)?+(?<=.)"
 )
+# Longer URLs take the way through the whole resolver.
 _LONGEST_PLAIN: Final = 2000
 _OF_HTTP: Final = ("http://", "https://")
+# A page without these letters has no items, and is not searched for them.
 _SIGN: Final = (b"itemscope",)
 _ESCAPE: Final = b"\x1b"
 
