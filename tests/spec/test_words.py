@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from tocsin.spec import words
 from tocsin.spec.html.blocks import OUTSIDE, read_blocks
 from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.html.zones import ADVERTISEMENTS, HEADINGS, Zone, name_zone, to_heading, zone_by_attributes
+from tocsin.spec.signals.clocks import find_clock
 from tocsin.spec.signals.fleeting import is_fleeting, is_greeting, without_last_age
 from tocsin.spec.suspicion.phrases import fold_words
 from tocsin.spec.words import read_lists, split_phrases
@@ -22,7 +24,7 @@ LANGUAGE = re.compile("[a-z]{2}")
 
 
 def test_there_are_lists_of_words() -> None:
-    assert [path.stem for path in FILES] == ["fleeting", "marks", "places", "suspicion", "zones"]
+    assert [path.stem for path in FILES] == ["dates", "fleeting", "marks", "places", "suspicion", "zones"]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -77,6 +79,16 @@ def _is_label(phrase: str) -> bool:
     return zone_by_attributes(whole.elements("div")[0], names=True) is Zone.APART
 
 
+def _rest_of(text: str, month: int = 5) -> int | None:
+    at = datetime(2026, month, 15, tzinfo=UTC)
+    found = find_clock(text, (at, at), is_sentence=False)
+    return None if found is None else found.rest
+
+
+def _is_clock(text: str, month: int) -> bool:
+    return _rest_of(text, month) is not None
+
+
 # By file and list: whether an entry alone is enough to decide. "xyzzy" never is.
 _DECIDE: dict[tuple[str, str], Callable[[str], bool]] = {
     ("zones", "apart"): lambda word: name_zone(word)[0] is Zone.APART,
@@ -92,6 +104,8 @@ _DECIDE: dict[tuple[str, str], Callable[[str], bool]] = {
     ("zones", "advertisements"): lambda phrase: to_heading(f"{phrase} (3)") in ADVERTISEMENTS,
     ("zones", "more advertisements"): lambda phrase: to_heading(f"{phrase} (3)") in ADVERTISEMENTS,
     ("zones", "asking"): lambda phrase: _outside(f"<div><p>Roses {phrase} roses.</p><button>Yes</button></div>"),
+    ("dates", "weekdays"): lambda name: _rest_of(f"Roses, {name} 15 May") == _rest_of("Roses, 15 May"),
+    ("dates", "days"): lambda word: _is_clock(f"Roses: 5 {word}", 1),
     ("fleeting", "now"): is_greeting,
     ("fleeting", "of dates"): lambda word: is_fleeting(f"{word} 5"),
     ("fleeting", "of visits"): lambda word: is_fleeting(f"{word} 5"),
@@ -129,6 +143,14 @@ def test_each_word_that_begins_a_greeting_has_one() -> None:
         read_lists("fleeting")["greeting words"]["words"].split()
     )
     assert [greeting for greeting in greetings if not is_greeting(greeting)] == []
+
+
+def test_each_name_of_a_month_makes_a_date_with_a_day() -> None:
+    entries = read_lists("dates")["months"]
+    names = [(name, int(number)) for number, written in entries.items() for name in written.split()]
+
+    assert [name for name, month in names if not _is_clock(f"Roses on 15 {name}", month)] == []
+    assert not _is_clock("Roses on 15 xyzzy", 1)
 
 
 @pytest.mark.parametrize("file", ["fleeting", "zones"])

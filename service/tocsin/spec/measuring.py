@@ -9,6 +9,7 @@ from msgspec import Struct
 from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.signals import SOURCES
 from tocsin.spec.signals.content import compare_contents
+from tocsin.spec.signals.instants import keep_same
 from tocsin.spec.signals.reading import ContentSelectors, read_signals
 from tocsin.spec.signals.weigh import weigh
 from tocsin.spec.stand_ins import ComparedContents, find_stand_in
@@ -17,9 +18,10 @@ from tocsin.spec.topper.state import PageState, read_state
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
-    from datetime import datetime, timedelta
+    from datetime import timedelta
 
     from tocsin.spec.html.whole import Whole
+    from tocsin.spec.signals.clocks import Received
     from tocsin.spec.signals.fingerprint import ContentChange
     from tocsin.spec.signals.reading import Readings
     from tocsin.spec.signals.weigh import SignalRule
@@ -41,14 +43,12 @@ class PageVersion(Struct, frozen=True):
     readings  None for bytes that are not a page
     body      as it was received
     whole     the parsed page; None for bytes that are not a page
-    at        when it was received; None if that is not known
     """
 
     state: PageState
     readings: Readings | None
     body: bytes = b""
     whole: Whole | None = None
-    at: datetime | None = None
 
 
 class Judged(Struct, frozen=True):
@@ -133,16 +133,17 @@ class MeanRow(Struct, frozen=True):
     wrong: float
 
 
-def read_version(body: bytes, asked: ContentSelectors, at: datetime | None = None) -> PageVersion:
+def read_version(body: bytes, asked: ContentSelectors, received: Received | None = None) -> PageVersion:
     """Read a version of a page from its bytes.
 
-    at  when it was received
+    received  between which times; None if that is not known
     Raises TooComplex for a page that is too complex to parse.
     """
     whole = parse_whole(body, None)
     if whole is None:
-        return PageVersion(_NOTHING_SAID, None, body, at=at)
-    return PageVersion(read_state(whole.metas), read_signals(whole, (), {}, asked, ""), body, whole, at)
+        return PageVersion(_NOTHING_SAID, None, body)
+    readings = read_signals(whole, (), {}, asked, "", received=received)
+    return PageVersion(read_state(whole.metas), readings, body, whole)
 
 
 def judge(
@@ -165,7 +166,9 @@ def judge(
         why = f"{', '.join(found.changed)} changed ({found.rule})" if found.changed else found.rule
         return Judged(_is_told(found), is_content, change, why)
     declares = any(value is not None for value in new.state.values)
-    weighed = weigh(before.values, latest.values, change, sources=SOURCES, declares=declares, rules=rules)
+    weighed = weigh(
+        before.values, keep_same(before.values, latest.values), change, sources=SOURCES, declares=declares, rules=rules
+    )
     why = "; ".join(heard.why for heard in weighed.heard) or "nothing that counts differs"
     return Judged(weighed.says != "nothing", is_content, change, why)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Final
 
 from tocsin.spec.html.whole import Whole, parse_whole
@@ -64,6 +65,12 @@ def page(
 def content(markup: str, look_at: str = "", ignore: str = "") -> Content:
     """Read a page's content."""
     return read_content(whole(markup), look_at, ignore)
+
+
+def compared_at(before: str, was: datetime, latest: str, now: datetime) -> ContentChange:
+    """Compare two versions of a page that were received at these times."""
+    old = read_content(whole(before), "", "", (was, was))
+    return compare_contents(old.fingerprint, read_content(whole(latest), "", "", (now, now)))
 
 
 def compared(before: str, latest: str, look_at: str = "", ignore: str = "") -> ContentChange:

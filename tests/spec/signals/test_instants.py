@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.signals.instants import LONGEST, to_text, to_value
+from tocsin.spec.signals.instants import LONGEST, keep_same, to_text, to_value
 
 INSTANT = "2023-11-02T15:36:52Z"
 
@@ -137,3 +137,21 @@ def test_any_text_has_a_bounded_value_that_stays_as_it_is(text: str) -> None:
 
     assert value is None or (0 < len(value) <= LONGEST and "\n" not in value)
     assert value is None or "&" in value or to_value(value) == value
+
+
+@pytest.mark.parametrize(
+    ("before", "latest", "kept"),
+    [
+        ("2026-05-10T15:25:45.901Z", "2026-05-10T15:25:47.272Z", "before"),
+        ("2026-05-10T15:25:45Z", "2026-05-10T15:25:43Z", "before"),
+        ("2026-05-10T15:25:45Z", "2026-05-10T15:25:48Z", "latest"),
+        ("2026-05-10T15:25:45Z", "2026-05-10T15:25:45", "latest"),
+        ("2026-05-10", "2026-05-11", "latest"),
+        ("version 1", "version 2", "latest"),
+        ("1 of many Ts 1", "1 of many Ts 2", "latest"),
+    ],
+)
+def test_instants_two_seconds_apart_are_the_same(before: str, latest: str, kept: str) -> None:
+    values = keep_same({"a": before}, {"a": latest, "b": latest})
+
+    assert values == {"a": before if kept == "before" else latest, "b": latest}

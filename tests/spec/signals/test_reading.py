@@ -193,8 +193,8 @@ def test_what_was_stored_by_earlier_versions_stays_comparable() -> None:
     assert readings.read_as == "1.2"
     assert readings.text == 2969134811944213249
     assert readings.content is not None
-    assert content_digest(readings.content.fingerprint) == 1820803455666776872
+    assert content_digest(readings.content.fingerprint) == 5472389756588042612
     assert readings.content.fingerprint.hex() == (
-        "01000700020000000000000000007285825dc294d321307285825dc294d3213074ccefcf88a6a95067b3567cdf000000"
-        "1071c3ab84f8b59cb36442e616a652c294d32c2239d96399a28e756637a519b59cb3202f9dc931e220"
+        "0200070002000800727274b3c3e6398585cc56ab16d98282ef7c84a66330306771422237000001020304050607a5192f"
+        "9dc294d32188a6a95000000010b59cb364c294d32ca28e7566b59cb320c931e220"
     )

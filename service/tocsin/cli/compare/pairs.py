@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from tocsin.cli import output
@@ -29,7 +29,6 @@ from tocsin.spec.signals.weigh import CONTENT, SignalRule, parse_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from datetime import timedelta
     from pathlib import Path
 
     from tocsin.spec.measuring import Label
@@ -42,6 +41,7 @@ _LABELS = ("edit", "noise", "block", "")
 # An index may stand beside the folder that holds its pairs.
 _BELOW = "pairs"
 _SHOWN = 50
+_MONTH = timedelta(days=31)
 _NOISE_SHOWN = 3
 
 
@@ -158,10 +158,12 @@ def _judge(pair: _Pair, ways: Ways) -> Case | None:
     except OSError as exc:
         raise UsageError(f"{pair.folder}: cannot be read: {exc.strerror}; it must hold {_OLD} and {_NEW}") from exc
     before, latest = pair.received
+    received = None if before is None else (before, before), None if latest is None else (latest, latest)
     if latest is not None and before is None:
-        before = latest - ways.elapsed
+        # A clock is recognised if the older version shows any day of the month before the newer one.
+        received = (latest - _MONTH, latest), received[1]
     try:
-        old, new = (read_version(body, ways.asked, at) for body, at in zip(bodies, (before, latest), strict=True))
+        old, new = (read_version(body, ways.asked, when) for body, when in zip(bodies, received, strict=True))
     except TooComplex as exc:
         output.note(f"{pair.name}: left out: {exc}")
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -141,7 +142,8 @@ class ReadingContext(Struct, frozen=True, gc=False):
     url         as watched
     status      of the answer
     asked_as    names the settings that shaped the request (see `policies.asked_as`)
-    at          time of the request, which unmutes noise that was quiet for long; None keeps all noise muted
+    at          time of the request, which unmutes noise that was quiet for long and tells dates of the visit; None
+                keeps all noise muted
     own_ignore  the setting `ignore` belongs to the page itself
     """
 
@@ -220,7 +222,10 @@ def read_page_wholly(
     readings = change = None
     if is_read:
         asked, text = asked_of(wanted.policy, own_ignore=wanted.own_ignore), _text_known(wanted)
-        readings = _as_asked(wanted, read_signals(whole, headers, _listed(wanted), asked, final_url, text=text))
+        at = None if wanted.at is None else datetime.fromtimestamp(wanted.at / 1_000_000, UTC)
+        received = None if at is None else (at, at)
+        read = read_signals(whole, headers, _listed(wanted), asked, final_url, text=text, received=received)
+        readings = _as_asked(wanted, read)
         change = SAME if text and readings.text == text else _compare(wanted, readings)
     is_doubtful = before is None or wanted.status == ACCEPTED or (is_other if change is None else change is not SAME)
     suspicion = _suspicion(whole, body, wanted, headers, final_url, readings, change) if is_doubtful else None

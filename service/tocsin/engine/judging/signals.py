@@ -14,7 +14,7 @@ from tocsin.model import PageKnowledge, SignalContext, Snapshot, Witness, to_rfc
 from tocsin.spec.signals import SOURCES
 from tocsin.spec.signals.content import content_digest
 from tocsin.spec.signals.fingerprint import ContentChange
-from tocsin.spec.signals.instants import to_value
+from tocsin.spec.signals.instants import keep_same, to_value
 from tocsin.spec.signals.reading import Readings
 from tocsin.spec.signals.texts import pack_text
 from tocsin.spec.signals.weigh import (
@@ -149,7 +149,7 @@ def weigh_signals(
     if before is None or before.read_as != readings.read_as:
         # Where there is little room, it is for texts of pages that changed: they show a difference.
         return _begin(readings, before, now, may_keep=may_keep and not task.is_short)
-    values = {name: before.values[name] for name in _LISTED if name in before.values} | readings.values
+    values = _values_of(before, readings)
     muted = muted_keys(beside, now)
     weighed = _weigh(policy, state, before.values, values, change, muted)
     content = readings.content.fingerprint if readings.content is not None else before.content
@@ -181,6 +181,12 @@ def weigh_signals(
         _snapshot(readings.content, now) if is_other and may_keep else None,
         change.key if change is not None and _speaks_alone(weighed) else None,
     )
+
+
+def _values_of(before: PageKnowledge, readings: Readings) -> dict[str, str]:
+    """Return the values from now on: what no list says any more stays, and so do instants that are the same."""
+    listed = {name: before.values[name] for name in _LISTED if name in before.values}
+    return listed | keep_same(before.values, readings.values)
 
 
 def _weigh(

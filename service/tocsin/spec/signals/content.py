@@ -13,11 +13,13 @@ from xxhash import xxh3_64_intdigest as _digest
 
 from tocsin.spec.html.blocks import CELL, HEADING, ITEM, LINKED, OUTSIDE, Blocks, read_blocks, read_blocks_of
 from tocsin.spec.html.search import count
+from tocsin.spec.signals.clocks import LONGEST, find_clock
 from tocsin.spec.signals.fingerprint import (
     FIGURES,
     MOST_BESIDE,
     MOST_SENTENCES,
     ORDERED,
+    REPEATED,
     SHORT,
     Block,
     Content,
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from tocsin.spec.html.whole import Whole
+    from tocsin.spec.signals.clocks import Clock, Received
     from tocsin.spec.signals.fingerprint import ContentChange
 
 
@@ -182,6 +185,7 @@ _FEW_OF: Final = 5
 _SENTENCE: Final = 80
 _SHORT_SENTENCE: Final = 25
 _LONG: Final = 160
+_SHORT_LINK: Final = 30
 _PLACES: Final = 0xFF_FFFF
 _DIGEST: Final = 0xFF_FFFF
 _BITS: Final = 0xFFFF
@@ -189,17 +193,17 @@ _SHOWN: Final = 60
 _LOOKED_AT: Final = 200
 
 
-def read_page_content(whole: Whole, look_at: str, ignore: str) -> Content:
+def read_page_content(whole: Whole, look_at: str, ignore: str, received: Received | None = None) -> Content:
     """Read the content of a page, see `content.read_content`."""
     without = frozenset(whole.select(ignore)) if ignore else frozenset()
     if look_at:
-        return to_content(read_blocks_of(whole.select(look_at), without), CHOSEN)
+        return to_content(read_blocks_of(whole.select(look_at), without), CHOSEN, received=received)
     level = 0
     blocks = _read_at(whole, level, without)
     while level < _ALL and not _is_enough(blocks):
         level += 1
         blocks = _read_at(whole, level, without)
-    return to_content(blocks, level, whole.title)
+    return to_content(blocks, level, whole.title, received)
 
 
 def read_content_at(whole: Whole, level: int) -> Content:
@@ -226,8 +230,11 @@ def content_of_block(body: bytes) -> Content:
     return Content(pack(CHOSEN, [Block(_digest(body) & _DIGEST, 0, 0, len(body))], []), "")
 
 
-def to_content(read: Blocks, level: int, title: str = "") -> Content:
-    """Make a content of blocks; all of them count where the level says that they were chosen."""
+def to_content(read: Blocks, level: int, title: str = "", received: Received | None = None) -> Content:
+    """Make a content of blocks; all of them count where the level says that they were chosen.
+
+    received  between which times; None where that is not known, so that no date is known to be that of the visit
+    """
     # Plain tuples and one loop: there are dozens of lines to a page, and calls and names would take half of the time.
     beside: list[tuple[int, int, int]] = []
     bits: list[str] = []
@@ -240,8 +247,11 @@ def to_content(read: Blocks, level: int, title: str = "") -> Content:
             lines.append(folded)
             marks.append(mark)
             paths.append(path)
+    # A short link that is in the page's navigation, too, is a part of that.
+    outside = "\n".join([text for text, mark in zip(read.texts, read.marks, strict=True) if mark & OUTSIDE])
     blocks: list[tuple[int, int, int, int, bytes]] = []
     counted: list[str] = []
+    clocks: dict[int, Clock] = {}
     is_chosen = level == CHOSEN
     for text, mark, path, lasting, (data, masked) in zip(
         lines, marks, paths, *_compared(lines, marks, level), strict=True
@@ -260,10 +270,13 @@ def to_content(read: Blocks, level: int, title: str = "") -> Content:
                     place = _digest(masked, path) & _PLACES or 1
                     beside.append((_digest(text.encode("utf-8", "replace")) & _BITS, place, SHORT))
                     bits.append(text)
+            if masked is not None and received is not None and (clock := _clock_of(lasting, received)) is not None:
+                clocks[len(blocks)] = clock
             counted.append(text)
-            blocks.append(_to_block(lasting, mark, path, data, masked))
+            again = REPEATED if mark & LINKED and len(text) <= _SHORT_LINK and text in outside else 0
+            blocks.append(_to_block(lasting, mark | again, path, data, masked))
     kept = tuple([bit[:_SHOWN] for bit in bits[:MOST_BESIDE]])
-    return Content(pack(level, blocks, beside), "\n".join(counted), kept)
+    return Content(pack(level, blocks, beside, clocks), "\n".join(counted), kept)
 
 
 def _compared(
@@ -294,6 +307,12 @@ def _is_enough(blocks: Blocks) -> bool:
 
 def _lasting(text: str, mark: int) -> str:
     return text if mark & (CELL | HEADING) else without_last_age(without_fleeting_parts(text))
+
+
+def _clock_of(text: str, received: Received) -> Clock | None:
+    if len(text) > LONGEST:
+        return None
+    return find_clock(text, received, is_sentence=text.endswith(SENTENCE_ENDS))
 
 
 def _is_fleeting(text: str, mark: int, *, has_figures: bool) -> bool:
@@ -340,14 +359,15 @@ def _to_block(text: str, flags: int, path: int, data: bytes, masked: bytes | Non
 READ_AS: Final = "2"
 
 
-def read_content(whole: Whole, look_at: str, ignore: str) -> Content:
+def read_content(whole: Whole, look_at: str, ignore: str, received: Received | None = None) -> Content:
     """Read the content of a page.
 
-    look_at  CSS selectors of the only elements that are looked at, and all of them; "" for the page's main text
-    ignore   CSS selectors of elements that are not
+    look_at   CSS selectors of the only elements that are looked at, and all of them; "" for the page's main text
+    ignore    CSS selectors of elements that are not
+    received  between which times, so that dates of the visit can be told; None where that is not known
     Raises ValueError where one is no selector, see `check_selector`.
     """
-    return read_page_content(whole, look_at, ignore)
+    return read_page_content(whole, look_at, ignore, received)
 
 
 def find_content_problems(whole: Whole, look_at: str, ignore: str, *, own_ignore: bool = True) -> tuple[str, ...]:

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from msgspec import Struct
 from xxhash import xxh3_64_digest, xxh3_64_intdigest
 
+from tocsin.spec.signals.clocks import Clock, is_moved
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
@@ -78,6 +80,8 @@ class ContentChange(Struct, frozen=True):
 MOST_BLOCKS: Final = 2000
 MOST_BESIDE: Final = 200
 MOST_SENTENCES: Final = 24
+MOST_CLOCKS: Final = 20
+_NO_CLOCKS: Final[Mapping[int, Clock]] = {}
 
 HEADING: Final = 1
 CELL: Final = 2
@@ -90,6 +94,8 @@ SHORT: Final = 32
 # Contains figures: identified by the text around them.
 FIGURES: Final = 64
 SKETCHED: Final = 128
+# A short link that the page's navigation has, too: no short block is ordered, so both together can mean that.
+REPEATED: Final = SHORT | ORDERED
 
 _VERSION: Final = 2
 # Version, level, and how many blocks, blocks beside the content, and kinds of both there are.
@@ -103,11 +109,13 @@ _HALF, _HALVES = struct.Struct("<H").pack, struct.Struct("<H").iter_unpack
 _DIGEST_BYTES: Final = 3
 # Kinds that one byte can number.
 _FEW_KINDS: Final = 256
+_CLOCK: Final = struct.Struct("<HHHH")
 _LENGTHS: Final = tuple(round(1.045**code) for code in range(256))
 _CODES: Final[dict[int, int]] = {}
 _FLAGS: Final = 24
 _PLACES: Final = (1 << _FLAGS) - 1
 _IN_ORDER: Final = ORDERED << _FLAGS
+_IS_REPEATED: Final = REPEATED << _FLAGS
 _IS_SKETCHED: Final = SKETCHED << _FLAGS
 
 
@@ -142,12 +150,14 @@ class Fingerprint(NamedTuple):
     rows    its blocks that count, see `to_block`
     pairs   the blocks beside the content, see `beside`
     rest    the digest of the blocks beyond the first MOST_BLOCKS; 0 if there are none
+    clocks  the blocks that show the date of the visit or count days, by their number
     """
 
     level: int
     rows: list[Row]
     pairs: list[tuple[int, int]]
     rest: int
+    clocks: Mapping[int, Clock] = _NO_CLOCKS
 
     @property
     def blocks(self) -> list[Block]:
@@ -167,11 +177,14 @@ class Fingerprint(NamedTuple):
     @property
     def order(self) -> list[int]:
         """The digests of those whose order matters."""
-        return [digest for digest, told, _, _ in self.rows if told & _IN_ORDER]
+        return [digest for digest, told, _, _ in self.rows if told & _IS_REPEATED == _IN_ORDER]
 
 
 def pack(
-    level: int, blocks: Sequence[tuple[int, int, int, int, bytes]], beside: Sequence[tuple[int, int, int]]
+    level: int,
+    blocks: Sequence[tuple[int, int, int, int, bytes]],
+    beside: Sequence[tuple[int, int, int]],
+    clocks: Mapping[int, Clock] = _NO_CLOCKS,
 ) -> bytes:
     """Write a fingerprint of the values of `Block` and `Beside`; blocks beyond the limit become one digest."""
     rest = 0
@@ -196,6 +209,11 @@ def pack(
             b"".join([_HALF(digest) for digest, _, _ in beside]),
             b"".join([_WORD(kind) for kind in kinds]),
             *[bytes((len(block[4]),)) + block[4] for block in blocks if block[4]],
+            *[
+                _CLOCK.pack(index, *clock)
+                for index, clock in islice(clocks.items(), MOST_CLOCKS)
+                if index < MOST_BLOCKS
+            ],
         )
     )
 
@@ -232,10 +250,11 @@ def unpack(fingerprint: bytes) -> Fingerprint | str:
         pairs = list(zip([digest for (digest,) in _HALVES(columns[1])], told[count:], strict=True))
     except (struct.error, IndexError, ValueError):
         return "it is cut off"
-    missing = place - len(fingerprint)
-    if missing:
-        return "it is cut off" if missing > 0 else "it is not as long as it says"
-    return Fingerprint(level & ~_HAS_REST, rows, pairs, rest)
+    more = len(fingerprint) - place
+    if more < 0 or more % _CLOCK.size:
+        return "it is cut off" if more < 0 else "it is not as long as it says"
+    clocks = {index: Clock(*clock) for index, *clock in _CLOCK.iter_unpack(fingerprint[place:])}
+    return Fingerprint(level & ~_HAS_REST, rows, pairs, rest, clocks)
 
 
 def to_block(row: Row) -> Block:
@@ -286,19 +305,24 @@ def compare(before: bytes, latest: Content, muted: Collection[int]) -> ContentCh
         why = old if isinstance(old, str) else new
         return ContentChange(is_change=False, noise=(f"the content before cannot be compared: {why}",))
     gone_at, come_at = _differences(old, new)
-    gone, come = [block for block, _ in gone_at], [block for block, _ in come_at]
     places, noise = _beside(old, new, latest.beside)
-    lines = latest.text.split("\n") if come or gone else []
+    lines = latest.text.split("\n") if gone_at or come_at else []
+    silent: set[int] = set()
+    for was, now, number in _moved(old, new, gone_at, come_at):
+        gone_at.remove(was)
+        come_at.remove(now)
+        silent |= {was[0].digest, now[0].digest}
+        noise.append(f"date of the visit: “{lines[number][:_SHOWN] if number < len(lines) else ''}”")
+    gone, come = [block for block, _ in gone_at], [block for block, _ in come_at]
     digests = {block.digest for block in (*gone, *come)}
     known = {to_block(row): index for index, row in enumerate(new.rows) if row[0] in digests}
     at = _positions(gone_at, come_at)
     for block, key in _learnable(old, new, gone, come, at).items():
         index = known.get(block, -1)
         places.setdefault(key, _what(block, lines[index][:_SHOWN] if 0 <= index < len(lines) else ""))
-    silent: set[int] = set()
     if muted:
         keys = {block: _keys_of(block, at).intersection(muted) for block in (*gone, *come)}
-        silent = {block.digest for block, found in keys.items() if found}
+        silent |= {block.digest for block, found in keys.items() if found}
         noise += dict.fromkeys(places[key] for found in keys.values() for key in found if key in places)
         gone = [block for block in gone if not keys[block]]
         come = [block for block in come if not keys[block]]
@@ -335,6 +359,27 @@ def _differences(old: Fingerprint, new: Fingerprint) -> tuple[list[Differing], l
     return _without(old.rows, before, after), _without(new.rows, after, before)
 
 
+def _moved(
+    old: Fingerprint, new: Fingerprint, gone: Sequence[Differing], come: Sequence[Differing]
+) -> list[tuple[Differing, Differing, int]]:
+    """Find the versions of lines that differ by the time between them alone, with the number of the newer one."""
+    if not old.clocks or not new.clocks:
+        return []
+    was = {old.rows[index][0]: clock for index, clock in old.clocks.items() if index < len(old.rows)}
+    now = {new.rows[index][0]: (clock, index) for index, clock in new.clocks.items() if index < len(new.rows)}
+    left = [each for each in gone if each[0].digest in was]
+    found = []
+    for each in come:
+        if each[0].digest not in now:
+            continue
+        clock, number = now[each[0].digest]
+        before = next((other for other in left if is_moved(was[other[0].digest], clock)), None)
+        if before is not None:
+            left.remove(before)
+            found.append((before, each, number))
+    return found
+
+
 def _without(rows: Sequence[Row], own: Counter[int], others: Counter[int]) -> list[Differing]:
     """Return the blocks that others do not have, or have less often, counted by their digests."""
     left = {digest: others.get(digest, 0) for digest, times in own.items() if times > others.get(digest, 0)}
@@ -342,7 +387,9 @@ def _without(rows: Sequence[Row], own: Counter[int], others: Counter[int]) -> li
     for row in rows if left else ():
         more = left.get(row[0])
         if more == 0:
-            found.append((to_block(row), anchor))
+            # What the navigation still says, or says already, is neither gone nor new.
+            if row[1] & _IS_REPEATED != _IS_REPEATED:
+                found.append((to_block(row), anchor))
             continue
         anchor = row[0]
         if more:
@@ -495,12 +542,14 @@ def digest_of(fingerprint: bytes, muted: Collection[int]) -> int:
     read = unpack(fingerprint)
     if isinstance(read, str):
         return xxh3_64_intdigest(fingerprint) >> 1
+    shown = {read.rows[index][0]: clock.rest for index, clock in read.clocks.items() if index < len(read.rows)}
     if muted:
         places = [(row, to_block(row).place) for row in read.rows]
         read = read._replace(rows=[row for row, place in places if not place or key_of(place) not in muted])
         read = read._replace(rows=_without_positions(read.rows, muted))
-    named = [row[0].to_bytes(4, "little") for row in read.rows]
-    ordered = [digest.to_bytes(4, "little") for digest in read.order]
+    lasting = [row for row in read.rows if row[1] & _IS_REPEATED != _IS_REPEATED]
+    named = [shown.get(row[0], row[0]).to_bytes(4, "little") for row in lasting]
+    ordered = [shown.get(digest, digest).to_bytes(4, "little") for digest in read.order]
     return xxh3_64_intdigest(b"".join(sorted(named)) + b"|" + b"".join(ordered), read.rest) >> 1
 
 

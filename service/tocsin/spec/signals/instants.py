@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 from html import unescape
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.infrastructure.datetimes import read_http_date
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # Letters of a value; no date is as long.
 LONGEST: Final = 200
@@ -50,6 +53,8 @@ _NOTHING: Final = frozenset(
 )
 _START: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - in UTC, as all that is written
 _LEAP_SECOND: Final = 60
+# Servers of one site write the same time each by its own clock, or with each answer anew.
+_JITTER: Final = timedelta(seconds=2)
 _MOST_DIGITS: Final = 9
 _HOURS: Final = 24
 _MINUTES: Final = 60
@@ -72,6 +77,21 @@ def to_value(written: str | None) -> str | None:
     if read is None:
         return text[:LONGEST]
     return None if read.rstrip("Z") in _NEVER else read
+
+
+def keep_same(before: Mapping[str, str], latest: Mapping[str, str]) -> dict[str, str]:
+    """Return the latest values, but earlier ones for those that name the same instant, give or take two seconds."""
+    return {name: _keep(before.get(name, value), value) for name, value in latest.items()}
+
+
+def _keep(before: str, latest: str) -> str:
+    if before == latest or before[10:11] != "T" or latest[10:11] != "T":
+        return latest
+    try:
+        apart = abs(datetime.fromisoformat(before) - datetime.fromisoformat(latest))
+    except (ValueError, TypeError):  # a text that is no date, or only one of them has a zone
+        return latest
+    return before if apart <= _JITTER else latest
 
 
 def to_text(written: str | None) -> str | None:

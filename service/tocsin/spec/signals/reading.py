@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tocsin.spec.html.whole import Whole
+    from tocsin.spec.signals.clocks import Received
 
 # Another one whenever a signal is read otherwise than before: what was read before cannot be compared then.
 READ_AS: Final = "1"
@@ -70,6 +71,7 @@ def read_signals(
     url: str,
     *,
     text: int = 0,
+    received: Received | None = None,
 ) -> Readings:
     """Read the signals and the content of a page; never raises.
 
@@ -79,13 +81,14 @@ def read_signals(
     url      the page's, to know which of its nodes is the page itself
     text     digest of the text whose content is known: the same is not read again. Most differences from response to
              answer (tokens, nonces, addresses of scripts, classes) is no text, and a digest takes an eighth of the time
+    received between which times, so that dates of the visit can be told; None where that is not known
     """
     seen = Seen(whole, headers, listed, url)
     # What selectors choose may change with a class alone.
     found = 0 if asked.look_at or asked.ignore else whole.text_digest()
     if found and found == text:
         return Readings(read_as(asked), _values_of(seen), None, seen.linked.problems, found)
-    read, problems = _content_of(whole, asked)
+    read, problems = _content_of(whole, asked, received)
     return Readings(read_as(asked), _values_of(seen), read, (*seen.linked.problems, *problems), found)
 
 
@@ -107,7 +110,9 @@ def read_other(
     return Readings(read_as(asked), values, content.content_of_plain(plain.blocks), (plain.summary,))
 
 
-def _content_of(whole: Whole, asked: ContentSelectors) -> tuple[Content | None, tuple[str, ...]]:
+def _content_of(
+    whole: Whole, asked: ContentSelectors, received: Received | None
+) -> tuple[Content | None, tuple[str, ...]]:
     """Return the content, and problems with the selectors; no content if a selector is invalid."""
     problems: tuple[str, ...] = ()
     if asked.look_at or asked.ignore:
@@ -115,7 +120,7 @@ def _content_of(whole: Whole, asked: ContentSelectors) -> tuple[Content | None, 
             problems = content.find_content_problems(whole, asked.look_at, asked.ignore, own_ignore=asked.own_ignore)
         except ValueError as exc:
             return None, (f"the content was not read, for a selector is none: {exc}; see: tocsin watch set --help",)
-    return content.read_content(whole, asked.look_at, asked.ignore), problems
+    return content.read_content(whole, asked.look_at, asked.ignore, received), problems
 
 
 def _values_of(seen: Seen) -> dict[str, str]:
