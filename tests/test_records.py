@@ -121,7 +121,7 @@ PAGE_ROW = PageRow(
     question_id=8,
     has_secrets=True,
     secrets=("me", "hidden"),
-    flags=PageFlags(noindex=True),
+    flags=PageFlags(noindex=True, is_shell=True),
     saved_bytes=9,
 )
 PAGE = {
@@ -152,6 +152,7 @@ PAGE = {
     "noindex": True,
     "nofollow": False,
     "saved_bytes": 9,
+    "built_by_scripts": True,
 }
 
 EVENT = {"data": {"outcome": "major"}}

@@ -97,6 +97,24 @@ def test_a_comparison_of_two_pages_says_that_it_looks_at_no_text(tmp_path: Path)
     assert "tocsin diff OLD NEW" in text
 
 
+SHELL = (
+    "<!doctype html><title>App</title><body><noscript>It needs scripts.</noscript><div id=root></div>"
+    "<script src=/a.js></script>"
+)
+
+
+async def test_a_page_that_scripts_make_is_told_when_it_is_added_and_in_the_list(installation: Installation) -> None:
+    async with Origin() as site:
+        site.pages["/app"] = Page(SHELL)
+        added = await shown(installation, "watch", "add", site.url("/app"))
+        (page,) = (await asyncio.to_thread(installation.call, "watch", "list", "--json")).records
+        listed = await shown(installation, "watch", "list")
+
+    assert "built by scripts: its text is made by scripts, which are not run" in added
+    assert page["built_by_scripts"]
+    assert "Built by scripts: 1 page; scripts are not run" in listed
+
+
 async def test_adding_a_page_tells_once_that_it_declares_no_dates(installation: Installation) -> None:
     async with Origin() as site:
         site.pages["/silent"] = Page("<!doctype html><title>Bridge</title><p>It is planned.")

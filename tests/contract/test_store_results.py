@@ -85,6 +85,17 @@ async def test_what_a_visit_needs_comes_back_as_it_was_written(desk: Desk) -> No
     assert (task.last_set_at, task.last_checked_at) == (NOW, NOW)
 
 
+async def test_that_scripts_make_a_page_is_known_to_its_next_check_and_to_the_list(desk: Desk) -> None:
+    await desk.watch(A)
+    found = []
+    for is_shell in (True, False):
+        await desk.check(A, "1", is_shell=is_shell)
+        row = await desk.store.page(A)
+        found.append(((await desk.task(A)).is_shell, row is not None and row.flags.is_shell))
+
+    assert found == [(True, True), (False, False)]
+
+
 async def test_tries_spent_are_held_until_the_check_goes_on(desk: Desk) -> None:
     await desk.watch(A)
     await desk.check(A, held_attempts=(attempt(),), state=None, set_at=None, report=CheckReport(A, "deferred"))

@@ -68,7 +68,11 @@ class Watched:
         self.policy = msgspec.structs.replace(self.policy, **policy)
 
     def _keep(self, result: CheckResult) -> None:
-        changes: dict[str, Any] = {"suspected": result.suspected, "not_html": result.not_html}
+        changes: dict[str, Any] = {
+            "suspected": result.suspected,
+            "not_html": result.not_html,
+            "is_shell": result.is_shell,
+        }
         changes["last_set_at"] = result.set_at
         if result.state is not None:
             at = result.state.stored_at

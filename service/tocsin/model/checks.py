@@ -59,6 +59,7 @@ class PageTask(Struct, frozen=True, gc=False, omit_defaults=True):
     nofollow        its links not followed: what it said when it was last read
     body_bytes      of the last stored answer, on the wire, which a 304 saves
     suspected       the last answer was a suspect, and the user was told
+    is_shell        scripts make the page's content, as far as the last reading could tell
     beside          known of it beside its state; None for nothing
     due_at          since when it is due; None: it has no due time
     is_short        there is no room for first texts of pages
@@ -93,6 +94,7 @@ class PageTask(Struct, frozen=True, gc=False, omit_defaults=True):
     beside: SignalContext | None = None
     due_at: Instant | None = None
     is_short: bool = False
+    is_shell: bool = False
 
 
 class PageSchedule(Struct, frozen=True, gc=False):
@@ -251,6 +253,7 @@ class CheckResult(Struct, frozen=True, omit_defaults=True):
     based_on      the last storing of the state that was compared with, None if there was none; where the page has
                   another one by now, the result is not written, and the page is due again
     suspected     something else stands in the page's place
+    is_shell      scripts make the page's content
     known         what is known of the page now beside its state; None: nothing new
     snapshot      the page's text, where it is another one than before
     listing       what the page, a feed or sitemap, says of other pages; None where it was not read
@@ -288,3 +291,4 @@ class CheckResult(Struct, frozen=True, omit_defaults=True):
     snapshot: Snapshot | None = None
     listing: Listing | None = None
     items: PageItems | None = None
+    is_shell: bool = False

@@ -157,8 +157,10 @@ class PageFlags(Struct, frozen=True, gc=False):
     """What a page said to robots when it was last read, and what that was.
 
     not_html  it was read from neither HTML nor XHTML
+    is_shell  scripts make its content, so that changes of it are not seen; only checks look at that
     """
 
     noindex: bool = False
     nofollow: bool = False
     not_html: bool = False
+    is_shell: bool = False

@@ -107,6 +107,10 @@ def _print(pages: list[PageRow], modes: Modes, *, topper: bool) -> None:
     output.table(columns if grouped else (columns[0], *columns[2:]), stands, head="page")
     _tell_disallowed(pages)
     _tell_suspects(pages)
+    if shells := sum(page.flags.is_shell for page in pages):
+        output.say(
+            f"Built by scripts: {count(shells, 'page')}; scripts are not run, so changes of this text are not seen"
+        )
     paused = sum(page.paused for page in pages)
     if paused:
         output.say(f"PAUSED: {count(paused, 'page')}; resume with: tocsin watch set --resume", style="bold red")
@@ -134,6 +138,8 @@ def _tell_suspects(pages: list[PageRow]) -> None:
 
 def _row(page: PageRow, mode: str, *, grouped: bool) -> tuple[object, ...]:
     outcome = (page.last.report or {}).get("outcome")
+    if page.flags.is_shell:
+        outcome = f"{outcome}, built by scripts"
     group = (page.group,) if grouped else ()
     stands = (show_time(page.last.checked_at), outcome, show_time(page.due.at), page.due.why)
     return (page.url, *group, "PAUSED" if page.paused else mode, *stands)

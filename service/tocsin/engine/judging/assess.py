@@ -50,6 +50,7 @@ class Assessment(Struct, frozen=True):
     change      of its content; None if it was not compared
     suspicion   kind of page that replaced the watched one, with the evidence; None for the page itself
     listing     dates of other pages that a feed or sitemap gives
+    is_shell    scripts make the page's content; None if that was not looked at
     """
 
     state: PageState
@@ -61,6 +62,7 @@ class Assessment(Struct, frozen=True):
     change: ContentChange | None = None
     suspicion: str | None = None
     listing: Listing | None = None
+    is_shell: bool | None = None
 
 
 class _AnswerHeaders(Struct, frozen=True, gc=False):
@@ -154,6 +156,7 @@ def assess(
         readings=seen.readings,
         change=seen.change,
         suspicion=seen.suspicion,
+        is_shell=seen.is_shell,
     )
 
 

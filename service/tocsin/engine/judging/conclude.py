@@ -311,8 +311,7 @@ class Conclusion:
         suspected: bool | None = None,
         learnt: LearntContents = _NOTHING_LEARNT,
     ) -> CheckResult:
-        task, instruction = self._task, self._task.instruction
-        noindex, nofollow = robots or (task.noindex, task.nofollow)
+        task, (noindex, nofollow) = self._task, robots or (self._task.noindex, self._task.nofollow)
         # Positional: for more than fifteen keywords Python builds a dict first, which takes six times as long.
         return CheckResult(
             task.page_id,
@@ -337,9 +336,9 @@ class Conclusion:
             task.not_html if not_html is None else not_html,
             noindex,
             nofollow,
-            not keeps_rule and _is_spent(instruction, received=received),
+            not keeps_rule and _is_spent(task.instruction, received=received),
             host_gate_at,
-            instruction,
+            task.instruction,
             task.state.last_at if task.state is not None else None,
             learnt.copies,
             task.suspected if suspected is None else suspected,
@@ -347,6 +346,7 @@ class Conclusion:
             learnt.snapshot,
             learnt.listing,
             learnt.items,
+            task.is_shell if learnt.is_shell is None else learnt.is_shell,
         )
 
 

@@ -130,13 +130,14 @@ def difference_of_items(before: PageItems, latest: PageItems) -> JsonObject | No
 
 
 class LearntContents(Struct, frozen=True, gc=False):
-    """What a check learnt beside the state, as in `CheckResult`."""
+    """What a check learnt beside the state, as in `CheckResult`; `is_shell` is None if that was not looked at."""
 
     known: PageKnowledge | None = None
     snapshot: Snapshot | None = None
     listing: Listing | None = None
     copies: tuple[CopyLink, ...] | None = None
     items: PageItems | None = None
+    is_shell: bool | None = None
 
 
 def learn(
@@ -158,7 +159,9 @@ def learn(
         # Equal bytes are not read again. But items kept earlier go, where the user no longer wants them kept.
         return LearntContents(known, None, listing, copies, None if occasion.keeps.items else NO_ITEMS)
     items = _items_of(occasion, received, assessment, judged, now)
-    return LearntContents(known, _text_of(assessment, judged), listing, copies, items)
+    # A suspect says nothing of the page.
+    is_shell = None if judged.outcome is CheckOutcome.SUSPECT else assessment.is_shell
+    return LearntContents(known, _text_of(assessment, judged), listing, copies, items, is_shell)
 
 
 def _text_of(assessment: Assessment, judged: Judgement) -> Snapshot | None:

@@ -19,6 +19,7 @@ from tocsin.spec.html.page import Kind
 from tocsin.spec.html.search import holds_any
 from tocsin.spec.html.urls import host_and_origin, watch_url
 from tocsin.spec.html.whole import parse_whole
+from tocsin.spec.shells import is_shell
 from tocsin.spec.signals.content import compare_contents, content_of_entries, read_content
 from tocsin.spec.signals.fingerprint import ContentChange
 from tocsin.spec.signals.instants import to_value
@@ -50,6 +51,8 @@ _LONGEST_DATE: Final = 100
 # Characters of all URLs of a sitemap: a fifth of a MiB, compressed, can expand to fifty MiB.
 _MOST_LETTERS: Final = 16_000_000
 _TOPPER: Final = (b"topper",)
+_MOST_OF_A_SHELL: Final = 5_000
+SHELL: Final = "built by scripts: its text is made by scripts, which are not run, so that changes of it are not seen"
 _UNREADABLE: Final = "unreadable"
 # The content disappeared.
 GONE: Final = ContentChange(is_change=True, share=1.0, blocks=1, removed=1)
@@ -164,6 +167,7 @@ class AnswerReading(NamedTuple):
     suspicion  kind of page that replaced the watched one, with the evidence
     listing    dates of other pages that a feed or sitemap gives
     problem    for people
+    is_shell   scripts make the page's content; None if that was not looked at
     """
 
     readings: Readings | None = None
@@ -171,6 +175,7 @@ class AnswerReading(NamedTuple):
     suspicion: str | None = None
     listing: Listing | None = None
     problem: str | None = None
+    is_shell: bool | None = None
 
 
 UNREAD: Final = AnswerReading()
@@ -229,8 +234,14 @@ def read_page_wholly(
         change = SAME if text and readings.text == text else _compare(wanted, readings)
     is_doubtful = before is None or wanted.status == ACCEPTED or (is_other if change is None else change is not SAME)
     suspicion = _suspicion(whole, body, wanted, headers, final_url, readings, change) if is_doubtful else None
-    problem = "; ".join(readings.problems) if readings is not None else ""
-    return AnswerReading(readings, change, suspicion, problem=problem or None)
+    problems = list(readings.problems) if readings is not None else []
+    shell = None
+    if readings is not None and readings.content is not None:
+        # Most pages have more text than any shell, with its menus.
+        shell = len(readings.content.text) <= _MOST_OF_A_SHELL and suspicion is None and is_shell(whole)
+        if shell:
+            problems.append(SHELL)
+    return AnswerReading(readings, change, suspicion, problem="; ".join(problems) or None, is_shell=shell)
 
 
 def read_other_kind(

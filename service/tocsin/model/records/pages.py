@@ -111,6 +111,7 @@ class Page(Record, frozen=True):
     noindex: Annotated[bool, Meta(description="the page asks robots not to index it")]
     nofollow: Annotated[bool, Meta(description="the page asks robots not to follow its links")]
     saved_bytes: Annotated[int, Meta(description="bytes that its server did not have to send again (304), in all")]
+    built_by_scripts: Annotated[bool, Meta(description="scripts make its text: changes of it are not seen")]
 
 
 class KeptItemsHint(Record, frozen=True):
@@ -215,6 +216,7 @@ def _values_of(row: PageRow, modes: Modes) -> dict[str, Any]:
         "noindex": row.flags.noindex,
         "nofollow": row.flags.nofollow,
         "saved_bytes": row.saved_bytes,
+        "built_by_scripts": row.flags.is_shell,
     }
 
 

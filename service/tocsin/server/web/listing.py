@@ -115,6 +115,8 @@ def to_line(page: PageRow, mode: str) -> PageLine:
     report = page.last.report or {}
     outcome = report.get("outcome")
     badges = [str(outcome) if outcome else "not checked yet"]
+    if page.flags.is_shell:
+        badges.append("built by scripts")
     if page.paused:
         badges.append("paused")
     if mode == "off":

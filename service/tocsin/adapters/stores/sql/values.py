@@ -87,7 +87,7 @@ def to_json_or_null(value: Any) -> str | None:
 
 
 # Bits of pages.flags.
-DISALLOWED, NOT_HTML, OWED, NOINDEX, NOFOLLOW, SUSPECTED, LEARNT, BARE = 1, 2, 4, 8, 16, 32, 64, 256
+DISALLOWED, NOT_HTML, OWED, NOINDEX, NOFOLLOW, SUSPECTED, LEARNT, SHELL, BARE = 1, 2, 4, 8, 16, 32, 64, 128, 256
 
 # Around the interval in the reason of most pages, as `engine.judging.cadence` writes it.
 _GRID: Final = ("every ", " (jittered)")

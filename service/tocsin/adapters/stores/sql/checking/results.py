@@ -34,6 +34,7 @@ from tocsin.adapters.stores.sql.values import (
     NOT_HTML,
     OFF,
     OWED,
+    SHELL,
     SUSPECTED,
     pack_digest,
     pack_outcome,
@@ -145,7 +146,8 @@ def flags_of(result: CheckResult) -> int:
     but for a page that wants none kept.
     """
     learnt = (0 if result.known is None else LEARNT) | (BARE if is_bare(result.items) else 0)
-    if not (result.disallowed or result.not_html or result.noindex or result.nofollow or result.suspected):
+    is_rare = result.disallowed or result.not_html or result.noindex or result.nofollow or result.suspected
+    if not (is_rare or result.is_shell):
         return learnt
     return (
         learnt
@@ -154,6 +156,7 @@ def flags_of(result: CheckResult) -> int:
         | (NOINDEX if result.noindex else 0)
         | (NOFOLLOW if result.nofollow else 0)
         | (SUSPECTED if result.suspected else 0)
+        | (SHELL if result.is_shell else 0)
     )
 
 

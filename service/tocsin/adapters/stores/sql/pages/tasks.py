@@ -17,6 +17,7 @@ from tocsin.adapters.stores.sql.values import (
     NOINDEX,
     NOT_HTML,
     OWED,
+    SHELL,
     SUSPECTED,
     read_attempts,
     read_fields,
@@ -140,4 +141,5 @@ def _to_task(row: Sequence[Any], beside: SignalContext | None, *, is_short: bool
         beside,
         next_at,
         is_short,
+        flags & SHELL != 0,
     )

@@ -22,6 +22,7 @@ from tocsin.adapters.stores.sql.values import (
     NOFOLLOW,
     NOINDEX,
     NOT_HTML,
+    SHELL,
     pack_outcome,
     read_fields,
     read_object,
@@ -244,7 +245,12 @@ def to_page(row: Sequence[Any]) -> PageRow:
         question_id=question_id,
         has_secrets=secrets is not None,
         secrets=unless_damaged(read_pair, secrets),
-        flags=PageFlags(noindex=flags & NOINDEX != 0, nofollow=flags & NOFOLLOW != 0, not_html=flags & NOT_HTML != 0),
+        flags=PageFlags(
+            noindex=flags & NOINDEX != 0,
+            nofollow=flags & NOFOLLOW != 0,
+            not_html=flags & NOT_HTML != 0,
+            is_shell=flags & SHELL != 0,
+        ),
         saved_bytes=saved_bytes,
     )
 
