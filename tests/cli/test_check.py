@@ -39,6 +39,7 @@ KEYS = [
     "problem",
     "saved_bytes",
     "signals",
+    "witness",
 ]
 MAJOR = '<!doctype html><title>x</title><meta name="topper-major" content="{}">'
 
