@@ -77,6 +77,7 @@ class PageKnowledge(Struct, frozen=True, gc=False, array_like=True):
     learnt_at time of the reading that noise was last learnt from; 0 while there is none
     said_at   when a value of its author's signals was last another one, or all were first read; 0 if it has none
     content_at  when its content was last another one, or was first read; 0 if it was never read
+    mark      digest of its bytes that can count, to recognise it unparsed; 0 if unknown, -1 if that is of no use
     """
 
     read_as: str
@@ -90,6 +91,7 @@ class PageKnowledge(Struct, frozen=True, gc=False, array_like=True):
     learnt_at: Instant = 0
     said_at: Instant = 0
     content_at: Instant = 0
+    mark: int = 0
 
 
 class SignalContext(Struct, frozen=True, gc=False):

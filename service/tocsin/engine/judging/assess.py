@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from xxhash import xxh3_128
 
-from tocsin.engine.judging.reading import UNREAD, parse_if_silent, read_other_kind, read_page_wholly
+from tocsin.engine.judging.reading import (
+    UNREAD,
+    keep_mark,
+    parse_if_silent,
+    read_other_kind,
+    read_page_wholly,
+    recognise,
+)
 from tocsin.engine.judging.signals import must_be_read
 from tocsin.errors import FetchRefused, TooComplex
 from tocsin.model import AGENT, FailureKind, Listing
@@ -87,16 +94,17 @@ def is_read_as_before(digest: str | None, asked_as: str) -> bool:
     return digest is not None and digest.startswith(f"{READERS}{asked_as}:")
 
 
-def _digest_of(body: bytes, content_type: str | None, said: _AnswerHeaders, asked_as: str) -> str:
-    """Name a body as it is read: its bytes, type and relevant headers, the readers, and the shape of the request."""
+def _name_shape(content_type: str | None, said: _AnswerHeaders) -> str:
+    """Name all but the body that says how an answer is read: its type and relevant headers."""
+    return "|".join(["", content_type or "", *(("nosniff",) if said.nosniff else ()), *said.robots])
+
+
+def _digest_of(body: bytes, shape: str, asked_as: str) -> str:
+    """Name a body as it is read: its bytes, its shape, the readers, and the shape of the request."""
     # XXH3 takes a thirtieth of the time of SHA-256. Only the page's author can forge a collision, and would only hide
     # a change of that very page.
     digest = xxh3_128(body)
-    digest.update(f"|{content_type or ''}".encode(errors="replace"))
-    if said.nosniff:
-        digest.update(b"|nosniff")
-    for value in said.robots:
-        digest.update(f"|{value}".encode(errors="replace"))
+    digest.update(shape.encode(errors="replace"))
     return f"{READERS}{asked_as}:{digest.hexdigest()}"
 
 
@@ -122,13 +130,11 @@ def assess(
     Raises FetchRefused (too-complex) for a page that is too complex to parse.
     """
     said = _read_headers(headers)
-    new_digest = _digest_of(body, content_type, said, asked_as)
+    shape = _name_shape(content_type, said)
+    new_digest, read_so = _digest_of(body, shape, asked_as), f"{READERS}{shape}|{url}"
     kind, problems = found = find_kind(body, content_type, nosniff=said.nosniff)
-    is_known = (
-        previous is not None
-        and digest == new_digest
-        and not (wanted is not None and must_be_read(wanted.policy, wanted.beside, previous.fields))
-    )
+    is_due = previous is not None and wanted is not None and must_be_read(wanted.policy, wanted.beside, previous.fields)
+    is_known = previous is not None and digest == new_digest and not is_due
     if kind is Kind.OTHER:
         seen = UNREAD
         if wanted is not None and not is_known:
@@ -136,6 +142,10 @@ def assess(
         return _assess_other(seen, problems, said, new_digest)
     if is_known and previous is not None:
         return Assessment(PageState(previous.fields), is_html=True, problem=None, digest=new_digest)
+    if previous is not None and wanted is not None:
+        seen = recognise(body, read_so, kind, headers, wanted=wanted, before=previous.fields)
+        if seen.readings is not None:
+            return _assess_unparsed(previous, seen, new_digest)
     whole = parse_if_silent(body, content_type, found, wanted)
     metas = whole.exact_metas if whole is not None else None
     if metas is None:
@@ -147,6 +157,7 @@ def assess(
         seen = read_page_wholly(
             body, content_type, found, headers, url, wanted=wanted, before=before, latest=state, whole=whole
         )
+        seen = keep_mark(body, read_so, kind, seen, wanted=wanted, fields=state.values)
     return Assessment(
         state,
         is_html=True,
@@ -158,6 +169,11 @@ def assess(
         suspicion=seen.suspicion,
         is_shell=seen.is_shell,
     )
+
+
+def _assess_unparsed(previous: StoredState, seen: AnswerReading, digest: str) -> Assessment:
+    fields = PageState(previous.fields)
+    return Assessment(fields, is_html=True, problem=None, digest=digest, readings=seen.readings, change=seen.change)
 
 
 def _read_metas(

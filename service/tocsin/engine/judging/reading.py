@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
+from xxhash import xxh3_64_intdigest
 
 from tocsin.engine.judging.noise import muted_keys
 from tocsin.engine.judging.signals import NOTHING, SAME, is_never_read, is_read_for_signals, wants_signals
 from tocsin.errors import BadUrl, TooComplex
 from tocsin.model import ACCEPTED, Listing
 from tocsin.spec.feeds import read_feed
+from tocsin.spec.html.decoding import prescan
 from tocsin.spec.html.page import Kind
+from tocsin.spec.html.relevant import find_relevant
 from tocsin.spec.html.search import holds_any
 from tocsin.spec.html.urls import host_and_origin, watch_url
 from tocsin.spec.html.whole import parse_whole
@@ -23,7 +26,7 @@ from tocsin.spec.shells import is_shell
 from tocsin.spec.signals.content import compare_contents, content_of_entries, read_content
 from tocsin.spec.signals.fingerprint import ContentChange
 from tocsin.spec.signals.instants import to_value
-from tocsin.spec.signals.reading import ContentSelectors, Readings, read_as, read_other, read_signals
+from tocsin.spec.signals.reading import ContentSelectors, Readings, read_as, read_headers_only, read_other, read_signals
 from tocsin.spec.sitemaps import SitemapKind, SitemapReader
 from tocsin.spec.stand_ins import ComparedContents, find_stand_in
 
@@ -193,6 +196,65 @@ def parse_if_silent(
         return None
 
 
+def _text_known(wanted: ReadingContext) -> int:
+    """Return the digest of the known text if it was read in today's way, else 0."""
+    known = wanted.beside.known if wanted.beside is not None else None
+    if known is None or known.content is None or not known.text:
+        return 0
+    return known.text if known.read_as == f"{read_as(asked_of(wanted.policy))}{wanted.asked_as}" else 0
+
+
+def _find_mark(body: bytes, shape: str, fields: FieldValues) -> int:
+    """Return the mark of a page, see `PageKnowledge`; 0 if it has none.
+
+    shape   names all but the body that says how it is read
+    fields  of its state: the mark holds for no other one, since a state may have been read from a later answer
+    """
+    relevant = find_relevant(body)
+    if relevant is None:
+        return 0
+    read_so = f"{shape}|{prescan(body)}|{fields}".encode(errors="surrogatepass")
+    return xxh3_64_intdigest(read_so, xxh3_64_intdigest(relevant)) >> 1 or 1
+
+
+def recognise(
+    body: bytes, shape: str, kind: Kind, headers: Headers, *, wanted: ReadingContext, before: FieldValues
+) -> AnswerReading:
+    """Read an answer whose page has the known mark: only its headers and lists can say something new; else UNREAD.
+
+    shape   names all but the body that says how it is read
+    before  the stored fields
+    """
+    known = wanted.beside.known if wanted.beside is not None else None
+    if known is None or known.mark <= 0 or kind is not Kind.HTML or wanted.status == ACCEPTED:
+        return UNREAD
+    if not is_read_for_signals(wanted.policy, before) or not _text_known(wanted):
+        return UNREAD
+    if _find_mark(body, shape, before) != known.mark:
+        return UNREAD
+    as_before = Readings(known.read_as, known.values, text=known.text, mark=known.mark)
+    return AnswerReading(read_headers_only(as_before, headers, _listed(wanted)), SAME)
+
+
+def keep_mark(
+    body: bytes, shape: str, kind: Kind, seen: AnswerReading, *, wanted: ReadingContext, fields: FieldValues
+) -> AnswerReading:
+    """Add the mark of a page whose text is the known one; most pages never need it.
+
+    A page that has one and was not recognised has markup that differs and can count, unless it was edited: then marks
+    are of no use.
+    """
+    known = wanted.beside.known if wanted.beside is not None else None
+    if known is None or kind is not Kind.HTML or seen.readings is None or seen.change is None:
+        return seen
+    mark = min(known.mark, 0)
+    if known.mark > 0 and not seen.change.is_change:
+        mark = -1
+    elif not known.mark and seen.readings.text and seen.readings.text == _text_known(wanted):
+        mark = _find_mark(body, shape, fields) or -1
+    return seen._replace(readings=msgspec.structs.replace(seen.readings, mark=mark)) if mark else seen
+
+
 def read_page_wholly(
     body: bytes,
     content_type: str | None,
@@ -291,14 +353,6 @@ def _as_asked(wanted: ReadingContext, readings: Readings) -> Readings:
     if not wanted.asked_as:
         return readings
     return msgspec.structs.replace(readings, read_as=f"{readings.read_as}{wanted.asked_as}")
-
-
-def _text_known(wanted: ReadingContext) -> int:
-    """Return the digest of the known text if it was read in today's way, else 0."""
-    known = wanted.beside.known if wanted.beside is not None else None
-    if known is None or known.content is None or not known.text:
-        return 0
-    return known.text if known.read_as == f"{read_as(asked_of(wanted.policy))}{wanted.asked_as}" else 0
 
 
 def _compare(wanted: ReadingContext, readings: Readings) -> ContentChange | None:

@@ -143,9 +143,8 @@ def weigh_signals(
     if readings is None:
         if before is None or not has_news(task, policy):
             return NO_SIGNALS
-        readings = Readings(before.read_as, before.values | _listed(beside))
-        # Equal bytes have equal content.
-        change = SAME if before.content is not None else None
+        readings = Readings(before.read_as, before.values | _listed(beside), mark=before.mark)
+        change = SAME if before.content is not None else None  # equal bytes have equal content
     if before is None or before.read_as != readings.read_as:
         # Where there is little room, it is for texts of pages that changed: they show a difference.
         return _begin(readings, before, now, may_keep=may_keep and not task.is_short)
@@ -173,6 +172,7 @@ def weigh_signals(
         0 if not noise else before.learnt_at if change is None else now,
         now if is_said_otherwise else before.said_at,
         now if is_other else before.content_at,
+        readings.mark,
     )
     return SignalsResult(
         weighed,

@@ -6,8 +6,9 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from tocsin.spec.signals import SIGNALS, content
+from tocsin.spec.signals import SIGNALS, SOURCES, content
 from tocsin.spec.signals.fingerprint import Content
 from tocsin.spec.signals.plain import read_plain
 from tocsin.spec.signals.signal import Seen
@@ -46,6 +47,7 @@ class Readings(Struct, frozen=True):
     content   None where it has none, or it was not read
     problems  in words for the page's reader
     text      digest of all its text; 0: unknown. Of a text whose content the reader was told to know, none was read
+    mark      of its bytes that can count, as in `PageKnowledge`
     """
 
     read_as: str
@@ -53,6 +55,7 @@ class Readings(Struct, frozen=True):
     content: Content | None = None
     problems: tuple[str, ...] = ()
     text: int = 0
+    mark: int = 0
 
 
 def read_as(asked: ContentSelectors) -> str:
@@ -90,6 +93,12 @@ def read_signals(
         return Readings(read_as(asked), _values_of(seen), None, seen.linked.problems, found)
     read, problems = _content_of(whole, asked, received)
     return Readings(read_as(asked), _values_of(seen), read, (*seen.linked.problems, *problems), found)
+
+
+def read_headers_only(read_before: Readings, headers: Sequence[tuple[str, str]], listed: Mapping[str, str]) -> Readings:
+    """Read the headers and lists of a page of which all else is as it was read before; its content is not read."""
+    declared = {name: value for name, value in read_before.values.items() if SOURCES.get(name) == "author"}
+    return replace(read_before, values=declared | _values_of(Seen(None, headers, listed, "")))
 
 
 def read_other(
