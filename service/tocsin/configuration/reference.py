@@ -49,7 +49,7 @@ the file are not checked. The log, `tocsin doctor` and `tocsin channel list` say
 TOKEN` for each; the scope is `read`, `write` or `admin`. A token has 32 to 256 characters (`openssl rand -hex 32`
 creates one), and only its digest is stored. The file is authoritative for the tokens it declares: a token that is
 deleted from it is revoked at the next start or SIGHUP, with its sessions. Tokens of `tocsin token add` do not change.
-`tocsin token revoke` revokes a declared token at once and for good.
+`tocsin token revoke` revokes a declared token at once; it cannot be declared again.
 
 **Durations** are written `100ms`, `10s`, `5m`, `24h`, `80d`, `2w` or `1h30m`, **sizes** `512KiB`, `10MiB`.
 

@@ -189,8 +189,9 @@ async def mark_all_seen(parts: Parts, act: Act, query: AlertQuery, *, up_to: int
 
 
 def missing(what: str, name: object, see: str) -> Problem:
-    """Make the 404 of an unknown thing."""
-    return Problem(404, f"no-such-{what}", f"There is no such {what}", f"{what} {str(name)[:80]}", mend=f"see {see}")
+    """Make the 404 of an unknown thing; `see` names where there are others, and why it may be gone."""
+    words = what.replace("-", " ")
+    return Problem(404, f"no-such-{what}", f"There is no such {words}", f"{words} {str(name)[:80]}", mend=f"see {see}")
 
 
 def not_watched(page_id: int) -> Problem:

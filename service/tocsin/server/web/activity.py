@@ -15,10 +15,9 @@ from tocsin.configuration import mask
 from tocsin.errors import DeliveryError, UsageError
 from tocsin.model import ActivityRow, AlertQuery, ChannelState, Instant, StateEntry, VerdictEntry, as_configured
 from tocsin.server.actions import Act
-from tocsin.server.decisions import redeliver_dead, try_channel
+from tocsin.server.decisions import missing, redeliver_dead, try_channel
 from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.parts import Given, Parts, Reading, Writing
-from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import absolute, count
 from tocsin.server.web.rendering import go_on, page
 from tocsin.server.web.telling import tell
@@ -453,10 +452,4 @@ def _address(name: str, settings: ChannelSettings) -> str:
 def _demand_channel(parts: Parts, name: str) -> None:
     known = parts.service.settings().channels
     if name not in known:
-        raise Problem(
-            404,
-            "no-such-channel",
-            "There is no such channel",
-            f"{name[:80]!r} is not configured",
-            mend=f"there are: {', '.join(sorted(known)) or 'none'}",
-        )
+        raise missing("channel", name, f"the configured ones: {', '.join(sorted(known)) or 'none'}")

@@ -13,10 +13,9 @@ from msgspec import Struct
 from tocsin.model import AlertQuery, AlertRow, BoundedCount, Slice
 from tocsin.ports import Store
 from tocsin.server.actions import Act
-from tocsin.server.decisions import mark_all_seen, mark_seen, redeliver, release_storm
+from tocsin.server.decisions import mark_all_seen, mark_seen, missing, redeliver, release_storm
 from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.parts import Given, Reading, Writing
-from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import count, cut, fitting, local_path
 from tocsin.server.web.rendering import Undo, go_on, page, together
 from tocsin.server.web.telling import BASES, KIND_NAMES, AlertInWords, tell
@@ -34,6 +33,7 @@ SHOWS: Final[tuple[tuple[Show, str, AlertQuery], ...]] = (
 _APART: Final[tuple[tuple[str, Literal["major", "minor"]], ...]] = (("Major", "major"), ("Minor", "minor"))
 # As many as fit into 50 KB with their differences.
 _PART: Final = 18
+_SEE: Final = "/changes?show=all; entries older than store.history are deleted"
 _FIRST_PART: Final = 8  # Alerts per kind on the first page, so that many major ones do not hide the others.
 _UNDONE: Final = 200  # Alerts that one click can mark as unseen again; more need a confirmation.
 _LOOKED_AT: Final = 10  # Parts of a list to search for unseen alerts.
@@ -264,13 +264,7 @@ async def release(
     """Send the withheld alerts of a shared change, one per page."""
     storm, back = await parts.store.storm(storm_id), local_path(back, "/changes")
     if storm is None:
-        raise Problem(
-            404,
-            "no-such-storm",
-            "There is no such shared change",
-            f"none has the number {storm_id}",
-            mend="look for it at /changes?show=all; entries older than store.history are deleted",
-        )
+        raise missing("storm", storm_id, _SEE)
     withheld = await parts.store.count_withheld(storm_id)
     if not confirmed:
         return await page(
@@ -296,13 +290,7 @@ async def release(
 async def _demand(store: Store, alert_id: str) -> AlertRow:
     alert = await store.alert(alert_id)
     if alert is None:
-        raise Problem(
-            404,
-            "no-such-alert",
-            "There is no such alert",
-            f"none has the id {alert_id[:64]!r}",
-            mend="look for it at /changes?show=all; entries older than store.history are deleted",
-        )
+        raise missing("alert", alert_id, _SEE)
     return alert
 
 

@@ -13,10 +13,9 @@ from msgspec import Struct
 from tocsin.errors import BadUrl
 from tocsin.model import Instant, Instruction, JobRow, KnownCopy, QuestionRow
 from tocsin.server.actions import Act
-from tocsin.server.decisions import STAYING, answer_question, lift_standing_answer, read_moment
+from tocsin.server.decisions import STAYING, answer_question, lift_standing_answer, missing, read_moment
 from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.parts import Given, Parts, Reading, Writing
-from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import CAUSES, count, fitting, fitting_by, local_path, weight, zone_named
 from tocsin.server.web.rendering import go_on, page
 from tocsin.spec.html.urls import watch_url
@@ -346,11 +345,5 @@ def _progress(job: JobRow) -> tuple[str, str]:
 async def _demand(parts: Parts, question_id: int) -> QuestionRow:
     row = await parts.store.question(question_id) if question_id < 2**63 else None
     if row is None:
-        raise Problem(
-            404,
-            "no-such-question",
-            "There is no such question",
-            f"none has the number {question_id}",
-            mend="see the open ones at /questions; closed ones are deleted after store.history",
-        )
+        raise missing("question", question_id, "/questions; closed ones are deleted after store.history")
     return row

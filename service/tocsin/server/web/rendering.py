@@ -1,7 +1,7 @@
 """Rendering of templates into answers; every value is escaped and cleaned.
 
 Templates get `request`, `caller` (None before a login), `may_write`, `csrf`, `look`, `now`, `frame`, `told` (a notice,
-see `notices`) and the values of their page. Autoescaping is on for all of them, an unknown variable is an error, and no
+see `Notice`) and the values of their page. Autoescaping is on for all of them, an unknown variable is an error, and no
 template is made from input.
 """
 

@@ -435,7 +435,7 @@ RULES: Final[dict[str, Rule]] = {
     "URL-01": _error("The href of link and base elements is a valid URL.", "See LK-04.", _COMMON),
     "URL-07": _warning(
         "A page has one base element, in its head, before all URLs.",
-        "Others have no effect; URLs before it are changed by it all the same.",
+        "Later ones have no effect. It also changes the URLs before it.",
         _COMMON,
     ),
     "URL-13": _warning("A URL is as its scheme wants it.", "Readers repair it, not all in one way.", _COMMON),

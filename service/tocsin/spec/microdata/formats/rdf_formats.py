@@ -1,6 +1,6 @@
 """Writes RDF as Turtle, N-Triples and JSON-LD with rdflib, which only this file imports.
 
-The library gets nothing of a page but checked terms (`rdf_terms`). Where it loses data or hangs on what a page can
+The library gets nothing of a page but checked terms (`rdf`). Where it loses data or hangs on what a page can
 state, its methods are replaced here.
 """
 
