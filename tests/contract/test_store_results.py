@@ -242,7 +242,7 @@ async def test_T21_a_skipped_check_leaves_what_the_last_real_one_found(desk: Des
     after = await desk.page(A)
     assert before.last.report is not None
     assert (before.last.report["outcome"], before.last.report["error"]) == ("unreachable", list(error))
-    assert after == replace(before, next_at=desk.now + HOUR)
+    assert after == replace(before, due=replace(before.due, at=desk.now + HOUR))
 
 
 async def test_of_a_page_that_never_had_a_real_check_the_skipped_one_is_told_until_it_has(desk: Desk) -> None:

@@ -183,6 +183,10 @@ SHORT = {
         "<title>Ferries</title></head><body><p>09:10 Islands, pier 2</p></body></html>",
     ),
     "a moving story": _short("Moved to tears", "<h1>Moved to tears by a rose</h1><p>A story in three parts.</p>"),
+    "a page that loads itself again after hours": StandIn(
+        "",
+        '<html><head><meta http-equiv="refresh" content="9000"><title>Ferries</title></head><body><p>Pier 2</p></body></html>',
+    ),
     "a title that goes on": _short("Not founded in 1990", "<h1>Not founded in 1990</h1><p>You requested our date.</p>"),
     "a page that breaks off in its head": StandIn(
         "", "<html><head><title>Roses</title><link rel=stylesheet href=a.css>"

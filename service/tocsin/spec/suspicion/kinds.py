@@ -71,7 +71,7 @@ _RELOADS: Final = ("location.reload", "location.href", "location.replace", "loca
 _HANDED_ON: Final = ("input.name=samlrequest", "input.name=samlresponse", "input.name=wresult")
 _TELLING_WORDS: Final = 3
 # A refresh to another place within ten seconds, in lower case; and a status of HTTP that is a redirect, or a failure.
-_AWAY: Final = re.compile(r"\s*[0-9](?:\.[0-9]*)?\s*[;,]?\s*(?:url\s*=\s*)?[\"']?([^\s\"';,]{2,})")
+_AWAY: Final = re.compile(r"\s*[0-9](?:\.[0-9]*)?(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?[\"']?([^\s\"';,]{2,})")
 _MOVED: Final = re.compile(r"30[0-8]\b\D*$")
 _FAILED: Final = re.compile(r"(?:\w+ ){0,2}[45][0-9]{2}\b\D*$")
 _FEW_LINKS: Final = 2
