@@ -187,6 +187,7 @@ SHORT = {
         "",
         '<html><head><meta http-equiv="refresh" content="9000"><title>Ferries</title></head><body><p>Pier 2</p></body></html>',
     ),
+    "a sitemap of one page": StandIn("", "<urlset><url><loc>https://www.example.org/a</loc></url></urlset>"),
     "a title that goes on": _short("Not founded in 1990", "<h1>Not founded in 1990</h1><p>You requested our date.</p>"),
     "a page that breaks off in its head": StandIn(
         "", "<html><head><title>Roses</title><link rel=stylesheet href=a.css>"

@@ -489,7 +489,13 @@ def _find_error(page: SuspectPage) -> Iterator[str]:
         return
     if _FAILED.match(view.title) and view.title in (*view.headings, view.first_line):
         yield f"its title and its text say {page.shown(view.title)}, and nothing else"
-    if not view.title and view.first_line and is_noise(view.first_line.partition(":")[0]):
+    # A URL alone is a list of pages, such as a sitemap of one.
+    if (
+        not view.title
+        and view.first_line
+        and "://" not in view.first_line
+        and is_noise(view.first_line.partition(":")[0])
+    ):
         yield f"says {page.shown(view.first_line)} and nothing else"
 
 
