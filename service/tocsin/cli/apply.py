@@ -17,7 +17,7 @@ from tocsin.lists.declared import ListChange, edit_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tocsin.lists.declared import SettingsEdit
+    from tocsin.lists.declared import DeclaredEdit
     from tocsin.ports import Store
 
 
@@ -62,7 +62,7 @@ async def carry_out(store: Store, plan: Plan) -> None:
 
 async def _change(store: Store, changes: Sequence[ListChange]) -> None:
     """Edit pages, those together whose edit is the same."""
-    alike: dict[bytes, tuple[SettingsEdit, list[int]]] = {}
+    alike: dict[bytes, tuple[DeclaredEdit, list[int]]] = {}
     for change in changes:
         if change.page_id is not None:
             edit = edit_of(change)
@@ -74,7 +74,7 @@ async def _change(store: Store, changes: Sequence[ListChange]) -> None:
             await _edit(store, edit, ids, len(changes), on_step)
 
 
-async def _edit(store: Store, edit: SettingsEdit, ids: Sequence[int], of: int, on_step: Callable[[int], None]) -> None:
+async def _edit(store: Store, edit: DeclaredEdit, ids: Sequence[int], of: int, on_step: Callable[[int], None]) -> None:
     for start in range(0, len(ids), BATCH):
         await store.edit_pages(
             ids[start : start + BATCH],

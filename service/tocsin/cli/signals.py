@@ -19,6 +19,7 @@ from tocsin.engine.visiting.dry_run import DryRun, PageInForce, find_in_force, l
 from tocsin.errors import NotWatched, UsageError
 from tocsin.model.records.signals import (
     ComparedContent,
+    ComparisonSettings,
     DryRunReport,
     ExpectedCheck,
     LeftOutText,
@@ -26,7 +27,6 @@ from tocsin.model.records.signals import (
     NoiseOfPage,
     NoiseState,
     ReadSignal,
-    SignalSettings,
 )
 from tocsin.settings import PageSettings
 from tocsin.spec.signals import SIGNALS, SOURCES
@@ -116,7 +116,7 @@ def to_record(sight: DryRun, in_force: PageInForce, name: str, places: Sequence[
         url=name,
         noise=[place.shown for place in places],
         watched=in_force.page is not None,
-        settings=SignalSettings(
+        settings=ComparisonSettings(
             signals=policy.signals,
             signal_rules=list(policy.signal_rules),
             look_at=policy.look_at,
@@ -329,7 +329,7 @@ def _print_lines(lines: list[str]) -> None:
         output.say(f"  … and {len(lines) - _SHOWN} more; --json shows them all")
 
 
-def _print_settings(settings: SignalSettings) -> None:
+def _print_settings(settings: ComparisonSettings) -> None:
     output.say()
     for selectors, words in ((settings.look_at, "Compared only"), (settings.ignore, "Left out")):
         if selectors:

@@ -14,7 +14,7 @@ from tests.alert_examples import _question
 from tests.fakes import START
 from tocsin.model import Instruction, KnownCopy
 from tocsin.server.decisions import read_moment
-from tocsin.server.web.questions import QuestionAnswer, read_answer
+from tocsin.server.web.questions import TypedAnswer, read_answer
 
 PAGE = "https://example.org/a"
 MANY = replace(_question(PAGE, []), pages=312)
@@ -23,18 +23,18 @@ COPY = KnownCopy(PAGE, "https://archive.example/a", "2026-01-02", "memento", "ms
 HOUR = 3_600_000_000
 
 
-def read(form: dict[str, str], *, one: bool = False) -> tuple[QuestionAnswer | None, dict[str, str]]:
+def read(form: dict[str, str], *, one: bool = False) -> tuple[TypedAnswer | None, dict[str, str]]:
     return read_answer(form, ONE if one else MANY, [COPY], START, UTC)
 
 
-def good(form: dict[str, str], *, one: bool = False) -> QuestionAnswer:
+def good(form: dict[str, str], *, one: bool = False) -> TypedAnswer:
     answer, wrong = read(form, one=one)
     assert answer is not None, wrong
     return answer
 
 
 def test_T60_one_click_tries_again_at_once() -> None:
-    assert good({"kind": "again"}) == QuestionAnswer(Instruction("again"))
+    assert good({"kind": "again"}) == TypedAnswer(Instruction("again"))
 
 
 def test_T60_again_so_many_times_on_new_connections() -> None:

@@ -2,9 +2,9 @@
 
 from tocsin.lists.declared.planning import (
     ChangedField,
+    DeclaredEdit,
     DeclaredWriter,
     ListChange,
-    SettingsEdit,
     TomlWriter,
     YamlWriter,
     compare_group,
@@ -17,10 +17,10 @@ from tocsin.lists.declared.reading import Declared, DeclaredPage, read_declared,
 __all__ = [
     "ChangedField",
     "Declared",
+    "DeclaredEdit",
     "DeclaredPage",
     "DeclaredWriter",
     "ListChange",
-    "SettingsEdit",
     "TomlWriter",
     "YamlWriter",
     "compare_group",

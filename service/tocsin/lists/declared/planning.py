@@ -134,7 +134,7 @@ class ListChange(Struct, frozen=True):
     page_id: int | None = None
 
 
-class SettingsEdit(Struct, frozen=True):
+class DeclaredEdit(Struct, frozen=True):
     """An edit of a page or group in the store; pages with equal edits are edited together."""
 
     settings: JsonObject
@@ -187,11 +187,11 @@ def to_new(said: DeclaredPage) -> tuple[NewPage, ListChange]:
     return new, ListChange("added", "page", new.url, (*own, *settings))
 
 
-def edit_of(change: ListChange) -> SettingsEdit:
+def edit_of(change: ListChange) -> DeclaredEdit:
     """Return the edit that makes a change."""
     latest = {field.key: field.latest for field in change.fields}
     own = {key: latest.pop(key) for key in OWN if change.scope == "page" and key in latest}
-    return SettingsEdit(
+    return DeclaredEdit(
         settings={key: value for key, value in latest.items() if value is not None},
         unset=tuple(key for key, value in latest.items() if value is None),
         paused=own.get("paused"),

@@ -49,7 +49,7 @@ class ComparedContent(Record, frozen=True):
     left_out: Annotated[list[LeftOutText], Meta(description="the texts that are not")]
 
 
-class SignalSettings(Record, frozen=True):
+class ComparisonSettings(Record, frozen=True):
     """The settings of a page that signals heed."""
 
     signals: str
@@ -82,7 +82,7 @@ class DryRunReport(NoiseOfPage, frozen=True):
     """What each signal sees on a page, and what is compared; nothing is stored."""
 
     watched: Annotated[bool, Meta(description="the page is on the watch list")]
-    settings: SignalSettings
+    settings: ComparisonSettings
     signals: Annotated[list[ReadSignal], Meta(description="all that there are")]
     content: Annotated[ComparedContent | None, Meta(description="null: it has nothing to compare")]
     suspicion: Annotated[str | None, Meta(description="why this looks like another page in its place")]

@@ -41,7 +41,7 @@ class FeedLink(Struct, frozen=True):
     type: str | None = None
 
 
-class FeedEntry(Struct, frozen=True):
+class AlertEntry(Struct, frozen=True):
     """One entry.
 
     id       a permanent IRI
@@ -66,7 +66,7 @@ class AtomFeed(Struct, frozen=True):
     author: str
     links: tuple[FeedLink, ...]
     generator: str
-    entries: Sequence[FeedEntry]
+    entries: Sequence[AlertEntry]
 
 
 def escape(text: str) -> str:
@@ -91,7 +91,7 @@ def write_feed(feed: AtomFeed) -> bytes:
     return "".join(parts).encode("utf-8")
 
 
-def _entry(entry: FeedEntry) -> str:
+def _entry(entry: AlertEntry) -> str:
     return "".join(
         (
             f"<entry>\n<id>{escape(entry.id)}</id>\n<title>{escape(entry.title)}</title>\n",
@@ -118,13 +118,13 @@ _ULID_LENGTH: Final = 26
 _WEB: Final = ("http://", "https://")
 
 
-def entry_of(alert: AlertRow, public_url: str) -> FeedEntry:
+def entry_of(alert: AlertRow, public_url: str) -> AlertEntry:
     """Make an entry of an alert.
 
     public_url  the URL of our web pages; empty: entries link to the watched page
     """
     told = tell(alert)
-    return FeedEntry(
+    return AlertEntry(
         id=urn_of(alert.id),
         title=_cut(f"{told.label}: {told.name}" if told.name else told.label),
         updated=alert.created_at,

@@ -34,7 +34,7 @@ MOST_TIMES: Final = 100
 _LONGEST: Final = 4096
 
 
-class QuestionAnswer(Struct, frozen=True):
+class TypedAnswer(Struct, frozen=True):
     """A valid answer.
 
     scope  of a standing answer; None for others
@@ -48,7 +48,7 @@ class QuestionAnswer(Struct, frozen=True):
 
 def read_answer(
     form: Mapping[str, str], question: QuestionRow, copies: Sequence[KnownCopy], now: Instant, zone: tzinfo
-) -> tuple[QuestionAnswer | None, dict[str, str]]:
+) -> tuple[TypedAnswer | None, dict[str, str]]:
     """Read a form: `kind`, `times`, `new_connections`, `when`, `at`, `scope` (of standing answers), `copy`, `url`.
 
     copies  offered for the question
@@ -72,7 +72,7 @@ def read_answer(
         url = url or (of if question.pages > 1 else None)
         if chosen and url is None and question.pages > 1:
             wrong["url"] = "one copy cannot replace several pages: choose the page that it is a copy of"
-    return (None, wrong) if wrong else (QuestionAnswer(instruction, scope, url), {})
+    return (None, wrong) if wrong else (TypedAnswer(instruction, scope, url), {})
 
 
 def _again(form: Mapping[str, str], wrong: dict[str, str], now: Instant, zone: tzinfo) -> Instruction:
@@ -326,7 +326,7 @@ async def _ask_to_drop(request: Request, row: QuestionRow, typed: Mapping[str, s
     )
 
 
-def _told(request: Request, job: JobRow, meant: QuestionAnswer, number: int) -> Response:
+def _told(request: Request, job: JobRow, meant: TypedAnswer, number: int) -> Response:
     said = SAID[meant.instruction.kind]
     if meant.instruction.kind == "again" and meant.instruction.later:
         said = "try again later, on request"

@@ -131,7 +131,7 @@ REGISTER_AT: Final = "microformats.org/wiki/existing-rel-values"
 _OF_A_LINK_ELEMENT: Final = "write an a element, which needs no type"
 
 
-class _Judged(NamedTuple):
+class _JudgedToken(NamedTuple):
     """What was found at a token of a rel."""
 
     number: int
@@ -142,7 +142,7 @@ class _Judged(NamedTuple):
 
 def check_relations(page: WrittenPage) -> Iterator[Found]:
     """Judge the link types of links (LK-13, LK-14, LK-40 to LK-42, LK-44)."""
-    judged: dict[tuple[str, str], list[_Judged]] = {}  # the links of a page say much the same
+    judged: dict[tuple[str, str], list[_JudgedToken]] = {}  # the links of a page say much the same
     for element in page.named("a", "area", "link"):
         rel = element.get("rel")
         if rel:
@@ -156,7 +156,7 @@ def check_relations(page: WrittenPage) -> Iterator[Found]:
             yield from _check_rev(page, element)
 
 
-def _judge(tag: str, tokens: list[str]) -> Iterator[_Judged]:
+def _judge(tag: str, tokens: list[str]) -> Iterator[_JudgedToken]:
     problems = iter(check_rel(tag, " ".join(tokens)))
     problem = next(problems, None)
     seen: set[str] = set()
@@ -165,14 +165,14 @@ def _judge(tag: str, tokens: list[str]) -> Iterator[_Judged]:
         is_first = keyword not in seen
         seen.add(keyword)
         if problem is not None and problem.keyword == keyword and (problem.code != "duplicate") == is_first:
-            yield _Judged(number, *_explain(tag, problem))
+            yield _JudgedToken(number, *_explain(tag, problem))
             problem = next(problems, None)
         elif is_first and (known := REGISTRY.get(keyword)) is not None and known.standing is Standing.OBSOLETE:
             mend = _OF_A_LINK_ELEMENT if tag == "link" else "leave it out"
             message = (
                 f"HTML has given up the link type {shown(keyword)}; it is still read here, but not everywhere: {mend}"
             )
-            yield _Judged(number, "LK-44", FindingLevel.WARNING, message)
+            yield _JudgedToken(number, "LK-44", FindingLevel.WARNING, message)
 
 
 def _explain(tag: str, problem: RelProblem) -> tuple[str, FindingLevel, str]:
