@@ -51,7 +51,7 @@ def check_robots(page: WrittenPage) -> Iterator[Found]:
     for place, term in terms:
         against = next((other for other in _OPPOSITES.get(term, ()) if other in said), None)
         if against is not None:
-            message = f"{term} stands against {against}, and the stricter one counts; remove one of them"
+            message = f"{term} contradicts {against}, and the stricter one counts; remove one of them"
             yield Found(place, "LM-49", FindingLevel.WARNING, message)
 
 
@@ -240,7 +240,7 @@ def check_bases(page: WrittenPage) -> Iterator[Found]:
         elif in_force:
             message = "only the first base element with a URL counts; remove this one"
         elif used is not None:
-            message = f"the base is set behind the {used} element whose URL it changes; let it stand before all URLs"
+            message = f"the base is set after the {used} element, whose URL it changes; put it before all URLs"
         else:
             message = None
         in_force = in_force or element.in_head

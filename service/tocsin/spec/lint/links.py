@@ -179,7 +179,7 @@ def _explain(tag: str, problem: RelProblem) -> tuple[str, FindingLevel, str]:
     keyword = problem.keyword
     what = shown(keyword)
     if problem.code == "duplicate":
-        return "LK-13", FindingLevel.ERROR, f"{what} stands twice in one rel; remove one"
+        return "LK-13", FindingLevel.ERROR, f"{what} is twice in one rel; remove one"
     if problem.code == "synonym":
         canonical = SYNONYMS.get(keyword)
         mend = f"write {canonical}" if canonical else "write the type that it stands for"
@@ -324,7 +324,7 @@ def _check_sizes(page: WrittenPage, element: PlacedElement) -> Iterator[Found]:
     for place, token in page.tokens(element, "sizes"):
         size = lower_ascii(token)
         if size in seen:
-            message = f"{shown(token)} stands twice in one value; remove one"
+            message = f"{shown(token)} is twice in one value; remove one"
             yield Found(place, "TOK-02", FindingLevel.ERROR, message)
         elif not read_sizes(token):
             message = f'{shown(token)} is no size; write such as "16x16", or "any"'
@@ -340,7 +340,7 @@ def _check_keywords(page: WrittenPage, element: PlacedElement) -> Iterator[Found
         value = element.get(attribute)
         if value is not None and not is_valid_keyword(value, keywords):
             known = ", ".join(keyword for keyword in keywords if keyword)
-            message = f"{shown(value)} is none of the words that {attribute} knows; write one of {known}"
+            message = f"{shown(value)} is no keyword of {attribute}; write one of {known}"
             yield Found(page.place_in(element, attribute), "ENUM-02", FindingLevel.ERROR, message)
 
 
@@ -406,7 +406,7 @@ def _against_its_scheme(url: str) -> str | None:
     if scheme in _WITH_HOST and (not rest.startswith("//") or rest[2:3] in ("", "/", "?", "#")):
         return f"{shown(url)} names no host; write {scheme}:// and the host"
     if scheme in _WITHOUT_HOST and rest.startswith("//"):
-        return f"{shown(url)} names a host, which {scheme}: URLs have none of; leave out the //"
+        return f"{shown(url)} names a host, and {scheme}: URLs have none; leave out the //"
     if scheme == "data" and "," not in rest:
         return f"{shown(url)} holds no data; write a comma before them"
     return None

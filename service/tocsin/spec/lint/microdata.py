@@ -68,7 +68,7 @@ def check_crawl(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
             how_often = "once" if item.errors == 1 else f"{item.errors} times"
             message = (
                 f"itemref {shown(element.get('itemref') or '')} leads {how_often} to what the item has anyway, or to "
-                "the item itself; let it name only what stands elsewhere, each element once"
+                "the item itself; name only elements outside of it, each once"
             )
             yield Found(page.place_in(element, "itemref"), "MD-13", FindingLevel.ERROR, message)
 
@@ -170,7 +170,7 @@ def check_itemprop(page: WrittenPage, element: PlacedElement) -> Iterator[Found]
     for place, token in page.tokens(element, "itemprop"):
         problem = _against_url(token)
         if token in known:
-            message = f"{shown(token)} stands here twice, and counts once; remove one"
+            message = f"{shown(token)} is here twice, and counts once; remove one"
             yield Found(place, "TOK-02", FindingLevel.ERROR, message)
         elif problem is not None:
             yield Found(place, "MD-08", FindingLevel.ERROR, problem)
@@ -248,7 +248,7 @@ def check_values(page: WrittenPage, placed: PlacedItems) -> Iterator[Found]:
             "into the href of an a or link element, or the src of an img",
         ),
         (dates, "is a date, but as a value here only text", "into the datetime of a time element"),
-        (bare, "is a date, but stands in its time element as text", "into the datetime of that, where readers look"),
+        (bare, "is a date, but is the text of its time element", "into the datetime of that, where readers look"),
     ):
         if found:
             element, value = found[0]
@@ -406,7 +406,7 @@ def _check_attributes(
                 yield Found(page.place_in(element, attribute), rule, FindingLevel.ERROR, message)
         return
     if not is_valid_boolean("itemscope", scope):
-        message = f"itemscope is true by standing here, whatever {shown(scope)} is to say; write it bare"
+        message = f"itemscope is true whatever its value is, and {shown(scope)} has no effect; write the bare word"
         yield Found(page.place_in(element, "itemscope"), "MD-01", FindingLevel.ERROR, message)
     if (type_ := element.get("itemtype")) is not None:
         yield from _unless_right(type_, right_types, _check_type(page, element, type_))
@@ -459,7 +459,7 @@ def _check_references(page: WrittenPage, element: PlacedElement, identifiers: se
     known: set[str] = set()
     for place, token in page.tokens(element, "itemref"):
         if token in known:
-            message = f"{shown(token)} stands here twice, and its properties count once; remove one"
+            message = f"{shown(token)} is here twice, and its properties count once; remove one"
             yield Found(place, "TOK-02", FindingLevel.ERROR, message)
         elif token not in identifiers:
             message = f"the page has no element with the id {shown(token)}; write it as that does, letter by letter"
