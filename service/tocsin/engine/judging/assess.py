@@ -119,14 +119,13 @@ def assess(
     asked_as: str = "",
     wanted: ReadingContext | None = None,
 ) -> Assessment:
-    """Read the state of a page that was received, and its signals where they are wanted.
+    """Read the state of a page that was received, and beside the twelve fields what `wanted` asks for.
 
     content_type  value of the first such header (CT-01)
     previous      the stored state, and
     digest        of the body that it was read from; an equal body is not read again
     headers       of the answer; some forbid guessing the type, some address robots (LM-45, LM-46)
     asked_as      names the settings that shaped the request (see `policies.asked_as`)
-    wanted        what to read beside the twelve fields; None for nothing
     Raises FetchRefused (too-complex) for a page that is too complex to parse.
     """
     said = _read_headers(headers)
