@@ -134,23 +134,21 @@ def assess(
     kind, problems = found = find_kind(body, content_type, nosniff=said.nosniff)
     is_due = previous is not None and wanted is not None and must_be_read(wanted.policy, wanted.beside, previous.fields)
     is_known = previous is not None and digest == new_digest and not is_due
+    seen = UNREAD
     if kind is Kind.OTHER:
-        seen = UNREAD
         if wanted is not None and not is_known:
             seen = read_other_kind(body, content_type, headers, url, wanted=wanted)
         return _assess_other(seen, problems, said, new_digest)
-    if is_known and previous is not None:
-        return Assessment(PageState(previous.fields), is_html=True, problem=None, digest=new_digest)
-    if previous is not None and wanted is not None:
+    if previous is not None and wanted is not None and not is_known:
         seen = recognise(body, read_so, kind, headers, wanted=wanted, before=previous.fields)
-        if seen.readings is not None:
-            return _assess_unparsed(previous, seen, new_digest)
+    if previous is not None and (is_known or seen.readings is not None):
+        return _assess_unparsed(previous, seen, new_digest)
     whole = parse_if_silent(body, content_type, found, wanted)
     metas = whole.exact_metas if whole is not None else None
     if metas is None:
         metas, problems = _read_metas(url, body, content_type, found)
     directives = read_directives([(meta.name, meta.content) for meta in metas], said.robots, AGENT)
-    state, seen = read_state(metas), UNREAD
+    state = read_state(metas)
     if wanted is not None:
         before = previous.fields if previous is not None else None
         seen = read_page_wholly(
