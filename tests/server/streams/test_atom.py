@@ -190,6 +190,20 @@ def test_an_entry_says_what_happened_by_which_rule_and_on_what_basis() -> None:
     assert "<ins>We moved.</ins>" in entry.content
 
 
+@pytest.mark.parametrize(
+    ("witness", "words"),
+    [
+        (
+            {"signal": "json-ld.modified", "value": "2026-01-02", "since": "2026-02-03T04:05:06.000Z"},
+            "json-ld.modified says 2026-01-02 as before, since 2026-02-03T04:05:06.000Z.",
+        ),
+        ({"signal": "content", "value": None, "since": None}, "The content is as before."),
+    ],
+)
+def test_an_entry_of_a_contradicted_change_names_its_witness(witness: JsonObject, words: str) -> None:
+    assert words in content(feed_of(row_of(changed(basis="contradicted", witness=witness))))
+
+
 def test_MD19_an_entry_says_what_became_of_the_items_that_the_page_holds() -> None:
     event = next(each for each in examples() if each["type"] == CHANGED)
 
