@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.calling import Installation
+from tests.cli.terminal import raw_on_terminal
 from tests.origin import Origin, Page
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -17,16 +18,8 @@ A = "https://example.org/a"
 
 
 def typed(installation: Installation, *arguments: str, keys: bytes = b"") -> tuple[int, str]:
-    """Call the program on a terminal of its own; returns exit status and what stood on it."""
-    ours, theirs = pty.openpty()
-    process = installation.start(*arguments, stdin=theirs, stdout=theirs, stderr=theirs)
-    os.close(theirs)
-    os.write(ours, keys)
-    seen = b""
-    while piece := read(ours):
-        seen += piece
-    os.close(ours)
-    return process.wait(), seen.decode()
+    """Call the program on a narrow terminal; returns exit status and what stood on it."""
+    return raw_on_terminal(*arguments, cwd=installation.folder, typed=keys, columns=80)
 
 
 def read(terminal: int) -> bytes:
@@ -208,7 +201,8 @@ async def test_the_time_that_was_given_for_another_try_is_shown(installation: In
         await asyncio.to_thread(installation.call, "check", site.url("/gone"))
     at = datetime.now().astimezone() + timedelta(days=2)
 
-    _, seen = typed(installation, "attention", "answer", "1", "again", "--at", f"{at:%Y-%m-%d %H:%M:%S}")
+    said = ("attention", "answer", "1", "again", "--at", f"{at:%Y-%m-%d %H:%M:%S}")
+    _, seen = await asyncio.to_thread(typed, installation, *said)
 
     assert f"at {at:%Y-%m-%d %H:%M:%S}." in " ".join(seen.split())
 
