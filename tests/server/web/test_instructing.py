@@ -15,6 +15,7 @@ from tests.fakes import START
 from tocsin.model import Instruction, KnownCopy
 from tocsin.server.decisions import read_moment
 from tocsin.server.web.questions import TypedAnswer, read_answer
+from tocsin.spec.html.urls import LONGEST_URL_BYTES
 
 PAGE = "https://example.org/a"
 MANY = replace(_question(PAGE, []), pages=312)
@@ -41,6 +42,12 @@ def test_T60_again_so_many_times_on_new_connections() -> None:
     answer = good({"kind": "again", "times": "5", "new_connections": "yes", "when": "now"})
 
     assert answer.instruction == Instruction("again", times=5, new_connections=True)
+
+
+def test_the_url_of_one_page_is_read_whole_however_long_a_watched_one_may_be() -> None:
+    url = PAGE.ljust(LONGEST_URL_BYTES, "a")
+
+    assert good({"kind": "again", "url": url}).url == url
 
 
 def test_T60_again_at_a_time() -> None:

@@ -18,7 +18,7 @@ from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.web.formatting import CAUSES, count, fitting, fitting_by, local_path, weight, zone_named
 from tocsin.server.web.rendering import go_on, page
-from tocsin.spec.html.urls import watch_url
+from tocsin.spec.html.urls import LONGEST_URL_BYTES, watch_url
 
 Kind = Literal["again", "never", "until-major", "drop", "copy"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -31,7 +31,6 @@ SCOPES: Final = {
 WHENS: Final = {"now": "at once", "at": "at a time, or after a delay:", "later": "later, on request"}
 # Each try is a set of requests to a host that failed.
 MOST_TIMES: Final = 100
-_LONGEST: Final = 4096
 
 
 class TypedAnswer(Struct, frozen=True):
@@ -56,7 +55,7 @@ def read_answer(
     Returns the answer, or the errors with their mends, by field.
     """
     wrong: dict[str, str] = {}
-    url = form.get("url", "")[:_LONGEST].strip() or None
+    url = form.get("url", "")[:LONGEST_URL_BYTES].strip() or None
     kind = next((kind for kind in KINDS if kind == form.get("kind")), None)
     if kind is None:
         return None, {"kind": "choose what to do: one of the buttons"}
@@ -109,7 +108,7 @@ def _scope(form: Mapping[str, str], wrong: dict[str, str], url: str | None) -> s
 def _copy(
     form: Mapping[str, str], wrong: dict[str, str], copies: Sequence[KnownCopy], url: str | None
 ) -> tuple[str | None, str | None]:
-    written = form.get("copy", "")[:_LONGEST].strip() or form.get("copy_url", "")[:_LONGEST].strip()
+    written = form.get("copy", "")[:LONGEST_URL_BYTES].strip() or form.get("copy_url", "")[:LONGEST_URL_BYTES].strip()
     if not written:
         wrong["copy"] = "choose one of the copies, or write the URL of another one"
         return None, None
