@@ -39,6 +39,10 @@ class Suspicion(Struct, frozen=True):
     evidence: str
 
 
+# A number of links that is never counted: a page may have any.
+_ANY: Final = 1_000_000
+
+
 class LengthLimits(NamedTuple):
     """The most that a page of a kind shows, in letters as `PageView` counts them.
 
@@ -50,7 +54,7 @@ class LengthLimits(NamedTuple):
     """
 
     text: int
-    links: int = 1_000_000
+    links: int = _ANY
     short: int = 0
     bare: int = 0
     little: int = 0
@@ -58,7 +62,9 @@ class LengthLimits(NamedTuple):
 
 _CHALLENGE: Final = LengthLimits(text=700, bare=200)
 _LOGIN: Final = LengthLimits(text=900, short=250, bare=120, little=300)
-_CONSENT: Final = LengthLimits(text=2500, links=600, short=700, little=100)
+# Links are counted last: most pages of such a length have many, and none of the signs.
+_CONSENT: Final = LengthLimits(text=2500, short=700, little=100)
+_CONSENT_LINKS: Final = 600
 _PARKED: Final = LengthLimits(text=1200, links=1500, short=300, bare=150)
 _MAINTENANCE: Final = LengthLimits(text=900, links=600, short=250, bare=60, little=300)
 _NOT_FOUND: Final = LengthLimits(text=1500, short=400, bare=120)
@@ -139,9 +145,9 @@ def _is_possible(page: SuspectPage, kind: _Kind) -> bool:
         return True
     return (
         view.own <= limits.text
-        and view.links <= limits.links
         and not (kind.name in _NEVER_AT_ITS_PLACE and page.landing.was_asked(kind.name))
         and not page.speaks_for_itself
+        and (limits.links == _ANY or view.links <= limits.links)
     )
 
 
@@ -175,7 +181,7 @@ def _find_challenge(page: SuspectPage) -> Iterator[str]:
         return
     yield from _find_challenge_by_words(page)
     # Only a script that sets a cookie and loads again.
-    if view.seen > _CHALLENGE.bare // 2 or view.media or view.fields or not page.is_silent:
+    if not view.shows_at_most(_CHALLENGE.bare // 2) or view.media or view.fields or not page.is_silent:
         return
     if "document.cookie" in view.code and any(reload in view.code for reload in _RELOADS):
         yield "a script sets a cookie and loads again; there is nothing else"
@@ -185,7 +191,7 @@ def _find_challenge_by_words(page: SuspectPage) -> Iterator[str]:
     view = page.view
     titles = PHRASES["challenge titles"]
     said = titles.opens(view.title_parts, spare=2) or titles.opens([*view.heading_parts, *view.beginning[:2]], spare=1)
-    is_bare, place = view.seen <= _CHALLENGE.bare, page.landing.leads_to("challenge")
+    is_bare, place = view.shows_at_most(_CHALLENGE.bare), page.landing.leads_to("challenge")
     has_captcha = view.fields <= 1 and view.links <= _CHALLENGE.text
     captcha = page.find_mark("captchas") if place or has_captcha else None
     if not (said or captcha or place or is_bare):
@@ -198,7 +204,7 @@ def _find_challenge_by_words(page: SuspectPage) -> Iterator[str]:
         yield f"sent to {page.shown(page.final_url)}; {words or (captcha and captcha.product)}"
     if captcha and words and has_captcha:
         yield f"{captcha.product} and {words}; {view.own} letters of text"
-    if said and view.seen <= _CHALLENGE.text:
+    if said and view.shows_at_most(_CHALLENGE.text):
         beside = [thing for thing in told if thing not in said]
         beside += told if any(reload in view.code for reload in _RELOADS) else []
         if page.is_told_enough(beside):
@@ -255,7 +261,7 @@ def _find_login(page: SuspectPage) -> Iterator[str]:
     if (place or landing.returns) and (titled or headed) and asks:
         yield f'{where}, which says "{titled or headed}"'
     yield from _find_login_by_fields(page)
-    if view.seen <= _LOGIN.little:
+    if view.shows_at_most(_LOGIN.little):
         yield from _find_handover(page)
 
 
@@ -295,8 +301,13 @@ def _find_consent(page: SuspectPage) -> Iterator[str]:
         return
     titles = PHRASES["consent titles"]
     titled = titles.opens(view.title_parts, spare=3)
+    # A page under a banner has a heading of its own, so all headings must be the gate's.
+    heads = [titles.opens(split_parts(heading), spare=3) for heading in view.headings]
+    place = page.landing.leads_to("consent")
+    if not (titled or place or (heads and all(heads))) or view.links > _CONSENT_LINKS:
+        return
     button = PHRASES["consent buttons"].opens(view.labels, spare=2)
-    if page.landing.leads_to("consent"):
+    if place:
         said = titled or titles.opens(view.heading_parts, spare=3) or button
         mark = page.find_mark("consent")
         if said or mark:
@@ -305,8 +316,6 @@ def _find_consent(page: SuspectPage) -> Iterator[str]:
     told = PHRASES["consent tells"].found_in(view.text) if button else []
     if titled and told:
         yield f'its title says "{titled}", a button "{button}", and its text "{told[0]}"'
-    # A page under a banner has a heading of its own, so all headings must be the gate's.
-    heads = [titles.opens(split_parts(heading), spare=3) for heading in view.headings]
     is_alone = view.own <= _CONSENT.short and view.links + view.furniture <= _CONSENT.little
     if heads and all(heads) and told and is_alone:
         yield f'nothing but "{heads[0]}", a button "{button}", and "{told[0]}"; {view.own} letters of text'
@@ -327,10 +336,11 @@ def _find_parked(page: SuspectPage) -> Iterator[str]:
     if installer := page.find_mark("installers"):
         needle = installer.needle.replace("\n", " ")
         yield f'{installer.product} is not set up: "{needle}" in its code'
-    mark = page.find_mark("parking")
-    told = PHRASES["parked tells"].found_in(f"{view.text} {view.controls}")
+    mark, place = page.find_mark("parking"), page.landing.leads_to("parked")
     said = PHRASES["parked titles"].opens(_titles_without_host(page), spare=2)
-    place = page.landing.leads_to("parked")
+    if not (mark or place or said):
+        return
+    told = PHRASES["parked tells"].found_in(f"{view.text} {view.controls}")
     words = f'says "{said or told[0]}"' if said or told else ""
     letters = view.own + view.links
     if mark and (words or place or letters <= _PARKED.bare):
@@ -443,14 +453,14 @@ def _reasons_for_not_found(page: SuspectPage, told: list[str], titled: str | Non
 def _find_redirect(page: SuspectPage) -> Iterator[str]:
     """Find a page that only sends the browser on, by any of these signs with at most 200 letters and no menu.
 
-    - a refresh within ten seconds that names another place;
+    - a refresh within ten seconds that names another place, and no meta element that describes the page;
     - a title or first heading that begins with one of HTTP's numbers for redirects, or says so, and at most two links.
     """
     view = page.view
     if view.fields or view.passwords or view.furniture > _REDIRECT.short:
         return
     refresh = _AWAY.match(page.refresh or "")
-    if refresh and not _is_same_place(page.final_url, refresh[1]):
+    if refresh and page.is_silent and not _is_same_place(page.final_url, refresh[1]):
         yield f"forwards to {page.shown(refresh[1])}; {view.own} letters of text"
     said = PHRASES["redirect titles"].opens([*view.title_parts, *view.heading_parts[:1]], spare=2)
     numbered = next((part for part in (view.title, *view.headings[:1]) if _MOVED.match(part)), None)
@@ -477,25 +487,22 @@ def _find_error(page: SuspectPage) -> Iterator[str]:
     Also a program's own message as the first text of the page, however long the rest is within 1800 letters.
     """
     view = page.view
-    if page.speaks_for_itself or view.links > _REFUSED.links:
+    if view.own > 2 * _REFUSED.text or page.speaks_for_itself:
         return
-    if view.own <= 2 * _REFUSED.text:
-        message = PHRASES["breakdowns"].begins(view.start)
-        if message:
-            yield f'begins with "{message}"'
-    if view.own <= _REFUSED.text and not page.landing.was_asked("error"):
+    message = PHRASES["breakdowns"].begins(view.start)
+    if message and view.links <= _REFUSED.links:
+        yield f'begins with "{message}"'
+    if view.own > _REFUSED.text or view.links > _REFUSED.links:
+        return
+    if not page.landing.was_asked("error"):
         yield from _find_refused(page, "error")
-    if view.furniture or view.media or view.fields or view.own + view.links > 2 * _REFUSED.bare:
+    if not view.shows_at_most(2 * _REFUSED.bare) or view.furniture or view.media or view.fields:
         return
     if _FAILED.match(view.title) and view.title in (*view.headings, view.first_line):
         yield f"its title and its text say {page.shown(view.title)}, and nothing else"
     # A URL alone is a list of pages, such as a sitemap of one.
-    if (
-        not view.title
-        and view.first_line
-        and "://" not in view.first_line
-        and is_noise(view.first_line.partition(":")[0])
-    ):
+    exclamation = "" if "://" in view.first_line else fold_words(view.first_line.partition(":")[0])
+    if not view.title and exclamation and is_noise(exclamation):
         yield f"says {page.shown(view.first_line)} and nothing else"
 
 
@@ -533,7 +540,7 @@ def _find_empty(page: SuspectPage) -> Iterator[str]:
     describes it: a page that a script fills is not empty, nor is one that breaks off within its head.
     """
     view = page.view
-    is_visible = view.title or view.controls or view.noscript or view.seen or view.media or view.fields
+    is_visible = view.title or view.controls or view.noscript or not view.shows_at_most(0) or view.media or view.fields
     if is_visible or view.passwords or page.refresh is not None or not page.is_silent:
         return
     if not view.code and not view.has_elements:

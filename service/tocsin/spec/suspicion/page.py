@@ -72,24 +72,48 @@ _WITHIN_PARAGRAPHS = "a,button,label,noscript,script,select,style,svg,textarea"
 
 
 class _ZonedText:
-    """The text of a page by zones. The walk ends where there is enough of it, and enters furniture only when asked.
+    """The text of a page by zones.
 
-    texts  of links and outside of them, but not of furniture and controls
-    own    letters outside of links, controls and furniture; Chinese, Japanese and Korean ones count thrice
-    links  letters of links outside of furniture
+    The walk ends where there is enough of it, and enters links and furniture only when they are asked for.
+    own  letters outside of links, controls and furniture; Chinese, Japanese and Korean ones count thrice
     """
 
     def __init__(self, document: Any) -> None:
-        self.texts: list[str] = []
+        # Texts, and links that were not entered.
+        self._pieces: list[Any] = []
+        self._texts: list[str] = []
+        self._resolved = 0
         self._letters = [0] * (_APART + 1)
         self._others: dict[int, list[str]] = {_CONTROL: [], _NOSCRIPT: []}
         self._unentered: list[tuple[Any, int]] = []
         self._walk(iter(document.children), _OWN)
-        self.own, self.links, _ = self._letters
+        self.own = self._letters[_OWN]
+
+    def first_texts(self, number: int) -> list[str]:
+        """Return the texts of links and outside of them, but not of furniture and controls: as many, or some more."""
+        while len(self._texts) < number and self._resolved < len(self._pieces):
+            piece = self._pieces[self._resolved]
+            self._resolved += 1
+            if type(piece) is ELEMENT:
+                self._walk(iter(piece.children), _LINK)
+            else:
+                self._texts.append(piece)
+        return self._texts
+
+    @property
+    def texts(self) -> list[str]:
+        """All of these texts, up to LONGEST."""
+        return self.first_texts(LONGEST)
+
+    @property
+    def links(self) -> int:
+        """Letters of links outside of furniture."""
+        return self._letters[_LINK] if self.texts else 0
 
     @cached_property
     def furniture(self) -> int:
         """Letters of navigation, header, footer and sidebars."""
+        _ = self.texts  # those within links are known then
         for node, zone in self._unentered:
             self._walk(iter(node.children), zone, is_entered=True)
         return self._letters[_APART]
@@ -99,7 +123,7 @@ class _ZonedText:
         _ = self.furniture
         return self._others[zone]
 
-    def _walk(self, ahead: Iterator[Any], zone: int, *, is_entered: bool = False) -> None:  # noqa: C901 - calls cost
+    def _walk(self, ahead: Iterator[Any], zone: int, *, is_entered: bool = False) -> None:  # noqa: C901, PLR0912 - calls cost
         # Nodes are made anew whenever they are asked for, so each is asked for once.
         above: list[tuple[Iterator[Any], int, bool]] = []
         letters, zones, is_main = self._letters, _ZONES, False
@@ -120,6 +144,9 @@ class _ZonedText:
                     if not is_entered:
                         self._unentered.append((node, max(zone, own)))
                         continue
+                if own == _LINK and zone == _OWN:
+                    self._pieces.append(node)
+                    continue
                 children = node.children
                 if len(children) == 1 and type(children[0]) is TEXT:
                     self._take(children[0].data, max(zone, own))
@@ -144,7 +171,7 @@ class _ZonedText:
             letters += (_DENSE_WEIGHT - 1) * sum([len(run) for run in _DENSE.findall(text[:MOST_OWN])])
         self._letters[zone] += letters
         if zone != _APART and self._letters[_OWN] + self._letters[_LINK] <= LONGEST:
-            self.texts.append(text[:LONGEST])
+            (self._pieces if zone == _OWN else self._texts).append(text[:LONGEST])
 
 
 class PageView:
@@ -190,10 +217,9 @@ class PageView:
         """How many links there are, those of furniture, too."""
         return len(self._whole.elements("a"))
 
-    @property
-    def seen(self) -> int:
-        """All visible letters."""
-        return self.own + self.links + self.furniture
+    def shows_at_most(self, letters: int) -> bool:
+        """Return whether it has no more visible letters than this."""
+        return self.own <= letters and self.own + self.links + self.furniture <= letters
 
     @cached_property
     def headings(self) -> list[str]:
@@ -238,7 +264,7 @@ class PageView:
 
     @cached_property
     def _first_texts(self) -> list[str]:
-        return self._texts[:_FIRST_TEXTS]
+        return self._zoned.first_texts(_FIRST_TEXTS)[:_FIRST_TEXTS]
 
     @property
     def _texts(self) -> list[str]:
