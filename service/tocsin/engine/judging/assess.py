@@ -122,8 +122,7 @@ def assess(
     """Read the state of a page that was received, and beside the twelve fields what `wanted` asks for.
 
     content_type  value of the first such header (CT-01)
-    previous      the stored state, and
-    digest        of the body that it was read from; an equal body is not read again
+    digest        of the body that `previous` was read from; an equal body is not read again
     headers       of the answer; some forbid guessing the type, some address robots (LM-45, LM-46)
     asked_as      names the settings that shaped the request (see `policies.asked_as`)
     Raises FetchRefused (too-complex) for a page that is too complex to parse.
