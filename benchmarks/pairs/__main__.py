@@ -1,4 +1,4 @@
-"""Write pairs of versions of pages into a folder: `python -m benchmarks.pairs FOLDER [--seed N] [--unseen]`."""
+"""Write pairs of versions of pages: `python -m benchmarks.pairs FOLDER [--seed N] [--unseen | --of PAGES]`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.pairs.mutations import mutate
 from benchmarks.pairs.plan import COUNT, pairs
 
 SEED = 1
@@ -20,13 +21,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=SEED, help=f"the same seed makes the same pairs; {SEED} by default")
     parser.add_argument("--count", type=int, default=COUNT, help=f"how many pairs; {COUNT} by default")
     parser.add_argument("--unseen", action="store_true", help="sites and languages that the comparing was not tried on")
+    parser.add_argument("--of", type=Path, help="edits of all pages below this folder, instead of pages made up")
     options = parser.parse_args(arguments)
     folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "pairs.csv").open("w", encoding="utf-8", newline="") as stream:
         index = csv.writer(stream)
         index.writerow(("name", "label", "kind", "size"))
-        for pair in pairs(options.seed, options.count, unseen=options.unseen):
+        made = pairs(options.seed, options.count, unseen=options.unseen)
+        for pair in made if options.of is None else mutate(options.of, options.seed):
             place = folder / pair.name
             place.mkdir(exist_ok=True)
             (place / "old.html").write_bytes(pair.old)

@@ -208,3 +208,23 @@ def test_rules_and_selectors_hold_for_all_pairs(tmp_path: Path, capsys: pytest.C
     )
     pairs, _ = told(capsys)
     assert "your rule: open-graph.updated: ignore" in pairs[0]["why"]
+
+
+def test_pairs_can_be_edits_of_pages_that_are_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    prose = (
+        "<p>Each day 12 people cross the bridge, as we have counted in spring; a ferry will take its place then.</p>"
+    )
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "a.html").write_text(
+        f"<!doctype html><title>t</title><nav>{prose}</nav>{prose}".replace("12", "13", 1)
+    )
+    (tmp_path / "pages" / "b.html").write_bytes(b"<!doctype html><p>\xff")
+
+    write_pairs([str(tmp_path / "pairs"), "--of", str(tmp_path / "pages")])
+
+    run(["compare", "--pairs", str(tmp_path / "pairs"), "--json"])
+    pairs, _ = told(capsys)
+    assert [(pair["kind"], pair["size"], pair["right"]) for pair in pairs] == [
+        ("paragraph of a page", "sentence", True),
+        ("figure of a page", "number", True),
+    ]
