@@ -65,6 +65,9 @@ BOXES: dict[str, Callable[[int], str]] = {
     "one entry of a list": lambda n: (
         f"<ul><li>Anna</li><li>Ben</li><li>The {WORDS[n]}</li><li>Cleo</li><li>Dan</li></ul>"
     ),
+    "a quotation and a link elsewhere": lambda n: (
+        f"<blockquote>{sentence(WORDS[n])}</blockquote><p>{FIRST}</p><p>{SECOND}</p><div><a href=/>{WORDS[n]}</a></div>"
+    ),
     "entries with a date": lambda n: (
         f"<div><p>{n + 1} June: {WORDS[n]}</p><p>{n + 2} May: the {WORDS[n - 1]}</p></div>"
     ),

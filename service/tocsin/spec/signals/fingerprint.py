@@ -317,12 +317,12 @@ def compare(before: bytes, latest: Content, muted: Collection[int]) -> ContentCh
     digests = {block.digest for block in (*gone, *come)}
     known = {to_block(row): index for index, row in enumerate(new.rows) if row[0] in digests}
     at = _positions(gone_at, come_at)
-    for block, key in _learnable(old, new, gone, come, at).items():
+    keys = {block: _keys_of(block, at).intersection(muted) for block in (*gone, *come)} if muted else {}
+    silent |= {block.digest for block, found in keys.items() if found}
+    for block, key in _learnable(old, new, gone, come, at, silent).items():
         index = known.get(block, -1)
         places.setdefault(key, _what(block, lines[index][:_SHOWN] if 0 <= index < len(lines) else ""))
-    if muted:
-        keys = {block: _keys_of(block, at).intersection(muted) for block in (*gone, *come)}
-        silent |= {block.digest for block, found in keys.items() if found}
+    if keys:
         noise += dict.fromkeys(places[key] for found in keys.values() for key in found if key in places)
         gone = [block for block in gone if not keys[block]]
         come = [block for block in come if not keys[block]]
@@ -440,11 +440,17 @@ def _position(anchor: int, *, is_sentence: bool) -> int:
 
 
 def _learnable(
-    old: Fingerprint, new: Fingerprint, gone: Sequence[Block], come: Sequence[Block], at: Mapping[Block, int]
+    old: Fingerprint,
+    new: Fingerprint,
+    gone: Sequence[Block],
+    come: Sequence[Block],
+    at: Mapping[Block, int],
+    silent: Collection[int],
 ) -> dict[Block, int]:
     """Return the keys by which differing blocks may turn out to be noise.
 
-    at  keys of those that were replaced in their position
+    at      keys of those that were replaced in their position
+    silent  digests of those that are muted already
     """
     masks = {block.place for block in gone if block.flags & FIGURES} & {
         block.place for block in come if block.flags & FIGURES
@@ -455,11 +461,8 @@ def _learnable(
     crowds = Counter(row[1] & _PLACES for read in (old, new) for row in read.rows) if differing else Counter()
     changed = Counter(block.place for block in differing)
     # An edit of a sentence tells nothing of noise, unless it is the only one among many that differs.
-    is_alone = (
-        len(new.rows) >= _MANY
-        and sum(not block.flags & SHORT for block in gone) == 1
-        and len(differing) <= 2 * _WITH_SIGNATURE
-    )
+    sentences = [sum(not block.flags & SHORT and block.digest not in silent for block in side) for side in (gone, come)]
+    is_alone = len(new.rows) >= _MANY and sentences == [1, 1]
     for block in differing:
         position = at.get(block)
         if block.flags & SHORT:
@@ -469,7 +472,7 @@ def _learnable(
                 key = key_of(block.place) if position is None or block.flags & CELL else position
             else:
                 key = key_of(block.place) if is_mostly else position
-        elif position is not None and is_alone:
+        elif position is not None and (is_alone or block.digest in silent):
             key = position
         else:
             key = key_of(block.place) if block.place in masks and not block.flags & ORDERED else None
