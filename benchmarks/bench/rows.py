@@ -50,7 +50,7 @@ class Row(NamedTuple):
 ROWS: dict[str, Row] = {
     "way": Row(way.measure, 60),
     "rivals": Row(rivals.measure, 60, is_own=False),
-    "silent": Row(silent.measure, 90, is_own=False),
+    "silent": Row(silent.measure, 120, is_own=False),
     "fetchers": Row(fetchers.measure, 50),
     "saturated": Row(saturated.measure, 60),
     "engine": Row(engine.measure, 35),
