@@ -43,6 +43,15 @@ def test_a_page_of_little_but_tags_is_refused() -> None:
         parse_whole(b"<p>a" * 200_001, "text/html")
 
 
+def test_sidebars_within_sidebars_take_work_in_proportion() -> None:
+    prose = "<p>" + "Each day many people cross the bridge; a ferry will take its place for a while. " * 5
+
+    few = calls_of(lambda: _content_of("<div class=sidebar>" * 20 + prose + "<p></p>" * 20_000))
+    many = calls_of(lambda: _content_of("<div class=sidebar>" * 200 + prose + "<p></p>" * 20_000))
+
+    assert many < 2 * few
+
+
 def test_headings_within_headings_count_once() -> None:
     text = "What stands in the innermost of many headings is a text of the page and is there once. " * 5
 

@@ -218,7 +218,7 @@ _SURE_MAIN: Final = 2000
 _NOT_OF_MAIN: Final = ("script", "style", "noscript", "nav", "header", "footer", "aside", "a")
 _SPONSORED: Final = '[rel~="sponsored"]'
 # Letters that are looked at twice, since an element that is named like a zone may hold others: then none is one.
-_COST_OF_WALK: Final = 10
+_COST_OF_NODE: Final = 100
 _LONG_PLACE: Final = 200
 _MUCH_PROSE: Final = 3
 _MOST_LOOKED_AT: Final = 20_000_000
@@ -354,7 +354,12 @@ class _BlockWalk:
         if not self.taken or self.count_letters() >= sum([len(node.text) for node in self.taken]):
             return False
         left = self.blocks.count_prose(0, len(self.blocks.texts))
-        return sum([self._count_prose(node)[0] for node in self.taken]) > left
+        prose = 0
+        for node in self.taken:
+            if prose > left or self.spent >= _MOST_LOOKED_AT:
+                break
+            prose += self._count_prose(node)[0]
+        return prose > left
 
     def go_through(self, root: Any) -> None:  # noqa: C901, PLR0912, PLR0915 - one loop: calls cost
         blocks, line, take, without = self.blocks, self.line, self._take_whole, self.without
@@ -495,11 +500,12 @@ class _BlockWalk:
 
     def _count_prose(self, node: Any) -> tuple[int, int]:
         """Count the letters of an element's prose, and of all its text."""
+        # Places within places are walked once each: their elements are what that costs.
+        self.spent += _COST_OF_NODE * sum([1 for _ in node.descendants])
         walk = _BlockWalk(self.without, landmarks=False, names=False)
         walk.go_through(node)
         texts = walk.blocks.texts
         letters = sum([len(text) for text in texts])
-        self.spent += _COST_OF_WALK * letters
         return walk.blocks.count_prose(0, len(texts)), letters
 
     def _is_skipped(self, node: Any, kind: int, zone: Zone | None) -> bool:
