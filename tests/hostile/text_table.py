@@ -16,7 +16,6 @@ CREATED = b"<meta name=created content=2026-02-02>"
 read = partial(Behaviour, ends=reads(created="2026-02-02"))
 silent = partial(Behaviour, ends=reads())
 binary = partial(Behaviour, ends=suspect("binary"))
-empty = partial(Behaviour, ends=suspect("empty"))
 
 
 def charset(label: bytes) -> bytes:
