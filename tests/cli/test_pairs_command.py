@@ -96,6 +96,25 @@ def test_the_times_of_both_versions_say_how_far_apart_they_are(
     assert [(pair["told"], pair["why"]) for pair in told(capsys)[0]] == [(True, "T45")]
 
 
+def test_what_the_index_does_not_say_is_taken_from_the_one_beside_the_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clocks = [f"<!doctype html><title>Město</title><p>Dnes je {day}. dubna 2026 a svítí slunce." for day in (6, 7)]
+    for name in ("a", "b"):
+        put(tmp_path / "pairs", name, *clocks)
+    (tmp_path / "pairs" / "pairs.csv").write_text("name,label\na,noise\nb,noise\n")
+    times = "2026-04-06T08:00:00Z,2026-04-07T08:00:00Z"
+    (tmp_path / "pairs.csv").write_text(
+        f"name,label,site,received_before,received\na,noise,example.com,{times}\nb,edit,example.org,{times}\n"
+    )
+
+    run(["compare", "--pairs", str(tmp_path / "pairs"), "--json"])
+
+    pairs, _ = told(capsys)
+    # The label of b is another one there, so that it is another pair.
+    assert [(pair["site"], pair["told"]) for pair in pairs] == [("example.com", False), (None, True)]
+
+
 def test_without_an_index_the_folder_above_says_what_a_pair_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -112,13 +112,24 @@ def _find(folder: Path) -> Iterator[_Pair]:
     """Give the pairs that the index names; without one, all folders with two versions, labelled by the folder above."""
     index = folder / INDEX
     if index.is_file():
-        yield from _read_index(index)
+        beside = folder.parent / INDEX
+        # What an archive knows of its pages, such as when they were received, is often kept apart from the pairs.
+        known = {pair.name: pair for pair in _read_index(beside)} if beside.is_file() else {}
+        yield from (_complete(pair, known.get(pair.name)) for pair in _read_index(index))
         return
     for old in sorted(folder.rglob(_OLD)):
         if (old.parent / _NEW).is_file():
             above = old.parent.parent.name.lower()
             label = cast("Label", above if above in _LABELS else "")
             yield _Pair(old.parent, old.parent.relative_to(folder).as_posix(), label, "", "")
+
+
+def _complete(pair: _Pair, known: _Pair | None) -> _Pair:
+    """Add the site and the times that the index of a pair does not name."""
+    if known is None or known.label != pair.label:
+        return pair
+    received = pair.received if any(pair.received) else known.received
+    return pair._replace(site=pair.site or known.site, received=received)
 
 
 def _read_index(index: Path) -> Iterator[_Pair]:
