@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -83,6 +85,21 @@ async def test_a_scheduled_page_that_is_due_is_checked_and_then_waits_for_its_ne
         assert result.report.outcome == "first"
         assert result.next_at is not None
         assert result.next_at > SystemClock().now()
+
+
+async def test_a_host_that_a_launch_and_a_mended_clock_both_moved_is_due_when_the_store_says(tmp_path: Path) -> None:
+    async with engine_on(tmp_path, [URL], requested=False) as engine:
+        now = SystemClock().now()
+        with closing(sqlite3.connect(tmp_path / "tocsin.db")) as db:
+            db.execute("update pages set next_at = ?", (now + 300_000,))
+            db.commit()
+
+        # The first to move it gave it a time that the other one has replaced in the store.
+        engine.scheduler.on_spread({1: now - 1_000_000})
+        engine.scheduler.on_spread(None)
+        await run_until_asked(engine)
+
+    assert engine.web.asked(URL) == 1
 
 
 async def test_a_stop_lets_checks_under_way_end_and_writes_them(tmp_path: Path) -> None:
