@@ -379,7 +379,7 @@ class Scheduler:
                 self._checkers.withdraw(self._visited - await self._store.still_watched(list(self._visited)))
             self._is_behind = False
         while self._reload_from:
-            # First: a launch and a clock that was set can both move a host, and what is reloaded is what the store holds.
+            # First, since a launch and a mended clock can both move a host, and only the store knows which was last.
             # A host whose time here is too early would be taken, and found without a page that is due.
             self._take_up_spread()
             since = self._reload_from.pop()
