@@ -18,7 +18,7 @@ from tocsin.errors import SettingsError, Shortage, shortage_of
 # Resolving names to addresses: asynchronous, with a bounded cache.
 
 
-# A site that moves is found again within five minutes, whatever its DNS record allows.
+# A longer time to live in the DNS is ignored, so that a site that moves is found again within five minutes.
 LONGEST_KEPT_S = 300
 # Some records have a TTL of 0; pages of one host follow one another.
 SHORTEST_KEPT_S = 5

@@ -194,7 +194,7 @@ def _replay(file: IO[bytes]) -> Callable[[], Coroutine[Any, Any, Message]]:
     return receive
 
 
-# Of a million pages this many are read and written within a fraction of 100 ms, whatever they hold.
+# This many of a million pages, with any contents, are read and written within a fraction of 100 ms.
 MOST_ROWS: Final = 200
 
 SCHEMAS: Final = "#/components/schemas/{name}"

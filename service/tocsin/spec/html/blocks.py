@@ -44,7 +44,7 @@ _LONGEST_QUESTION: Final = 600
 _PROSE: Final = 60
 # Letters of a line that is surely prose, where most of them are no link's.
 _LONG_PROSE: Final = 80
-# A box below a page's prose has at most as much of its own as one in so many of its letters.
+# The prose of a box below the page is at most half of the prose above it; more than that is the page itself.
 _FEW_OF: Final = 2
 
 
