@@ -105,6 +105,7 @@ from tocsin.model.live import (
     StoreFigures,
     Unwritten,
 )
+from tocsin.model.messages import Message
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
 from tocsin.model.watching import (
     DueTime,
@@ -174,6 +175,7 @@ __all__ = [
     "LatestState",
     "Listing",
     "LiveState",
+    "Message",
     "NewDueTime",
     "NewPage",
     "NewState",
