@@ -107,6 +107,7 @@ from tocsin.model.live import (
 )
 from tocsin.model.messages import Message
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
+from tocsin.model.routing import RateLimit, Routed, Silence
 from tocsin.model.watching import (
     DueTime,
     HistoryEntry,
@@ -191,6 +192,7 @@ __all__ = [
     "PendingVerdict",
     "QuestionRow",
     "QuestionTimes",
+    "RateLimit",
     "ReceivedPage",
     "RenderCommit",
     "RenderJob",
@@ -198,12 +200,14 @@ __all__ = [
     "Rendered",
     "RenderingEntry",
     "RenderingRow",
+    "Routed",
     "SamplePage",
     "Scope",
     "SerializedEvent",
     "SessionRow",
     "ShortageState",
     "SignalContext",
+    "Silence",
     "Slice",
     "Snapshot",
     "SnapshotRow",

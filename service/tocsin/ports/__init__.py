@@ -1,7 +1,7 @@
 """What the engine needs of the outside world, as protocols; adapters implement them, fakes stand in for them."""
 
 from tocsin.ports.attention import AttentionStore, StormStore
-from tocsin.ports.awareness import AlertStore, RenderStore
+from tocsin.ports.awareness import AlertStore, RenderStore, Router, RoutingContext
 from tocsin.ports.care import AccessStore, StoreCare, TableStore
 from tocsin.ports.checking import RoundStore, WorkStore
 from tocsin.ports.fetching import Channel, Fetcher, Renderer, Session
@@ -24,6 +24,8 @@ __all__ = [
     "RenderStore",
     "Renderer",
     "RoundStore",
+    "Router",
+    "RoutingContext",
     "Service",
     "Session",
     "SignalStore",

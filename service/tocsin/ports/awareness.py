@@ -20,8 +20,11 @@ if TYPE_CHECKING:
         DueDelivery,
         Instant,
         PageItems,
+        RateLimit,
         RenderCommit,
         RenderJob,
+        Routed,
+        Silence,
         WaitingPage,
     )
     from tocsin.ports.pages import OnStep
@@ -154,3 +157,41 @@ class AlertStore(Protocol):
 
     async def after(self, position: int, *, limit: int) -> list[AlertRow]:
         """Return alerts published after this position."""
+
+
+class RoutingContext(Protocol):
+    """What the routes ask of the store, within the transaction that publishes an alert.
+
+    silences  those not ended, by number; the same object while no silence was added or ended
+    """
+
+    silences: Sequence[Silence]
+
+    def page_route(self, page_id: int) -> str | None:
+        """Return the route that is set for a page, else for its group, else for all pages; None if none is."""
+
+    def take(self, channel: str, route: str, limit: RateLimit) -> bool:
+        """Count one more alert of this channel and route in this window; False, uncounted, if its limit is reached.
+
+        Only the latest window is kept: another `start` begins at 0. What is rolled back was not counted.
+        """
+
+
+class Router(Protocol):
+    """Decides where alerts go. Pure but for what it asks of the context; the publishing transaction calls it.
+
+    promised  (channel, route) of each digest that is also sent when it is empty (`say_nothing`), at `next_occasion`
+    """
+
+    promised: Sequence[tuple[str, str]]
+
+    def route(self, draft: AlertDraft, now: Instant, context: RoutingContext) -> Sequence[Routed]:
+        """Say which channels get this alert, when, and in which digest; empty: none does. At most one for a channel."""
+
+    def next_occasion(self, route: str, after: Instant) -> Instant | None:
+        """Return when this route's digest is due next after an instant, moved out of its quiet hours.
+
+        For a digest that is about to be opened: `after` is the later of now and the due time of the last digest of
+        this channel, route and key, so that a clock that was set back repeats none. None if there is no such route, or
+        its digests have no fixed occasions.
+        """
