@@ -13,7 +13,8 @@ import msgspec
 from aiohttp import web
 
 from tocsin.errors import DeliveryError
-from tocsin.model import JsonObject, SerializedEvent
+from tocsin.model import JsonObject
+from tocsin.ports import Notification
 
 EVENT: JsonObject = {
     "specversion": "1.0",
@@ -100,14 +101,15 @@ class RecordingChannel:
 
     def __init__(self, name: str = "ops") -> None:
         self.name = name
-        self.at_once = 64
+        self.at_once, self.takes_messages = 64, False
         self.given: list[JsonObject] = []
         self.faults: dict[str, DeliveryError] = {}
         self.before: Callable[[JsonObject], Awaitable[None]] | None = None
         self.tried: list[str] = []
         self.closed = False
 
-    async def deliver(self, event: SerializedEvent) -> None:
+    async def deliver(self, notification: Notification) -> None:
+        event = notification.event
         self.tried.append(event.id)
         given: JsonObject = msgspec.json.decode(event.json)
         if self.before is not None:

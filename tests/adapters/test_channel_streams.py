@@ -20,7 +20,7 @@ from tocsin.adapters.channels.registry import open_channel
 from tocsin.adapters.channels.stdout import StdoutChannel
 from tocsin.errors import DeliveryError
 from tocsin.model import JsonObject, SerializedEvent
-from tocsin.ports import Channel
+from tocsin.ports import Channel, Notification
 from tocsin.settings import ChannelSettings
 
 OTHER = EVENT | {"id": "01KAK0000000000000000000BB"}
@@ -33,7 +33,7 @@ def channel_at(path: Path) -> Channel:
 
 
 def give(channel: Channel, event: JsonObject) -> None:
-    asyncio.run(channel.deliver(SerializedEvent.of(event)))
+    asyncio.run(channel.deliver(Notification(SerializedEvent.of(event))))
 
 
 def lines(path: Path) -> list[JsonObject]:
@@ -149,7 +149,7 @@ async def test_a_reader_that_stopped_reading_is_given_up_after_the_timeout(pipe:
     channel = StdoutChannel("out", timeout_s=0.05, file=pipe[1])
 
     with pytest.raises(DeliveryError, match=r"not read within 0\.05 s") as caught:
-        await channel.deliver(SerializedEvent.of(BIG))
+        await channel.deliver(Notification(SerializedEvent.of(BIG)))
 
     assert caught.value.blames == "channel"
 
@@ -157,12 +157,12 @@ async def test_a_reader_that_stopped_reading_is_given_up_after_the_timeout(pipe:
 async def test_a_line_that_was_begun_is_ended_before_the_next_one(pipe: tuple[int, int]) -> None:
     channel = StdoutChannel("out", timeout_s=0.05, file=pipe[1])
     with pytest.raises(DeliveryError):
-        await channel.deliver(SerializedEvent.of(BIG))
+        await channel.deliver(Notification(SerializedEvent.of(BIG)))
 
     channel = _patient(channel)
     async with asyncio.TaskGroup() as group:
         reading = group.create_task(asyncio.to_thread(_read_lines, pipe[0], 2), name="reader")
-        group.create_task(channel.deliver(SerializedEvent.of(EVENT)), name="writer")
+        group.create_task(channel.deliver(Notification(SerializedEvent.of(EVENT))), name="writer")
 
     assert reading.result() == [BIG, EVENT]
 
@@ -171,10 +171,10 @@ async def test_a_line_that_was_not_begun_is_not_given_twice(pipe: tuple[int, int
     full = _fill(pipe[1])
     channel = StdoutChannel("out", timeout_s=0.05, file=pipe[1])
     with pytest.raises(DeliveryError):
-        await channel.deliver(SerializedEvent.of(BIG))
+        await channel.deliver(Notification(SerializedEvent.of(BIG)))
     os.read(pipe[0], full)
 
-    await _patient(channel).deliver(SerializedEvent.of(EVENT))
+    await _patient(channel).deliver(Notification(SerializedEvent.of(EVENT)))
 
     assert _read_lines(pipe[0], 1) == [EVENT]
 

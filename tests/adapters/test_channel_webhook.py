@@ -26,7 +26,7 @@ from tocsin.adapters.http.tls import fingerprint_of
 from tocsin.adapters.system import SystemClock
 from tocsin.errors import DeliveryError
 from tocsin.model import SerializedEvent
-from tocsin.ports import Channel, Clock
+from tocsin.ports import Channel, Clock, Notification
 from tocsin.settings import ChannelSettings, NetworkSettings
 
 SECRET = "whsec_dG9jc2luLXRlc3RzLXNpZ24td2l0aC10aGlz"
@@ -57,14 +57,14 @@ async def fault_of(answer: Answer, *, clock: Clock | None = None) -> DeliveryErr
     """What a webhook says of this answer."""
     async with WebhookReceiver(answer) as receiver, webhook(receiver.url, clock=clock) as channel:
         with pytest.raises(DeliveryError) as caught:
-            await channel.deliver(SerializedEvent.of(EVENT))
+            await channel.deliver(Notification(SerializedEvent.of(EVENT)))
     return caught.value
 
 
 @pytest.mark.parametrize("secret", [SECRET, SECRET.rstrip("=")])
 async def test_a_receiver_can_verify_the_signature_with_a_library_of_its_own(secret: str) -> None:
     async with WebhookReceiver() as receiver, webhook(receiver.url, secret=secret, clock=SystemClock()) as channel:
-        await channel.deliver(SerializedEvent.of(EVENT))
+        await channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     (delivered,) = receiver.got
     assert Webhook(secret).verify(delivered.body, dict(delivered.headers)) == EVENT
@@ -73,7 +73,7 @@ async def test_a_receiver_can_verify_the_signature_with_a_library_of_its_own(sec
 async def test_a_webhook_is_a_cloudevent_in_structured_mode_whose_message_id_is_the_events() -> None:
     clock = ManualClock(1_795_262_400_999_999)
     async with WebhookReceiver() as receiver, webhook(receiver.url, clock=clock) as channel:
-        await channel.deliver(SerializedEvent.of(EVENT))
+        await channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     (delivered,) = receiver.got
     assert delivered.method == "POST"
@@ -88,7 +88,7 @@ async def test_while_a_secret_is_replaced_a_receiver_may_have_either() -> None:
         WebhookReceiver() as receiver,
         webhook(receiver.url, secret=f"{new}\n{old}\n", clock=SystemClock()) as channel,
     ):
-        await channel.deliver(SerializedEvent.of(EVENT))
+        await channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     (delivered,) = receiver.got
     assert len(delivered.headers["webhook-signature"].split(" ")) == 2
@@ -140,7 +140,7 @@ def test_the_same_message_at_another_time_has_another_signature() -> None:
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
 async def test_any_2xx_accepts(status: int) -> None:
     async with WebhookReceiver(Answer(status)) as receiver, webhook(receiver.url) as channel:
-        await channel.deliver(SerializedEvent.of(EVENT))
+        await channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     assert len(receiver.got) == 1
 
@@ -185,7 +185,7 @@ async def test_a_receiver_that_refuses_connections_is_a_failure_of_the_channel()
     with port_of_nobody() as port:
         async with webhook(f"http://127.0.0.1:{port}/hook") as channel:
             with pytest.raises(DeliveryError) as caught:
-                await channel.deliver(SerializedEvent.of(EVENT))
+                await channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     assert caught.value.blames == "channel"
 
@@ -195,7 +195,7 @@ async def test_a_receiver_whose_certificate_is_not_trusted_is_a_failure_of_the_c
     tls.load_cert_chain(CERTIFICATE)
     async with WebhookReceiver(tls=tls) as receiver, webhook(receiver.url) as channel:
         with pytest.raises(DeliveryError, match="certificate") as caught:
-            await channel.deliver(SerializedEvent.of(EVENT))
+            await channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     assert caught.value.blames == "channel"
     assert receiver.got == []
@@ -204,7 +204,7 @@ async def test_a_receiver_whose_certificate_is_not_trusted_is_a_failure_of_the_c
 async def test_a_receiver_that_speaks_no_TLS_is_a_failure_of_the_channel() -> None:
     async with WebhookReceiver() as receiver, webhook(receiver.url.replace("http:", "https:")) as channel:
         with pytest.raises(DeliveryError, match="no connection") as caught:
-            await channel.deliver(SerializedEvent.of(EVENT))
+            await channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     assert caught.value.blames == "channel"
 
@@ -222,7 +222,7 @@ async def test_what_answers_no_HTTP_is_told_without_the_secret_in_the_URL(said: 
         port = server.sockets[0].getsockname()[1]
         async with webhook(f"http://127.0.0.1:{port}/hook/s3cr3t") as channel:
             with pytest.raises(DeliveryError) as caught:
-                await channel.deliver(SerializedEvent.of(EVENT))
+                await channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     assert (caught.value.blames, caught.value.detail) == ("channel", told)
 
@@ -249,7 +249,7 @@ async def test_a_receiver_that_never_answers_is_given_up_after_the_timeout() -> 
 
     async with WebhookReceiver(Answer(wait=never)) as receiver, webhook(receiver.url, timeout_s=0.05) as channel:
         with pytest.raises(DeliveryError, match=r"no answer within 0\.05 s") as caught:
-            await channel.deliver(SerializedEvent.of(EVENT))
+            await channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     assert caught.value.blames == "channel"
 
@@ -259,22 +259,22 @@ async def test_a_delivery_may_take_as_long_as_the_channels_own_timeout_says() ->
         return aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=1e-9))
 
     async with WebhookReceiver() as receiver, webhook(receiver.url, session=session) as channel:
-        await channel.deliver(SerializedEvent.of(EVENT))
+        await channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     assert len(receiver.got) == 1
 
 
 async def test_an_answer_with_an_endless_body_counts_by_its_status() -> None:
     async with WebhookReceiver(Answer(200, body=b"x" * 2**22)) as receiver, webhook(receiver.url) as channel:
-        await channel.deliver(SerializedEvent.of(EVENT))
-        await channel.deliver(SerializedEvent.of(EVENT))
+        await channel.deliver(Notification(SerializedEvent.of(EVENT)))
+        await channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     assert len({delivered.port for delivered in receiver.got}) == 2, "the rest of the body is not waited for"
 
 
 async def test_configured_headers_are_sent() -> None:
     async with WebhookReceiver() as receiver, webhook(receiver.url, headers={"Authorization": "Bearer x"}) as channel:
-        await channel.deliver(SerializedEvent.of(EVENT))
+        await channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     assert receiver.got[0].headers["authorization"] == "Bearer x"
 
@@ -287,12 +287,12 @@ async def test_a_private_address_is_dialled_only_where_the_network_settings_allo
             webhook(receiver.url, session=sessions.open) as channel,
         ):
             with pytest.raises(DeliveryError, match=r"\[network\]: allow = ") as caught:
-                await channel.deliver(SerializedEvent.of(EVENT))
+                await channel.deliver(Notification(SerializedEvent.of(EVENT)))
         async with (
             GuardedSessions(NetworkSettings(allow=("127.0.0.0/8",)), user_agent="Tocsin") as sessions,
             webhook(receiver.url, session=sessions.open) as channel,
         ):
-            await channel.deliver(SerializedEvent.of(EVENT))
+            await channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     assert caught.value.blames == "channel"
     assert len(receiver.got) == 1
@@ -309,12 +309,12 @@ async def test_a_receivers_certificate_is_accepted_where_the_settings_say_so() -
             webhook(receiver.url, session=sessions.open) as channel,
         ):
             with pytest.raises(DeliveryError, match=f'certificate = "{shown}"') as caught:
-                await channel.deliver(SerializedEvent.of(EVENT))
+                await channel.deliver(Notification(SerializedEvent.of(EVENT)))
         async with (
             GuardedSessions(loopback, user_agent="Tocsin", accepted={"127.0.0.1": shown}) as sessions,
             webhook(receiver.url, session=sessions.open) as channel,
         ):
-            await channel.deliver(SerializedEvent.of(EVENT))
+            await channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     assert caught.value.blames == "channel"
     assert len(receiver.got) == 1
@@ -330,7 +330,7 @@ async def test_a_receiver_that_floods_is_a_failure_of_the_channel(answer: bytes)
         webhook(receiver.url(), session=sessions.open) as channel,
     ):
         with pytest.raises(DeliveryError) as caught:
-            await channel.deliver(SerializedEvent.of(EVENT))
+            await channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     assert caught.value.blames == "channel"
 
@@ -338,6 +338,6 @@ async def test_a_receiver_that_floods_is_a_failure_of_the_channel(answer: bytes)
 async def test_connections_are_used_again() -> None:
     async with WebhookReceiver() as receiver, webhook(receiver.url) as channel:
         for _ in range(3):
-            await channel.deliver(SerializedEvent.of(EVENT))
+            await channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     assert len({delivered.port for delivered in receiver.got}) == 1

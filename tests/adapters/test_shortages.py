@@ -21,6 +21,7 @@ from tocsin.adapters.http.addresses import NameCache, NameNotResolved
 from tocsin.adapters.http.fetcher import translate
 from tocsin.errors import DeliveryError, Shortage
 from tocsin.model import SerializedEvent
+from tocsin.ports import Notification
 from tocsin.settings import ChannelSettings
 
 SECRET = "whsec_c2VjcmV0IG9mIHRlc3RzLCBsb25nIGVub3VnaA=="
@@ -97,7 +98,7 @@ async def test_a_webhook_that_finds_no_file_left_does_not_blame_its_channel() ->
         settings = ChannelSettings(type="webhook", url="http://127.0.0.1:9/hook", secret=SECRET)
         channel = open_channel("ops", settings, ChannelContext(lambda: session, ManualClock()))
         with no_file_left(), pytest.raises(DeliveryError, match="ulimit -n") as caught:
-            await channel.deliver(SerializedEvent.of(EVENT))
+            await channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     assert caught.value.blames == "ours"
 
@@ -110,7 +111,7 @@ def test_a_file_channel_that_finds_no_file_left_does_not_blame_its_channel(tmp_p
         # Its thread is there already.
         await asyncio.to_thread(int)
         with no_file_left():
-            await channel.deliver(SerializedEvent.of(EVENT))
+            await channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     with pytest.raises(DeliveryError, match="ulimit -n") as caught:
         asyncio.run(deliver())

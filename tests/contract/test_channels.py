@@ -21,7 +21,7 @@ from tocsin.adapters.channels.registry import CHANNELS, open_channel
 from tocsin.adapters.channels.stdout import StdoutChannel
 from tocsin.errors import DeliveryError
 from tocsin.model import JsonObject, SerializedEvent
-from tocsin.ports import Channel
+from tocsin.ports import Channel, Notification
 from tocsin.settings import ChannelSettings
 
 BIG = EVENT | {"id": "01KAK0000000000000000000BG", "data": {"text": "é" * 120_000}}
@@ -94,17 +94,18 @@ class ReadingStdoutChannel:
 
     name = "ops"
     at_once = 1
+    takes_messages = False
 
     def __init__(self, trial: StdoutTrial) -> None:
         self._trial, self._channel = trial, trial.channel
 
-    async def deliver(self, event: SerializedEvent) -> None:
+    async def deliver(self, notification: Notification) -> None:
         if not self._trial.is_open:
-            await self._channel.deliver(event)
+            await self._channel.deliver(notification)
             return
         async with asyncio.TaskGroup() as group:
             group.create_task(asyncio.to_thread(self._trial.take), name="reader")
-            group.create_task(self._channel.deliver(event), name="writer")
+            group.create_task(self._channel.deliver(notification), name="writer")
 
     async def close(self) -> None:
         await self._channel.close()
@@ -171,7 +172,7 @@ def test_every_type_of_channel_is_tried_here() -> None:
 
 
 async def test_a_channel_gives_the_event_as_it_is(trial: Trial) -> None:
-    await trial.channel.deliver(SerializedEvent.of(EVENT))
+    await trial.channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     assert await trial.received() == [EVENT]
 
@@ -180,13 +181,13 @@ async def test_a_channel_gives_events_in_the_order_in_which_it_got_them(trial: T
     events = [EVENT | {"id": f"01KAK000000000000000000{number:03}"} for number in range(5)]
 
     for event in events:
-        await trial.channel.deliver(SerializedEvent.of(event))
+        await trial.channel.deliver(Notification(SerializedEvent.of(event)))
 
     assert await trial.received() == events
 
 
 async def test_a_channel_takes_an_event_of_the_greatest_size(trial: Trial) -> None:
-    await trial.channel.deliver(SerializedEvent.of(BIG))
+    await trial.channel.deliver(Notification(SerializedEvent.of(BIG)))
 
     assert await trial.received() == [BIG]
 
@@ -196,14 +197,15 @@ async def test_a_channel_that_cannot_take_an_event_says_that_the_fault_is_its_ow
 
     with pytest.raises(DeliveryError) as caught:
         await asyncio.wait_for(
-            trial.channel.deliver(SerializedEvent.of(EVENT)), timeout=timedelta(seconds=20).total_seconds()
+            trial.channel.deliver(Notification(SerializedEvent.of(EVENT))),
+            timeout=timedelta(seconds=20).total_seconds(),
         )
 
     assert (caught.value.channel, caught.value.blames) == ("ops", "channel")
 
 
 async def test_a_channel_is_closed_twice_without_harm(trial: Trial) -> None:
-    await trial.channel.deliver(SerializedEvent.of(EVENT))
+    await trial.channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
     await trial.channel.close()
     await trial.channel.close()

@@ -24,6 +24,7 @@ from tocsin.adapters.channels.signing import read_secrets, sign
 from tocsin.adapters.system import SystemClock
 from tocsin.errors import DeliveryError
 from tocsin.model import SerializedEvent
+from tocsin.ports import Notification
 from tocsin.settings import ChannelSettings
 
 EXAMPLES = ROOT / "docs" / "examples"
@@ -99,7 +100,7 @@ async def deliver(url: str, *events: dict[str, Any], secret: str = SECRET) -> No
     channel = open_channel("ops", settings, ChannelContext(aiohttp.ClientSession, SystemClock()))
     try:
         for event in events:
-            await channel.deliver(SerializedEvent.of(event))
+            await channel.deliver(Notification(SerializedEvent.of(event)))
     finally:
         await channel.close()
 

@@ -17,6 +17,7 @@ from tocsin.engine.activity import KEPT, SPAN_US, ActivityRecorder, CountedChann
 from tocsin.errors import DeliveryError, StoreError
 from tocsin.events import Happening
 from tocsin.model import ActivityRow, Instant, SerializedEvent, StoreFigures
+from tocsin.ports import Notification
 
 BUCKET = START - START % SPAN_US
 MINUTE = 60_000_000
@@ -165,14 +166,15 @@ class Receiver:
 
     name = "ops"
     at_once = 1
+    takes_messages = False
 
     def __init__(self) -> None:
         self.blames: str | None = None
         self.is_closed = False
 
-    async def deliver(self, event: SerializedEvent) -> None:
+    async def deliver(self, notification: Notification) -> None:
         if self.blames is not None:
-            raise DeliveryError(self.name, self.blames, f"{event.id}: no")
+            raise DeliveryError(self.name, self.blames, f"{notification.event.id}: no")
 
     async def close(self) -> None:
         self.is_closed = True
@@ -186,10 +188,10 @@ async def test_what_channels_answer_is_counted_and_passed_on(blames: str | None,
     channel, receiver.blames = CountedChannel(receiver, counts), blames
 
     if blames is None:
-        await channel.deliver(SerializedEvent.of({"id": "1"}))
+        await channel.deliver(Notification(SerializedEvent.of({"id": "1"})))
     else:
         with pytest.raises(DeliveryError, match="1: no"):
-            await channel.deliver(SerializedEvent.of({"id": "1"}))
+            await channel.deliver(Notification(SerializedEvent.of({"id": "1"})))
 
     assert dict(counts.deliveries) == {("ops", result): 1}
 

@@ -12,6 +12,7 @@ from tocsin.app.fetching import user_agent
 from tocsin.engine.judging.events import EventWriter
 from tocsin.errors import DeliveryError, SettingsError
 from tocsin.model import ChannelState, SerializedEvent
+from tocsin.ports import Notification
 from tocsin.settings import unread_channels
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ async def test_channel(settings: Settings, name: str, store: Store) -> bool:
         stack.push_async_exit(only)
         stack.push_async_callback(channel.close)
         alert = EventWriter(settings.instance.name, SystemChance()).test_event(name, SystemClock().now())
-        await channel.deliver(SerializedEvent.of(alert.event))
+        await channel.deliver(Notification(SerializedEvent.of(alert.event)))
         await store.save_channel_state(ChannelState(name))
     return False
 

@@ -11,14 +11,14 @@ from msgspec import Struct
 
 from tocsin.errors import DeliveryError, StoreError
 from tocsin.events import Happening
-from tocsin.model import ActivityRow, SerializedEvent
+from tocsin.model import ActivityRow
 from tocsin.ports.care import FigureStore
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from tocsin.model import CheckResult, Instant, StoreFigures
-    from tocsin.ports import Channel, Clock, Telemetry
+    from tocsin.ports import Channel, Clock, Notification, Telemetry
 
 
 # Upper bounds of the buckets for durations of checks, in milliseconds.
@@ -109,13 +109,14 @@ class CountedChannel:
     def __init__(
         self, channel: Channel, counts: EngineCounts, on_shortage: Callable[[str], None] = lambda _error: None
     ) -> None:
-        self.name, self.at_once, self._channel, self._counts = channel.name, channel.at_once, channel, counts
+        self.name, self.at_once, self.takes_messages = channel.name, channel.at_once, channel.takes_messages
+        self._channel, self._counts = channel, counts
         self._on_shortage = on_shortage
 
-    async def deliver(self, event: SerializedEvent) -> None:
-        """Give it the event."""
+    async def deliver(self, notification: Notification) -> None:
+        """Give it the alert."""
         try:
-            await self._channel.deliver(event)
+            await self._channel.deliver(notification)
         except DeliveryError as exc:
             self._counts.deliveries[self.name, _RESULTS.get(exc.blames, "failed")] += 1
             if exc.blames == "ours":

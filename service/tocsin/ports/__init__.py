@@ -3,8 +3,9 @@
 from tocsin.ports.attention import AttentionStore, StormStore
 from tocsin.ports.awareness import AlertStore, RenderStore, Router, RoutingContext
 from tocsin.ports.care import AccessStore, StoreCare, TableStore
+from tocsin.ports.channels import Channel, Notification
 from tocsin.ports.checking import RoundStore, WorkStore
-from tocsin.ports.fetching import Channel, Fetcher, Renderer, Session
+from tocsin.ports.fetching import Fetcher, Renderer, Session
 from tocsin.ports.knowledge import SignalStore, SnapshotStore
 from tocsin.ports.outside import Chance, Clock, Telemetry
 from tocsin.ports.pages import BrowseStore, WatchList
@@ -21,6 +22,7 @@ __all__ = [
     "Clock",
     "DemoDesk",
     "Fetcher",
+    "Notification",
     "RenderStore",
     "Renderer",
     "RoundStore",

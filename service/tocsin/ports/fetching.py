@@ -1,4 +1,4 @@
-"""Making requests, giving pages their awareness, delivering alerts."""
+"""Making requests, giving pages their awareness."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from tocsin.model import HopRequest, HopResponse, Rendered, RenderJob, SerializedEvent
+    from tocsin.model import HopRequest, HopResponse, Rendered, RenderJob
 
 
 class Session(Protocol):
@@ -42,19 +42,3 @@ class Renderer(Protocol):
         Raises FetchFailed or FetchRefused; or, where no set was made, Disallowed, Postponed or Withdrawn.
         The render queue makes the further sets (T58), because the page's slot is given up during the pause before each.
         """
-
-
-class Channel(Protocol):
-    """One downstream system that takes alerts.
-
-    at_once  how many alerts it takes at once, at least 1
-    """
-
-    name: str
-    at_once: int
-
-    async def deliver(self, event: SerializedEvent) -> None:
-        """Give it the event; returning means that it was accepted. Raises DeliveryError."""
-
-    async def close(self) -> None:
-        """Let go of connections and files."""

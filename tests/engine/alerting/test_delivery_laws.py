@@ -15,7 +15,8 @@ from tests.receivers import RecordingChannel
 from tocsin.adapters.stores import open_store
 from tocsin.engine.alerting.delivery import ChannelLoop
 from tocsin.errors import DeliveryError
-from tocsin.model import AlertDraft, JsonObject, SerializedEvent
+from tocsin.model import AlertDraft, JsonObject
+from tocsin.ports import Notification
 
 DAY_S = 86_400
 ALERTS = [f"{page}{number}" for number in range(3) for page in "abc"]
@@ -29,12 +30,12 @@ class MoodyChannel(RecordingChannel):
         super().__init__()
         self._answers = list(answers)
 
-    async def deliver(self, event: SerializedEvent) -> None:
+    async def deliver(self, notification: Notification) -> None:
         answer = self._answers.pop(0) if self._answers else "accept"
         await asyncio.sleep(0)
         if answer != "accept":
             raise DeliveryError(self.name, answer, "no", retry_after=timedelta(seconds=90))
-        self.given.append(msgspec.json.decode(event.json))
+        self.given.append(msgspec.json.decode(notification.event.json))
 
 
 async def deliver_all(answers: list[str], restarts: list[bool]) -> tuple[list[str], dict[str, str]]:

@@ -10,7 +10,7 @@ import msgspec
 
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.errors import DeliveryError, SettingsError, shortage_of
-from tocsin.model import SerializedEvent
+from tocsin.ports import Notification
 from tocsin.settings import ChannelSettings
 
 # The file is readable by its owner alone: the watch list is private data (T64).
@@ -44,14 +44,14 @@ class FileChannel:
 
     def __init__(self, name: str, path: Path) -> None:
         self.name = name
-        self.at_once = 1
+        self.at_once, self.takes_messages = 1, False
         self._path = path
         self._file: int | None = None
         self._turn = asyncio.Lock()
 
-    async def deliver(self, event: SerializedEvent) -> None:
+    async def deliver(self, notification: Notification) -> None:
         """Append the event and wait for the disk; raises DeliveryError that blames the channel, or a shortage."""
-        line = event.json + b"\n"
+        line = notification.event.json + b"\n"
         async with self._turn:
             try:
                 await asyncio.to_thread(self._append, line)

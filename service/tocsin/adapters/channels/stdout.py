@@ -9,7 +9,7 @@ import time
 
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.errors import DeliveryError
-from tocsin.model import SerializedEvent
+from tocsin.ports import Notification
 from tocsin.settings import ChannelSettings
 
 STDOUT = 1
@@ -31,14 +31,14 @@ class StdoutChannel:
 
     def __init__(self, name: str, timeout_s: float, file: int = STDOUT) -> None:
         self.name = name
-        self.at_once = 1
+        self.at_once, self.takes_messages = 1, False
         self._timeout_s, self._file = timeout_s, file
         self._rest = b""
         self._turn = asyncio.Lock()
 
-    async def deliver(self, event: SerializedEvent) -> None:
+    async def deliver(self, notification: Notification) -> None:
         """Write the event; raises DeliveryError that blames the channel if it is not read in time."""
-        line = event.json + b"\n"
+        line = notification.event.json + b"\n"
         async with self._turn:
             try:
                 await asyncio.to_thread(self._write, line)

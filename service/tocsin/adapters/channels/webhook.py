@@ -12,7 +12,7 @@ from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.signing import read_secrets, sign
 from tocsin.engine.visiting.retry import parse_retry_after
 from tocsin.errors import DeliveryError, SettingsError, shortage_of
-from tocsin.model import SerializedEvent
+from tocsin.ports import Notification
 from tocsin.settings import ChannelSettings
 
 CONTENT_TYPE = "application/cloudevents+json; charset=utf-8"
@@ -60,18 +60,19 @@ class WebhookChannel:
         self, name: str, url: URL, keys: tuple[bytes, ...], settings: ChannelSettings, context: ChannelContext
     ) -> None:
         self.name = name
-        self.at_once = _AT_ONCE
+        self.at_once, self.takes_messages = _AT_ONCE, False
         self._url, self._keys, self._clock = url, keys, context.clock
         self._headers, self._timeout_s = settings.headers, settings.timeout.total_seconds()
         self._open_session = context.session
         self._session: aiohttp.ClientSession | None = None
 
-    async def deliver(self, event: SerializedEvent) -> None:
+    async def deliver(self, notification: Notification) -> None:
         """Give the receiver the event, within the channel's timeout.
 
         Raises DeliveryError: "channel" for 408, 425, 429, 5xx and failures of the connection, "gone" for 410, "alert"
         for every other answer that is not 2xx, "ours" for a shortage of this machine.
         """
+        event = notification.event
         headers = (
             self._headers | {"Content-Type": CONTENT_TYPE} | sign(self._keys, event.id, self._clock.now(), event.json)
         )

@@ -17,6 +17,7 @@ from tocsin.engine.alerting.backoff import (
 from tocsin.errors import DeliveryError, SettingsError, StoreError
 from tocsin.events import Happening
 from tocsin.model import SerializedEvent, to_rfc3339
+from tocsin.ports import Notification
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Sequence
@@ -217,7 +218,7 @@ class ChannelLoop:
 
     async def try_out(self, event: JsonObject) -> None:
         """Send a test event; success enables the channel and ends its pause. Raises DeliveryError."""
-        await self._channel.deliver(SerializedEvent.of(event))
+        await self._channel.deliver(Notification(SerializedEvent.of(event)))
         state = self._state or await self._store.channel_state(self.name)
         if state.disabled or state.failures:
             self._limit = 1
@@ -315,7 +316,7 @@ class ChannelLoop:
         while True:
             fault: DeliveryError | None = None
             try:
-                await self._channel.deliver(delivery.event)
+                await self._channel.deliver(Notification(delivery.event))
             except DeliveryError as exc:
                 fault = exc
             self._note(delivery, fault, is_news=begun_in == self._round)
