@@ -19,7 +19,7 @@ from tocsin.spec.feeds import read_feed
 from tocsin.spec.html.decoding import prescan
 from tocsin.spec.html.page import Kind
 from tocsin.spec.html.relevant import find_relevant
-from tocsin.spec.html.search import holds_any
+from tocsin.spec.html.search import find, holds_any
 from tocsin.spec.html.urls import host_and_origin, watch_url
 from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.shells import is_shell
@@ -188,7 +188,10 @@ def parse_if_silent(
     body: bytes, content_type: str | None, found: tuple[Kind, tuple[str, ...]], wanted: ReadingContext | None
 ) -> Whole | None:
     """Parse a page whole that is bound to be read so, since it cannot have topper elements; None for another one."""
-    if wanted is None or not wants_signals(wanted.policy) or found[0] is not Kind.HTML or holds_any(body, _TOPPER):
+    if wanted is None or not wants_signals(wanted.policy) or found[0] is not Kind.HTML:
+        return None
+    # As nearly all write it: found at the page's beginning, before the whole page is put into lower case.
+    if find(body, _TOPPER[0]) >= 0 or holds_any(body, _TOPPER):
         return None
     try:
         return parse_whole(body, content_type, found=found)
