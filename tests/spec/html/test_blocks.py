@@ -204,6 +204,29 @@ def test_names_are_remembered_up_to_a_bound() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "zone"),
+    [
+        ("u_0_4_AD", None),
+        ("u_0_3f_ad", None),
+        ("x-5ad2", None),
+        ("daf6ad4", None),
+        ("l9j0dhe7 ad2k81qe", None),
+        ("Teaser-8f9b26c0-4ad7-b717-a79de0bd3942", None),
+        ("Page_text__3xAdB", None),
+        ("ad-1-2", Zone.APART),
+        ("ad300x250", Zone.APART),
+        ("sidebar2", Zone.PLACE),
+        ("top100Counter", Zone.COUNT),
+        ("Page_sidebar__x7a9K", Zone.PLACE),
+        ("page__sidebar", Zone.PLACE),
+        ("sidebar__title", None),
+    ],
+)
+def test_a_word_in_a_name_that_a_machine_made_up_says_nothing(name: str, zone: Zone | None) -> None:
+    assert name_zone(name)[0] is zone
+
+
+@pytest.mark.parametrize(
     ("text", "heading"),
     [(" Related\n", "related"), ("Comments (12)", "comments"), ("Read also: This", "read also"), ("x" * 61, "")],
 )

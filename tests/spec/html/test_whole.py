@@ -76,6 +76,12 @@ def test_the_encoding_is_the_one_that_the_page_declares() -> None:
     assert (whole.encoding, whole.title) == ("windows-1252", "Fähre")
 
 
+def test_a_space_of_another_encoding_than_the_page_names_is_a_space() -> None:
+    whole = parsed(b"<meta charset=windows-1252><p>Text\xc2\xa0goes on.</p><p>\xc2\xa0</p>", "text/html")
+
+    assert [node.text for node in whole.elements("p")] == ["Text\xa0goes on.", "\xa0"]
+
+
 def test_a_page_in_utf_16_is_looked_at_before_it_is_parsed_too() -> None:
     with pytest.raises(TooComplex):
         parsed(_REOPENED.encode("utf-16"), "text/html")

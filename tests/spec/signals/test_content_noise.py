@@ -45,6 +45,14 @@ NOISE = {
         '<div class="related-posts"><ul><li><a href="/1">Cat on roof</a></li></ul></div>',
         '<div class="related-posts"><ul><li><a href="/2">Dog bites man</a></li></ul></div>',
     ),
+    "a slide show": (
+        '<div id="slideshow"><div><b>Jo Doe</b><p>Oldtown</p></div><div><b>Al Poe</b><p>Newtown</p></div></div>',
+        '<div id="slideshow"><div><b>Bo Roe</b><p>Midtown</p></div><div><b>Di Foe</b><p>Lowtown</p></div></div>',
+    ),
+    "the number of an element": (
+        '<div id="u_0_4_AD"><ul><li><a href="/1">Our rules</a></li></ul></div>',
+        '<div id="u_0_4_KF"><ul><li><a href="/1">Our rules</a></li></ul></div>',
+    ),
     "related pages below a heading": (
         '<section><h2>Most read</h2><ol><li><a href="/1">Cat on roof</a></li></ol></section>',
         '<section><h2>Most read</h2><ol><li><a href="/2">Dog bites man in the park at noon</a></li></ol></section>',

@@ -190,7 +190,7 @@ def test_what_was_stored_by_earlier_versions_stays_comparable() -> None:
     readings = read_signals(whole, (), {}, ContentSelectors(), URL)
 
     # Whoever changes one of these changes what is compared with stores of users: `READ_AS` tells that they cannot be.
-    assert readings.read_as == "1.2"
+    assert readings.read_as == "1.3"
     assert readings.text == 2969134811944213249
     assert readings.content is not None
     assert content_digest(readings.content.fingerprint) == 5472389756588042612

@@ -32,6 +32,8 @@ ELEMENT: Final = turbohtml.Element
 
 _MOST_TEXT = 10_000_000
 _BEGINNING = 64
+# A no-break space of UTF-8 in a page that names another encoding: letters that no reader takes for text.
+_MISREAD_SPACE = "\u00c2\xa0"
 _POSITIVE = 2**63 - 1
 # Each of 51 real pages has less than a fiftieth of it. Read as short blocks, each tag takes 5 µs and 600 bytes.
 _MOST_TAGS = 200_000
@@ -154,6 +156,8 @@ def parse_whole(
         return None
     encoding = (find_xml_encoding if kind is Kind.XHTML else find_encoding)(body, content_type)
     text = decode(body, encoding)
+    if encoding != "utf-8" and _MISREAD_SPACE in text:
+        text = text.replace(_MISREAD_SPACE, "\xa0")
     if len(text) > _MOST_TEXT:
         raise TooComplex(f"more than {_MOST_TEXT} letters; split the page")
     # In most encodings, the bytes of other letters never look like ASCII, so the undecoded bytes can be searched.

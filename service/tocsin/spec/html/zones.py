@@ -60,6 +60,13 @@ _ZONES: Final = (
 _WORD: Final = re.compile(r"[A-Z]?[a-z]++|[A-Z]++(?![a-z])")
 # A layout that has one, or has none, is not one itself; and some builders of pages call everything a widget.
 _LAYOUT: Final = re.compile(r"(?<![a-z])(?:has|no|with|without|elementor)(?![a-z])")
+# Parts of names that a machine made, in which words are by chance, such as the `ad` of `x-5ad2` or `ad2k81qe`: a letter
+# directly behind a figure, but for measures (`ad300x250`) and words that begin with a capital letter (`top100Counter`).
+_BY_CHANCE: Final = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]*?\d(?!x\d|[A-Z][a-z]{3})[A-Za-z][A-Za-z0-9]*")
+# Numbers of elements, such as `u_0_4_AD`.
+_NUMBER: Final = re.compile(r"(?=\D*\d)[A-Za-z0-9]{1,2}(?:[_-][^\W_]{1,2}){3,}", re.ASCII)
+# What builders of style sheets put behind a name, as in `Page_sidebar__x7a9K`.
+_SCOPE: Final = re.compile(r"(?<=[A-Za-z])__(?=[\w+-]*(?:\d|.[A-Z]))[\w+-]{5}$", re.ASCII)
 _MOST_LETTERS: Final = 200
 _MOST_NAMES: Final = 8192
 
@@ -128,7 +135,8 @@ def name_zone(name: str) -> tuple[Zone | None, int]:
 def _look_at(name: str) -> tuple[Zone | None, int]:
     tokens = name.split()
     # Of block__element--modifier, the element names the zone.
-    parts = [token.partition("--")[0].rpartition("__")[2] for token in tokens]
+    parts = [_SCOPE.sub("", token).partition("--")[0].rpartition("__")[2] for token in tokens]
+    parts = [_BY_CHANCE.sub("", part) for part in parts if _NUMBER.fullmatch(part) is None]
     words = {word.lower() for part in parts if not _LAYOUT.search(part) for word in _WORD.findall(part)}
     first = " ".join(_WORD.findall(tokens[0])).lower() if tokens else ""
     number = xxh3_64_intdigest(first.encode()) & 0xFFFF_FFFF

@@ -356,7 +356,7 @@ def _to_block(text: str, flags: int, path: int, data: bytes, masked: bytes | Non
 
 
 # The version of the reader; contents of different versions cannot be compared.
-READ_AS: Final = "2"
+READ_AS: Final = "3"
 
 
 def read_content(whole: Whole, look_at: str, ignore: str, received: Received | None = None) -> Content:
