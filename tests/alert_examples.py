@@ -11,12 +11,13 @@ import sys
 from tests.awareness import DAY, NEW, NEWER, OLD, POLICY, SECOND, fields, job_of, rendered_of, task_of, verdict_of
 from tests.fakes import SeededChance
 from tests.spec.microdata.making import item, page
-from tocsin.engine.alerting.announcements import host_changed_event
+from tocsin.engine.judging.contents import difference_data
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.model import Attempt, JsonObject, KnownCopy, QuestionRow, QuestionTimes, SamplePage, to_rfc3339
 from tocsin.model.alerts import StormRow
 from tocsin.spec.microdata.changes.comparing import compare_items, show_changes
+from tocsin.spec.signals.texts import pack_text
 from tocsin.spec.signals.weigh import Heard, Weighed
 
 DECIDED = 1_795_249_325_123_000
@@ -46,7 +47,9 @@ WEIGHED = Weighed(
         ),
     ),
 )
-DIFFERENCE: JsonObject = {"added": ["The office is closed on Fridays."], "removed": [], "cut": False}
+BEFORE = "Town hall\nOpen from 9 to 16.\nTelephone 555-0123\n" + "Pay your fees at the counter of your district.\n" * 4
+LATEST = BEFORE.replace("16", "18") + "The office is closed on Fridays.\n"
+DIFFERENCE: JsonObject | None = difference_data(pack_text(BEFORE)[1], pack_text(LATEST)[1])
 ITEMS = show_changes(
     compare_items(
         page(item(summary="Bluesday Tuesday", dtstart="2009-05-05")),
@@ -81,7 +84,7 @@ def examples() -> list[JsonObject]:
         alerts.suspect_event(task, DECIDED, evidence="not HTML but PDF", content_type="application/pdf"),
         alerts.unchanged_event(task, same, DECIDED),
         alerts.too_soon_event(task, soon, DECIDED),
-        host_changed_event(storm, DIFFERENCE, DECIDED, source="tocsin", chance=chance),
+        alerts.host_changed_event(storm, DIFFERENCE, DECIDED),
         alerts.outage_began_event(DECIDED, DECIDED),
         alerts.outage_ended_event(DECIDED, DECIDED + 600 * SECOND),
         alerts.test_event("ops", DECIDED),

@@ -50,11 +50,12 @@ def why_unread(*values: str) -> str | None:
 
 
 class InstanceSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """The name of this installation and the contact that requests carry."""
+    """The name of this installation, the contact that requests carry, and the language of alerts."""
 
     name: Name = "tocsin"
     contact: str = ""
     time_zone: str = "UTC"
+    language: Literal["en", "de"] = "en"
 
 
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -131,7 +131,12 @@ class Assembly:
         self.gates = Gates(settings.hosts, self._clock)
         self.outage = OutageWatch(self._clock)
         self.policies = Policies(settings.pages)
-        self._alerts = EventWriter(settings.instance.name, self._chance, public_url=settings.http.public_url)
+        self._alerts = EventWriter(
+            settings.instance.name,
+            self._chance,
+            public_url=settings.http.public_url,
+            language=settings.instance.language,
+        )
         # Another process of the same name is another holder.
         holder = f"{settings.instance.name} {self._chance.ulid(self._clock.now())}"
         self._lease = Lease(store, holder, settings.store.lease, self._clock, telemetry)
@@ -359,8 +364,7 @@ class Assembly:
         settings = self._settings
         return StormAnnouncer(
             self._store,
-            settings.instance.name,
-            self._chance,
+            self._alerts,
             settings.signals.gather,
             self._clock,
             self._telemetry,

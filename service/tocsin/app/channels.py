@@ -113,7 +113,9 @@ async def test_channel(settings: Settings, name: str, store: Store) -> bool:
         channel = await only.open(name, settings.channels[name])
         stack.push_async_exit(only)
         stack.push_async_callback(channel.close)
-        alert = EventWriter(settings.instance.name, SystemChance()).test_event(name, SystemClock().now())
+        instance = settings.instance
+        writer = EventWriter(instance.name, SystemChance(), language=instance.language)
+        alert = writer.test_event(name, SystemClock().now())
         await channel.deliver(Notification(SerializedEvent.of(alert.event)))
         await store.save_channel_state(ChannelState(name))
     return False

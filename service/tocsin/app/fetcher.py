@@ -48,7 +48,9 @@ async def work(stream: int, tag: int) -> None:
             start.instance,
             start.fetch,
             fetcher=fetcher,
-            alerts=EventWriter(start.instance.name, chance, public_url=start.public_url),
+            alerts=EventWriter(
+                start.instance.name, chance, public_url=start.public_url, language=start.instance.language
+            ),
             gates=gates,
             policies=policies,
             robots_store=desk,

@@ -47,6 +47,7 @@ KEYS: Final[dict[str, str]] = {
     "instance.name": "the source named in alerts; a-z, 0-9, . and -",
     "instance.contact": "how site owners reach you, such as mailto:you@example.org; sent in the User-Agent",
     "instance.time_zone": "for cron expressions",
+    "instance.language": "of alerts and messages: en | de",
     "store.url": "sqlite:FILE; never on a network file system",
     "store.history": "how long pruned states, alerts and answered questions are stored; 0s stores none",
     "store.batch_rows": "results written in one transaction",

@@ -13,7 +13,8 @@ from msgspec import structs
 from tests.awareness import Listener
 from tests.contract.desk import HOUR, MINUTE, Desk
 from tests.fakes import ManualClock, SeededChance
-from tocsin.engine.alerting.announcements import LOOK_S, StormAnnouncer, host_changed_event
+from tocsin.engine.alerting.announcements import LOOK_S, StormAnnouncer
+from tocsin.engine.judging.events import EventWriter
 from tocsin.events import HOST_CHANGED
 from tocsin.model import NO_COPY, JsonObject, Snapshot, StormRow, VerdictRow
 from tocsin.spec.signals.texts import pack_text
@@ -31,8 +32,7 @@ class Sky:
         self.told = 0
         self.storms = StormAnnouncer(
             desk.store,
-            "tocsin",
-            SeededChance(),
+            EventWriter("tocsin", SeededChance()),
             GATHER,
             self.clock,
             self.telemetry,
@@ -137,10 +137,12 @@ async def test_the_loop_goes_on_after_a_fault_of_the_store(sky: Sky) -> None:
 
 
 def test_the_event_says_how_to_have_each_page_after_all() -> None:
-    draft = host_changed_event(STORM, None, 10_000_000, source="tocsin", chance=SeededChance())
+    draft = EventWriter("tocsin", SeededChance()).host_changed_event(STORM, None, 10_000_000)
 
     assert draft.page_id is None
     assert draft.event["data"] == {
+        "summary": "312 pages of one.example changed alike: the text changed.",
+        "short": "312 pages of one.example changed alike: the text changed",
         "storm": {
             "id": "7",
             "host": "one.example",

@@ -113,11 +113,11 @@ def test_a_change_has_every_key_that_receivers_are_promised(alerts: EventWriter)
     data = alerts.changed_event(task, verdict_of(task, OLD, NEW, START), RENDERING).event["data"]
 
     assert list(data) == [
-        "page", "outcome", "reason", "rule", "basis", "elapsed_s", "minor_count", "thresholds", "changes", "previous",
-        "latest", "new_dates", "signals", "trace", "witness", "difference", "rendering", "rendered", "items", "storm",
-        "links",
+        "summary", "short", "page", "outcome", "reason", "rule", "basis", "elapsed_s", "minor_count", "thresholds",
+        "changes", "previous", "latest", "new_dates", "signals", "trace", "witness", "difference", "rendering",
+        "rendered", "items", "storm", "links",
     ]  # fmt: skip
-    assert data["page"] == {"id": "812", "url": "https://example.org/812", "group": "main", "text": None}
+    assert data["page"] == {"id": "812", "url": "https://example.org/812", "group": "main", "text": None, "title": "A"}
     assert (data["outcome"], data["reason"], data["rule"], data["basis"]) == (
         "major",
         "topper-major",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tocsin.spec.differences.compare import AROUND, LINE_END, By, DiffGap, DiffRow, compare_texts, folded, to_rows
-from tocsin.spec.differences.excerpt import MOST_SENTENCES, excerpt
+from tocsin.spec.differences.excerpt import MOST_ROWS, MOST_SENTENCES, excerpt, show_by_word
 
 WORDS = st.sampled_from(["The", "bell", "rings", "12", ". ", "! ", " ", "\n", "鐘。", "x" * 700])
 TEXTS = st.lists(WORDS, max_size=40).map("".join)
@@ -202,3 +203,50 @@ def test_folding_hides_what_is_the_same_and_far_from_changes_and_nothing_else(ki
     near = {place + step for place in places for step in range(-AROUND, AROUND + 1)}
     hidden = {row.text for item in items if isinstance(item, DiffGap) for row in item.rows}
     assert not hidden & {str(place) for place in near}
+
+
+@pytest.mark.parametrize(
+    ("before", "latest", "rows", "lines"),
+    [
+        ("A 8\n", "A 9\n", [("changed", 1, [["same", "A "], ["removed", "8"], ["added", "9"]])], "1 0 0 0 0"),
+        ("One.\nTwo.\n", "One.\nTwo.\nNew.\n", [("added", 1, [["added", "New."]])], "0 1 0 0 2"),
+        ("Old.\nOne.\n", "One.\n", [("removed", 1, [["removed", "Old."]])], "0 0 1 0 1"),
+        (
+            "A.\n" * 5,
+            "New.\n" + "A.\n" * 5 + "Other.\n",
+            [("added", 1, [["added", "New."]]), ("unchanged", 5, []), ("added", 1, [["added", "Other."]])],
+            "0 2 0 0 5",
+        ),
+        ("One two.\nThree four.\n", "Three four.\nOne two.\n", [], "0 0 0 1 1"),
+    ],
+)  # fmt: skip
+def test_what_differs_is_shown_by_word_in_the_order_of_the_page(
+    before: str, latest: str, rows: list[tuple[str, int, list[list[str]]]], lines: str
+) -> None:
+    shown = show_by_word(compare_texts(before, latest, by="words"), len(before) + len(latest))
+
+    assert [(row["kind"], row["lines"], row["pieces"]) for row in shown["rows"]] == rows
+    assert (
+        " ".join(str(shown["lines"][kind]) for kind in ("changed", "added", "removed", "moved", "unchanged")) == lines
+    )
+
+
+def test_what_differs_by_word_is_bounded_and_the_rest_counted() -> None:
+    before, latest = (
+        "".join(f"Row {n} is old.\n" for n in range(5000)),
+        "".join(f"Row {n} is new.\n" for n in range(5000)),
+    )
+
+    shown = show_by_word(compare_texts(before, latest, by="words"), len(before) + len(latest))
+
+    assert len(shown["rows"]) == MOST_ROWS
+    assert shown["rows"][-1] == {"kind": "more", "lines": 5000 - MOST_ROWS + 1, "pieces": []}
+
+
+def test_equal_text_around_a_changed_word_is_shortened() -> None:
+    before, latest = "x " * 500 + "old " + "y " * 500, "x " * 500 + "new " + "y " * 500
+
+    (row,) = show_by_word(compare_texts(before, latest, by="words"), 2000)["rows"]
+
+    assert sum(len(text) for _, text in row["pieces"]) < 200
+    assert ["removed", "old"] in row["pieces"]

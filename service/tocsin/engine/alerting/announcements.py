@@ -7,10 +7,10 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 
 from tocsin.engine.judging.contents import difference_data
-from tocsin.engine.judging.events import fit_event
+from tocsin.engine.judging.events import release_command
 from tocsin.errors import DamagedText, StoreError
-from tocsin.events import HOST_CHANGED, Happening, cloud_event
-from tocsin.model import AlertDraft, FailureKind, to_rfc3339
+from tocsin.events import Happening
+from tocsin.model import FailureKind
 from tocsin.ports import StormStore
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tocsin.engine.hosts.outage import OutageWatch
     from tocsin.engine.judging.events import EventWriter
     from tocsin.model import Instant, JsonObject, StormRow
-    from tocsin.ports import AttentionStore, Chance, Clock, Store, Telemetry
+    from tocsin.ports import AttentionStore, Clock, Store, Telemetry
 LOOK_S: Final = 1.0
 # Pages that are tried for texts that show the change; texts are not kept of every page.
 _ASKED_FOR_TEXTS: Final = 10
@@ -140,8 +140,6 @@ class StormTexts(StormStore, Protocol):
 class StormAnnouncer(Announcer):
     """Tells once of a change that many pages of a host share.
 
-    source  name of the instance, the `source` of its events
-    chance  of their ids
     gather  duration of gathering pages that share a change
     """
 
@@ -150,8 +148,7 @@ class StormAnnouncer(Announcer):
     def __init__(
         self,
         store: StormTexts,
-        source: str,
-        chance: Chance,
+        alerts: EventWriter,
         gather: timedelta,
         clock: Clock,
         telemetry: Telemetry,
@@ -159,16 +156,16 @@ class StormAnnouncer(Announcer):
         on_announced: Callable[[], None],
     ) -> None:
         super().__init__(gather, clock, telemetry, on_announced=on_announced)
-        self._store, self._source, self._chance = store, source, chance
+        self._store, self._alerts = store, alerts
 
     async def _announce(self, due_by: Instant) -> int:
         storms = await self._store.storms_to_announce(due_by)
         for storm in storms:
             excerpt = await self._excerpt(storm)
             now = self._clock.now()
-            alert = host_changed_event(storm, excerpt, now, source=self._source, chance=self._chance)
+            alert = self._alerts.host_changed_event(storm, excerpt, now)
             await self._store.announce_storm(storm.id, alert, now, excerpt=excerpt)
-            values = {"storm": storm.id, "host": storm.host, "pages": storm.pages, "each": _command(storm)}
+            values = {"storm": storm.id, "host": storm.host, "pages": storm.pages, "each": release_command(storm)}
             self._telemetry.emit(Happening("host.changed", "info", values))
         return len(storms)
 
@@ -183,37 +180,6 @@ class StormAnnouncer(Announcer):
                 # The damage is reported where this page's own difference is shown; the next page serves as well.
                 continue
         return None
-
-
-def host_changed_event(
-    storm: StormRow, excerpt: JsonObject | None, at: Instant, *, source: str, chance: Chance
-) -> AlertDraft:
-    """Tell of a change that many pages of a host share, instead of an alert for each.
-
-    excerpt  of the change, as `difference` in the event of a page
-    """
-    data: JsonObject = {
-        "storm": {
-            "id": str(storm.id),
-            "host": storm.host,
-            "pages": storm.pages,
-            "sample": list(storm.sample),
-            "command": _command(storm),
-        },
-        "basis": storm.basis,
-        "outcome": storm.outcome,
-        "excerpt": excerpt,
-        "first": to_rfc3339(storm.first_at),
-        "latest": to_rfc3339(storm.latest_at),
-        "links": {"page": None},
-    }
-    id_ = chance.ulid(at)
-    event = cloud_event(id=id_, source=source, type=HOST_CHANGED, subject=storm.host, at=at, data=data)
-    return AlertDraft(id=id_, type=HOST_CHANGED, page_id=None, at=at, event=fit_event(event))
-
-
-def _command(storm: StormRow) -> str:
-    return f"tocsin alerts release {storm.id}"
 
 
 class OutageAnnouncer:

@@ -9,8 +9,8 @@ from msgspec import Struct
 from tocsin.engine.judging.assess import is_read_as_before
 from tocsin.errors import TooComplex
 from tocsin.model import NO_COPY, NO_ITEMS, CheckOutcome, CopyLink, PageItems, to_rfc3339
-from tocsin.spec.differences.compare import compare_texts, narrow
-from tocsin.spec.differences.excerpt import excerpt
+from tocsin.spec.differences.compare import compare_texts, narrow, whole_lines
+from tocsin.spec.differences.excerpt import excerpt, show_by_word
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.links.copies import may_name_copies
 from tocsin.spec.microdata.changes.comparing import compare_items, show_changes
@@ -89,11 +89,16 @@ def to_keep(said: Directives | None, snapshot: Snapshot | None) -> Snapshot | No
 
 def difference_data(before: bytes, latest: bytes) -> JsonObject | None:
     """Show the difference of two packed texts as an event does; None if people see none. Raises DamagedText."""
-    was, now, is_cut = narrow(unpack_text(before), unpack_text(latest), _MOST_COMPARED)
-    shown = excerpt(compare_texts(was, now, by="words"))
+    old, new = whole_lines(unpack_text(before)), whole_lines(unpack_text(latest))
+    was, now, is_cut = narrow(old, new, _MOST_COMPARED)
+    difference = compare_texts(was, now, by="words")
+    shown = excerpt(difference)
+    if not (shown["added"] or shown["removed"]):
+        return None
     if is_cut:
         shown["cut"] = True
-    return shown if shown["added"] or shown["removed"] else None
+    unchanged = 0 if is_cut else new.count("\n") - now.count("\n")
+    return shown | show_by_word(difference, len(old) + len(new), unchanged)
 
 
 def find_items(

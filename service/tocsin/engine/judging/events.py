@@ -16,6 +16,8 @@ from tocsin.engine.judging.signals import combine_verdict, signals_data, trace_d
 from tocsin.events import cloud_event, page_link, question_link
 from tocsin.model import AlertDraft, to_rfc3339
 from tocsin.spec.topper.state import FIELDS
+from tocsin.wording.summary import summarise
+from tocsin.wording.words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
         QuestionRow,
         RenderingRow,
         StoredState,
+        StormRow,
     )
     from tocsin.ports import Chance
     from tocsin.spec.topper.compare import Comparison, Thresholds
@@ -44,13 +47,16 @@ MAX_EVENT_BYTES = 256 * 2**10
 _MOST_OF_COPIES = MAX_EVENT_BYTES // 2
 # Receivers find the page and its states by these keys, so no digest may replace their values.
 _KEPT = frozenset({"id", "url", "final_url", "sample", "stored", "received", "command", "field", "digest"})
+_BOUNDED = frozenset({"summary", "short"})
+_MOST_OF_A_TITLE = 160
 _SHORTEST_REPLACED = 128
 _encode = msgspec.json.encode
 
 
-def page_data(page_id: int, url: str, group: str, text: str | None) -> JsonObject:
-    """Show a page as every event of it does."""
-    return {"id": str(page_id), "url": url, "group": group, "text": text}
+def page_data(page_id: int, url: str, group: str, text: str | None, title: str | None = None) -> JsonObject:
+    """Show a page as every event of it does; the title is known where the page was received as a whole."""
+    shown = None if title is None else " ".join(title[: 2 * _MOST_OF_A_TITLE].split())[:_MOST_OF_A_TITLE] or None
+    return {"id": str(page_id), "url": url, "group": group, "text": text, "title": shown}
 
 
 def fields_data(fields: FieldValues) -> JsonObject:
@@ -153,10 +159,13 @@ class EventWriter:
     source      name of the instance, the `source` of its events
     chance      of their ids
     public_url  of the web pages, for links; empty without any
+    language    of the summaries
     """
 
-    def __init__(self, source: str, chance: Chance, *, public_url: str = "") -> None:
+    def __init__(self, source: str, chance: Chance, *, public_url: str = "", language: str = "en") -> None:
         self._source, self._chance, self._public_url = source, chance, public_url
+        # Read now: a process that has no file handle left must still be able to tell of a page.
+        self._language = words_of(language).language
 
     def changed_event(
         self,
@@ -172,6 +181,7 @@ class EventWriter:
         items     difference to the items of the rendering before; None without any
         """
         found: JsonObject = {
+            "page": page_data(page.page_id, page.url, page.group, page.text, rendering.title),
             "rendering": rendering_data(rendering),
             "rendered": rendered,
             "items": items,
@@ -233,9 +243,10 @@ class EventWriter:
         Whether the question is over for all its pages is known when the event is stored: the store fills it in.
         """
         question = {"id": str(question_id), "ended": True} if question_id is not None else None
+        title = rendering.title if rendering is not None else None
         data = {
             "question": question,
-            "page": page_data(page.page_id, page.url, page.group, page.text),
+            "page": page_data(page.page_id, page.url, page.group, page.text, title),
             "received": to_rfc3339(at),
             "rendering": rendering_data(rendering) if rendering is not None else None,
             "rendered": rendered,
@@ -275,6 +286,28 @@ class EventWriter:
         subject = url or question.host
         return self._finish(events.UNREACHABLE, subject, question.page.id, at, data)
 
+    def host_changed_event(self, storm: StormRow, excerpt: JsonObject | None, at: Instant) -> AlertDraft:
+        """Tell of a change that many pages of a host share, instead of an alert for each.
+
+        excerpt  of the change, as `difference` in the event of a page
+        """
+        data: JsonObject = {
+            "storm": {
+                "id": str(storm.id),
+                "host": storm.host,
+                "pages": storm.pages,
+                "sample": list(storm.sample),
+                "command": release_command(storm),
+            },
+            "basis": storm.basis,
+            "outcome": storm.outcome,
+            "excerpt": excerpt,
+            "first": to_rfc3339(storm.first_at),
+            "latest": to_rfc3339(storm.latest_at),
+            "links": {"page": None},
+        }
+        return self._finish(events.HOST_CHANGED, storm.host, None, at, data)
+
     def outage_began_event(self, began_at: Instant, at: Instant) -> AlertDraft:
         """Tell, once, that nothing can be reached, so that checking pauses."""
         data = {"began": to_rfc3339(began_at), "ended": None}
@@ -299,7 +332,14 @@ class EventWriter:
     def _finish(self, kind: str, subject: str, page_id: int | None, at: Instant, data: JsonObject) -> AlertDraft:
         id_ = self._chance.ulid(at)
         event = cloud_event(id=id_, source=self._source, type=kind, subject=subject, at=at, data=data)
+        said = summarise(event, self._language)
+        event["data"] = {"summary": said.sentence, "short": said.short} | data
         return AlertDraft(id=id_, type=kind, page_id=page_id, at=at, event=fit_event(event))
+
+
+def release_command(storm: StormRow) -> str:
+    """Give the command that requests an alert of each page of a storm."""
+    return f"tocsin alerts release {storm.id}"
 
 
 def _attempt_data(attempt: Attempt) -> JsonObject:
@@ -355,7 +395,7 @@ def fit_event(event: JsonObject) -> JsonObject:
 
 
 def _places(value: Any, path: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    if path and path[-1] in _KEPT:
+    if path and path[-1] in _KEPT | _BOUNDED:
         return
     if isinstance(value, dict):
         for key, inner in value.items():

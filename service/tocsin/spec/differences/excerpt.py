@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from tocsin.spec.differences.compare import Difference, Kind, TextRun, ends_sentence, split_sentences
+from tocsin.spec.differences.compare import (
+    Difference,
+    DiffRow,
+    Kind,
+    TextRun,
+    ends_sentence,
+    split_sentences,
+    to_rows,
+)
 
 # An alert with its excerpt stays a message that people read.
 MOST_LETTERS = 2000
@@ -135,3 +143,68 @@ def _bounded(shown: Sequence[tuple[str, bool]], letters: int) -> tuple[list[str]
 
 def _folded(text: str) -> str:
     return " ".join(text.split())
+
+
+# A difference by word, as far as people read it in a message.
+MOST_ROWS = 40
+_LONGEST_PIECE = 300
+# Equal text that is shown beside changed words.
+_BESIDE = 60
+
+
+def show_by_word(difference: Difference, letters: int, unchanged: int = 0) -> dict[str, Any]:
+    """Return how many lines differ, and the lines that do, by word: `lines`, `share` and `rows` of an event.
+
+    letters    of both whole texts
+    unchanged  lines that both whole texts have beyond those compared
+    A row is {"kind": "added", "removed" or "changed", "lines": 1, "pieces": [[kind, text], ...]}, or {"kind":
+    "unchanged", "lines": n, "pieces": []} for equal lines between two others. At most `MOST_ROWS` rows with
+    `MOST_LETTERS` letters; the rest is counted by a last row of kind "more". Lines that changed places are only
+    counted.
+    """
+    counts = {"added": 0, "removed": 0, "changed": 0, "moved": 0, "unchanged": unchanged}
+    shown: list[dict[str, Any]] = []
+    left, gap, more, differing = MOST_LETTERS, 0, 0, 0
+    found = to_rows(difference)
+    moved = {row.text for row in found if row.kind == "added"} & {row.text for row in found if row.kind == "removed"}
+    for row in found:
+        if row.kind == "same":
+            counts["unchanged"] += 1
+            gap += 1
+            continue
+        if not row.text.strip():
+            continue
+        differing += sum(len(text) for piece, text in row.pieces if piece != "same")
+        if row.text in moved:
+            counts["moved"] += row.kind == "added"
+            continue
+        kind = row.kind or "changed"
+        counts[kind] += 1
+        pieces = _shown_pieces(row)
+        left -= sum(len(text) for _, text in pieces)
+        if left < 0 or len(shown) >= MOST_ROWS - 1:
+            more += 1
+            continue
+        if gap and shown:
+            shown.append({"kind": "unchanged", "lines": gap, "pieces": []})
+        shown.append({"kind": kind, "lines": 1, "pieces": pieces})
+        gap = 0
+    if more:
+        shown.append({"kind": "more", "lines": more, "pieces": []})
+    return {"lines": counts, "share": min(100, max(1, round(100 * differing / max(letters, 1)))), "rows": shown}
+
+
+def _shown_pieces(row: DiffRow) -> list[list[str]]:
+    """Shorten the equal pieces of a row around what differs."""
+    last = len(row.pieces) - 1
+    shown = []
+    for place, (kind, text) in enumerate(row.pieces):
+        kept = text
+        if kind != "same":
+            kept = text if len(text) <= _LONGEST_PIECE else f"{text[:_LONGEST_PIECE]}{_GAP}"
+        elif len(text) > 2 * _BESIDE:
+            begin = text[:_BESIDE] if place else ""
+            end = text[-_BESIDE:] if place < last else ""
+            kept = f"{begin}{_GAP}{end}"
+        shown.append([kind, kept])
+    return shown

@@ -1,0 +1,1 @@
+"""What people are told, in their language: one wording for web pages, terminal, feeds, log and messages."""
