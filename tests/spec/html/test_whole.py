@@ -181,6 +181,13 @@ def test_a_script_that_begins_as_the_text_before_it_is_no_text_either() -> None:
     assert digest(page.format("red")) == digest(page.format("blue")) != 0
 
 
+def test_code_is_no_text_of_the_elements_around_it_and_is_kept_apart() -> None:
+    whole = parsed("<nav><a>One</a><script>let a</script><style>b {}</style></nav><svg><style>c<b>d</b></style></svg>")
+
+    assert [node.text for node in whole.elements("nav", "svg")] == ["One", ""]
+    assert [whole.code_of(node) for node in whole.elements("script", "style")] == ["let a", "b {}", "c"]
+
+
 @pytest.mark.parametrize(
     "other", [SAID.replace("spring", "autumn"), f"{SAID}<p>And more.</p>", SAID.replace("bridge", "Bridge")]
 )

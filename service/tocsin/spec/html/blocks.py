@@ -215,7 +215,7 @@ _SKIPPED: Final = frozenset({Zone.COUNT, Zone.APART, Zone.TALK, Zone.PLACE})
 _MOST_BESIDE_MAIN: Final = 3
 # Letters of a main element that is believed to be one, whatever is beside it.
 _SURE_MAIN: Final = 2000
-_NOT_OF_MAIN: Final = ("script", "style", "noscript", "nav", "header", "footer", "aside", "a")
+_NOT_OF_MAIN: Final = ("noscript", "nav", "header", "footer", "aside", "a")
 _SPONSORED: Final = '[rel~="sponsored"]'
 # Letters that are looked at twice, since an element that is named like a zone may hold others: then none is one.
 _COST_OF_NODE: Final = 100

@@ -207,7 +207,7 @@ def read_linked(whole: Whole, url: str) -> Linked:
     before others, and both before works of other kinds. Any other node is beside the page, and so is a second
     article: their dates are not the page's.
     """
-    texts = [node.text for node in whole.select(_ALL)]
+    texts = [whole.code_of(node) for node in whole.select(_ALL)]
     if not any(wanted in text for text in texts for wanted in _WANTED):
         return NO_LINKED
     nodes: list[Object] = []

@@ -327,7 +327,7 @@ class PageView:
             elif node.tag == "meta" and lower_ascii(node.attr("http-equiv") or "") == "refresh":
                 found.append(f"meta.content={(node.attr('content') or '')[:_VALUE_LETTERS]}")
             if node.tag == "script":
-                found.append(node.text[:_SCRIPT_LETTERS])
+                found.append(self._whole.code_of(node)[:_SCRIPT_LETTERS])
                 left -= len(found[-1])
             if left < 0:
                 break
