@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from msgspec import Struct
+
 from tocsin.ports.messages import FromFetcher, ToFetcher
 
 if TYPE_CHECKING:
@@ -46,3 +48,37 @@ class FetcherStarter(Protocol):
 
     async def start(self) -> FetcherProcess:
         """Start one; raises ProcessError where the machine does not let us."""
+
+
+class AsideAnswer(Struct, frozen=True):
+    """What a process aside answered to a job.
+
+    refusals  why it was not let out meanwhile, each with the mend
+    """
+
+    body: bytes
+    refusals: tuple[str, ...] = ()
+
+
+class AsideProcess(Protocol):
+    """A process that does one job at a time, and reaches the network only while it does, by the address policy."""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can take a job."""
+
+    async def ask(self, job: bytes) -> AsideAnswer:
+        """Give it a job, and wait for the answer; a caller that is cancelled kills it. Raises ProcessError."""
+
+    async def end(self) -> None:
+        """End it, and wait until it has ended."""
+
+
+class AsideStarter(Protocol):
+    """Starts processes aside."""
+
+    def why_not(self) -> str | None:
+        """Say why this machine may start none, with the mend; None if it may."""
+
+    async def start(self, module: str) -> AsideProcess:
+        """Start one that runs this module; raises ProcessError."""
