@@ -20,7 +20,8 @@ from tests.adapters.test_egress import LOCAL, OK
 from tests.origin import RawOrigin
 from tocsin.adapters.http.addresses import AddressPolicy, NameCache
 from tocsin.adapters.http.egress import EgressBudget, EgressProxy
-from tocsin.adapters.processes.aside import environment, start_aside, start_in_cell, why_no_cells
+from tocsin.adapters.processes.aside import start_aside, start_in_cell, why_no_cells
+from tocsin.adapters.processes.starting import environment
 from tocsin.errors import ProcessError
 
 # What a program tries: each way to each canary, then the same through its proxy. It writes what it got, by way.

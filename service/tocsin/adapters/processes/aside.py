@@ -208,7 +208,7 @@ def _mend() -> str:
                 return f"set the sysctl {name.replace('/', '.')} = {good} on the host"
     with suppress(OSError):
         if "\nSeccomp:\t2" in Path("/proc/self/status").read_text("ascii"):
-            return "start the container with the seccomp profile config/seccomp-cells.json"
+            return "start the container with a seccomp profile that allows unshare, as docs/apprise.md shows"
     return "allow unprivileged user namespaces"
 
 
