@@ -152,7 +152,8 @@ def list_(ctx: click.Context, limit: int, url: str | None, *, dead: bool) -> Non
     if output.is_json():
         output.print_json(*map(alert_of, alerts))
     elif alerts:
-        output.table(("id", "when", "what", "page", "delivered"), map(_row, alerts), whole=("id", "what"), head="page")
+        titles = ("id", "when", "what", "page", "summary", "delivered")
+        output.table(titles, map(_row, alerts), whole=("id", "what"), head="page")
     else:
         output.say("No alert matches." if dead or url else "No alert yet.")
 
@@ -244,4 +245,5 @@ def _row(alert: AlertRow) -> tuple[object, ...]:
     data = alert.event.get("data", {})
     outcome = ", ".join(filter(None, (data.get("outcome"), data.get("basis"))))
     stands = ", ".join(f"{channel}: {state}" for channel, state, _, _ in alert.deliveries) or "no channel"
-    return (alert.id, show_time(alert.created_at), f"{what}: {outcome}" if outcome else what, alert.url, stands)
+    at, said = show_time(alert.created_at), data.get("short")
+    return (alert.id, at, f"{what}: {outcome}" if outcome else what, alert.url, said, stands)

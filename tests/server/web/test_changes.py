@@ -217,7 +217,7 @@ def test_a_minor_change_is_told_as_one() -> None:
 
 
 def test_a_change_shows_what_differs_in_the_text() -> None:
-    assert told_of(events.CHANGED).added == ("The office is closed on Fridays.",)
+    assert told_of(events.CHANGED).added == ("The office is closed on Fridays.", "Open from 9 to 18.")
 
 
 def test_MD19_a_change_says_what_became_of_the_items_that_the_page_holds() -> None:
@@ -257,7 +257,7 @@ def test_a_storm_is_one_entry_with_its_pages() -> None:
     told = told_of(events.HOST_CHANGED)
 
     assert (told.storm_id, told.storm_pages, told.host, len(told.sample)) == (7, 312, "example.org", 2)
-    assert told.added == ("The office is closed on Fridays.",)
+    assert told.added == ("The office is closed on Fridays.", "Open from 9 to 18.")
 
 
 def test_an_unreachable_page_leads_to_its_question() -> None:

@@ -327,6 +327,8 @@ class RenderQueue:
         values: JsonObject = {"page_id": job.page_id, "url": job.task.url, "verdicts": len(result.served)}
         if job.copy_url is not None:
             values["copy"] = job.copy_url
+        if result.alerts:
+            values["summary"] = result.alerts[-1].event["data"]["summary"]
         if result.rendering.error is None:
             self._telemetry.emit(Happening("page.rendered", "info", values))
         else:

@@ -159,7 +159,7 @@ def _links(told: AlertInWords, public_url: str) -> tuple[FeedLink, ...]:
 
 
 def _sentences(told: AlertInWords) -> list[str]:
-    said = []
+    said = [told.summary] if told.summary else []
     if told.why and told.rule:
         said.append(f"{told.why} ({told.rule}).")
     if told.basis in BASES:
@@ -200,7 +200,7 @@ def _cut(text: str) -> str:
 
 
 ENTRIES: Final = 30
-_VERSION: Final = "1"  # Increase it with each change of an entry's content.
+_VERSION: Final = "2"  # Increase it with each change of an entry's content.
 _MOST_NOTED: Final = 1000
 _S: Final = 1_000_000
 

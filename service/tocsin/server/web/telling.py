@@ -72,6 +72,7 @@ class AlertInWords(Struct, frozen=True):
     page_id         None once the page is deleted
     address         its URL; None for an alert about several pages
     name            the user's notes, the title, or the URL
+    summary         what the event tells, in a sentence; None of an event that was written without one
     why             the reason of the deciding rule
     fields          the declared fields that differ
     signals         other differences
@@ -92,6 +93,7 @@ class AlertInWords(Struct, frozen=True):
     page_id: int | None = None
     address: str | None = None
     name: str = ""
+    summary: str | None = None
     text: str | None = None
     group: str | None = None
     host: str | None = None
@@ -140,6 +142,7 @@ def tell(alert: AlertRow) -> AlertInWords:
         page_id=alert.page_id,
         address=address,
         name=_words(page.get("text")) or title or address or _words(storm.get("host")) or "",
+        summary=_words(data.get("summary")),
         text=_words(page.get("text")),
         group=_words(page.get("group")),
         host=_words(storm.get("host")) or _words(question.get("host")),
