@@ -21,10 +21,11 @@ from tocsin.spec.words import read_lists, to_words
 Received: TypeAlias = tuple[datetime, datetime]
 
 _LISTS: Final = read_lists("dates")
-_MONTHS: Final[dict[str, set[int]]] = {}
+# The numbers of the months that a name may mean, in lower case.
+MONTHS: Final[dict[str, set[int]]] = {}
 for _number, _names in _LISTS["months"].items():
     for _name in _names.split():
-        _MONTHS.setdefault(_name, set()).add(int(_number))
+        MONTHS.setdefault(_name, set()).add(int(_number))
 _WEEKDAYS: Final = to_words(_LISTS["weekdays"])
 _DAYS: Final = to_words(_LISTS["days"])
 
@@ -184,15 +185,15 @@ def _with_month(
         elif not fitting and len(between) <= _LONGEST_MONTH:
             return None  # of another year
     fitting = {month for _, month in months}
-    if before is not None and not fitting.isdisjoint(_MONTHS.get(before[1].lower(), ())):
+    if before is not None and not fitting.isdisjoint(MONTHS.get(before[1].lower(), ())):
         return before.start(), figure.end()
     after = _WORD_BEHIND.match(text, figure.end())
-    if after is not None and not fitting.isdisjoint(_MONTHS.get(after[1].lower(), ())):
+    if after is not None and not fitting.isdisjoint(MONTHS.get(after[1].lower(), ())):
         return figure.start(), after.end()
     return None
 
 
 def _may_be(words: list[str], months: set[int]) -> bool:
     """Return whether words may name one of these months: none is known as the name of others only."""
-    known = [_MONTHS[word.lower()] for word in words if word.lower() in _MONTHS]
+    known = [MONTHS[word.lower()] for word in words if word.lower() in MONTHS]
     return all(not months.isdisjoint(numbers) for numbers in known)

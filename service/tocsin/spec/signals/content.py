@@ -23,10 +23,12 @@ from tocsin.spec.signals.fingerprint import (
     SHORT,
     Block,
     Content,
+    Fingerprint,
     compare,
     digest_of,
     pack,
     resemblance,
+    unpack,
 )
 from tocsin.spec.signals.fleeting import (
     LONGEST_GREETING,
@@ -190,6 +192,7 @@ _PLACES: Final = 0xFF_FFFF
 _DIGEST: Final = 0xFF_FFFF
 _BITS: Final = 0xFFFF
 _SHOWN: Final = 60
+_MARKS: Final = HEADING | CELL | ITEM | LINKED
 _LOOKED_AT: Final = 200
 
 
@@ -276,7 +279,8 @@ def to_content(read: Blocks, level: int, title: str = "", received: Received | N
             again = REPEATED if mark & LINKED and len(text) <= _SHORT_LINK and text in outside else 0
             blocks.append(_to_block(lasting, mark | again, path, data, masked))
     kept = tuple([bit[:_SHOWN] for bit in bits[:MOST_BESIDE]])
-    return Content(pack(level, blocks, beside, clocks), "\n".join(counted), kept)
+    at = received[1] if received is not None else None
+    return Content(pack(level, blocks, beside, clocks), "\n".join(counted), kept, at)
 
 
 def _compared(
@@ -399,7 +403,12 @@ def compare_contents(before: bytes, latest: Content, muted: Collection[int] = ()
     muted  keys of places that do not count
     An invalid fingerprint is no change, with the reason in `noise`.
     """
-    return compare(before, latest, muted)
+    return compare(before, latest, muted, _digest_line)
+
+
+def _digest_line(text: str, flags: int, level: int) -> int | None:
+    read = unpack(to_content(Blocks([text], [flags & _MARKS], [0]), level).fingerprint)
+    return read.rows[0][0] if isinstance(read, Fingerprint) and read.rows else None
 
 
 def content_digest(fingerprint: bytes, muted: Collection[int] = ()) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
+from datetime import timedelta
 from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -19,9 +20,11 @@ from msgspec import Struct
 from xxhash import xxh3_64_digest, xxh3_64_intdigest
 
 from tocsin.spec.signals.clocks import Clock, is_moved
+from tocsin.spec.signals.time_zones import find_moved
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from datetime import datetime
 
 
 class Content(Struct, frozen=True, gc=False):
@@ -30,11 +33,13 @@ class Content(Struct, frozen=True, gc=False):
     fingerprint  of its blocks, as `compare_contents` needs it
     text         what people read: the blocks that count, a line each
     beside       the first letters of each block that does not, in the fingerprint's order
+    at           when it was received; None where that is not known
     """
 
     fingerprint: bytes
     text: str
     beside: tuple[str, ...] = ()
+    at: datetime | None = None
 
 
 # How `ContentPlace.what` ends where nothing is left to recognise it by.
@@ -286,6 +291,9 @@ _MOST_TRIED: Final = 50
 _ALIKE: Final = 0.3
 # Blocks of a content of which one may change by itself.
 _MANY: Final = 10
+_DATED: Final = SHORT | FIGURES
+# A date of the visit, in any zone, is none of the past.
+_LATELY: Final = timedelta(hours=48)
 # A sentence, and who said it.
 _WITH_SIGNATURE: Final = 2
 
@@ -295,8 +303,13 @@ def key_of(place: int) -> int:
     return xxh3_64_intdigest(place.to_bytes(3, "little")) >> 1 or 1
 
 
-def compare(before: bytes, latest: Content, muted: Collection[int]) -> ContentChange:
-    """Compare; see `content.compare_contents`."""
+def compare(
+    before: bytes, latest: Content, muted: Collection[int], digest_line: Callable[[str, int, int], int | None]
+) -> ContentChange:
+    """Compare; see `content.compare_contents`.
+
+    digest_line  returns the digest of a block of this text, with these flags, on this level; None if it does not count
+    """
     if before == latest.fingerprint:
         return ContentChange(is_change=False)
     old = unpack(before)
@@ -308,11 +321,11 @@ def compare(before: bytes, latest: Content, muted: Collection[int]) -> ContentCh
     places, noise = _beside(old, new, latest.beside)
     lines = latest.text.split("\n") if gone_at or come_at else []
     silent: set[int] = set()
-    for was, now, number in _moved(old, new, gone_at, come_at):
+    for why, was, now, number in _find_moved(old, new, gone_at, come_at, latest, digest_line):
         gone_at.remove(was)
         come_at.remove(now)
         silent |= {was[0].digest, now[0].digest}
-        noise.append(f"date of the visit: “{lines[number][:_SHOWN] if number < len(lines) else ''}”")
+        noise.append(f"{why}: “{lines[number][:_SHOWN] if number < len(lines) else ''}”")
     gone, come = [block for block, _ in gone_at], [block for block, _ in come_at]
     digests = {block.digest for block in (*gone, *come)}
     known = {to_block(row): index for index, row in enumerate(new.rows) if row[0] in digests}
@@ -333,13 +346,8 @@ def compare(before: bytes, latest: Content, muted: Collection[int]) -> ContentCh
         is_moved = False
     is_rest = old.rest != new.rest
     letters = old.letters + new.letters
-    share = 0.0
-    if gone or come:
-        share = min(1.0, _differing(gone, come) / max(letters, 1))
-    excerpt = ""
-    if come:
-        index = known[come[0]]
-        excerpt = lines[index][:_EXCERPT] if index < len(lines) else ""
+    share = min(1.0, _differing(gone, come) / max(letters, 1)) if gone or come else 0.0
+    index = known[come[0]] if come else len(lines)
     return ContentChange(
         is_change=bool(gone or come or is_moved or is_rest),
         share=share or (1 / max(letters, 1) if is_moved or is_rest else 0.0),
@@ -349,7 +357,7 @@ def compare(before: bytes, latest: Content, muted: Collection[int]) -> ContentCh
         places=tuple([ContentPlace(key, what) for key, what in places.items()][:_MOST_PLACES]),
         noise=tuple(dict.fromkeys(noise)),
         key=_key(gone, come),
-        excerpt=excerpt,
+        excerpt=lines[index][:_EXCERPT] if index < len(lines) else "",
     )
 
 
@@ -378,6 +386,33 @@ def _moved(
             left.remove(before)
             found.append((before, each, number))
     return found
+
+
+def _find_moved(
+    old: Fingerprint,
+    new: Fingerprint,
+    gone: Sequence[Differing],
+    come: Sequence[Differing],
+    latest: Content,
+    digest_line: Callable[[str, int, int], int | None],
+) -> list[tuple[str, Differing, Differing, int]]:
+    """Find the versions of lines that differ by dates alone that are no edit: why, both, and the newer one's number."""
+    found = [("date of the visit", *each) for each in _moved(old, new, gone, come)]
+    if latest.at is None or not gone or not come:
+        return found
+    lines = latest.text.split("\n")
+    numbers = {row[0]: index for index, row in enumerate(new.rows)}
+    done = {id(each) for _, was, now, _ in found for each in (was, now)}
+    dated = [each for each in come if each[0].flags & _DATED == _DATED and id(each) not in done]
+    known = {each[0].digest: each for each in gone if each[0].flags & FIGURES and id(each) not in done}
+    moved = find_moved(
+        [lines[numbers[each[0].digest]] for each in dated],
+        latest.at - _LATELY,
+        lambda number, text: known.get(digest_line(text, dated[number][0].flags, new.level) or 0),
+    )
+    # Each earlier line is that of one later line.
+    pairs = {was[0].digest: (was, dated[number]) for number, was in moved.items()}
+    return found + [("date in another zone", was, now, numbers[now[0].digest]) for was, now in pairs.values()]
 
 
 def _without(rows: Sequence[Row], own: Counter[int], others: Counter[int]) -> list[Differing]:
