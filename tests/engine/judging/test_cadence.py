@@ -127,6 +127,16 @@ def test_an_hour_that_a_clock_change_leaves_out_is_not_lost() -> None:
     assert datetime.fromtimestamp(at / SECOND, UTC).date() == datetime(2026, 3, 29, tzinfo=UTC).date()
 
 
+@pytest.mark.parametrize("minute", [0, 14, 45, 59])
+def test_in_an_hour_that_a_clock_change_repeats_no_occasion_of_its_first_run_is_given(minute: int) -> None:
+    # The second 02:00 to 02:59 of that night; 02:50 was due in the first one.
+    now = micros(datetime(2026, 10, 25, 1, minute, tzinfo=UTC))
+
+    at, _ = next_check(3, now, PageSettings(cron="50 2 * * *", min_gap=timedelta(0)), time_zone="Europe/Vienna")
+
+    assert datetime.fromtimestamp(at / SECOND, UTC).date() == datetime(2026, 10, 26, tzinfo=UTC).date()
+
+
 @given(st.integers(1, 10**6), st.integers(0, 86_400 * 400))
 def test_each_occurrence_of_a_cron_expression_is_met_once(page_id: int, offset_s: int) -> None:
     pages = PageSettings(cron="*/10 * * * *", min_gap=timedelta(0))

@@ -83,8 +83,8 @@ def interval_of(pages: PageSettings, now: Instant, *, time_zone: str = "UTC") ->
     """
     if not pages.cron:
         return pages.every
-    first = _occurrence_after(now // 60_000_000, pages.cron, time_zone)
-    return (_occurrence_after(first // 60_000_000, pages.cron, time_zone) - first) * _MICROSECOND
+    first = occurrence_after(now // 60_000_000, pages.cron, time_zone)
+    return (occurrence_after(first // 60_000_000, pages.cron, time_zone) - first) * _MICROSECOND
 
 
 @lru_cache(maxsize=1024)
@@ -156,13 +156,15 @@ def _about(span_s: float) -> str:
 def _next_of_cron(page_id: int, now: Instant, text: str, time_zone: str) -> Instant:
     # Subtracted first and added afterwards, so that no occurrence is met twice or missed.
     jitter = int(phase_of(page_id) * CRON_SPREAD_US)
-    return _occurrence_after((now - jitter) // 60_000_000, text, time_zone) + jitter
+    return occurrence_after((now - jitter) // 60_000_000, text, time_zone) + jitter
 
 
 @lru_cache(maxsize=4096)  # pages share their expressions, and many are checked in one minute
-def _occurrence_after(minute: int, text: str, time_zone: str) -> Instant:
-    """Return the first occurrence after a minute (counted from the epoch); occurrences have no seconds."""
-    at = next(CronSim(text, datetime.fromtimestamp(minute * 60, _zone(time_zone))))
+def occurrence_after(minute: int, text: str, time_zone: str) -> Instant:
+    """Return a cron expression's first occurrence after a minute (from the epoch); occurrences have no seconds."""
+    start = datetime.fromtimestamp(minute * 60, _zone(time_zone))
+    # In an hour that the clock repeats cronsim also gives occasions of its first run, which are over.
+    at = next(at for at in CronSim(text, start) if at.astimezone(UTC) > start.astimezone(UTC))
     return (at.astimezone(UTC) - _EPOCH) // _MICROSECOND
 
 
