@@ -37,9 +37,11 @@ class Happening(Struct, frozen=True):
 
 
 def kind_of(event_type: str) -> str:
-    """Give the kind that alerts are listed by: the last part of a page's event, else "host", "outage" or "channel"."""
+    """Give the kind that alerts are listed by: the last part of a page's event, else "storm", "outage" or "channel"."""
     _, area, kind, *_ = f"{event_type}...".split(".")
-    return kind if area == "page" else area
+    if area == "page":
+        return kind
+    return "storm" if area == "host" else area
 
 
 def cloud_event(*, id: str, source: str, type: str, subject: str, at: Instant, data: JsonObject) -> JsonObject:  # noqa: A002 - the attributes' own names

@@ -58,7 +58,7 @@ async def fill(desk: Desk) -> None:
         ({"outcome": "minor"}, "hb"),
         ({"kind": "changed"}, "cba"),
         ({"kind": "outage"}, "gf"),
-        ({"kind": "host"}, "h"),
+        ({"kind": "storm"}, "h"),
         ({"kind": "unreachable"}, "d"),
         ({"kind": "nothing"}, ""),
         ({"group": "main"}, "dba"),

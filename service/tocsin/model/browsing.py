@@ -56,7 +56,7 @@ class AlertQuery(Struct, frozen=True):
     unseen   not marked as seen
     outcome  of the change
     kind     of the event: "changed", "unreachable", "recovered", "disallowed", "suspect", "unchanged", "too-soon",
-             "host", "outage"
+             "storm", "outage"
     group    that the page was in when it was told
     dead     a channel did not take it in time
     `unseen` goes with `outcome`; `group`, `page_id`, `kind` and `dead` each stand alone.

@@ -163,7 +163,7 @@ async def test_a_channel_that_there_is_not_is_refused(visitor: Visitor) -> None:
 async def test_a_storm_is_one_entry_and_each_page_is_told_of_only_after_a_question(visitor: Visitor) -> None:
     (storm,) = await visitor.store.storms(limit=9)
 
-    assert f'formaction="/changes/storms/{storm.id}/release"' in await visitor.get("/changes?kind=host")
+    assert f'formaction="/changes/storms/{storm.id}/release"' in await visitor.get("/changes?kind=storm")
     asked = await visitor.post(f"/changes/storms/{storm.id}/release")
     assert "one for each page of shop.example?" in asked.text
     await visitor.done(f"/changes/storms/{storm.id}/release", confirmed="yes")

@@ -37,7 +37,7 @@ BASES: Final = {
 # Kinds of alerts to filter by, with their labels.
 KIND_NAMES: Final = {
     "changed": "Changes",
-    "host": "Shared changes",
+    "storm": "Shared changes",
     "unreachable": "Unreachable",
     "recovered": "Reachable again",
     "disallowed": "Forbidden by robots.txt",
