@@ -5,7 +5,7 @@ A component is given its own section, never all of them.
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -201,6 +201,62 @@ class ChannelSettings(Struct, frozen=True, forbid_unknown_fields=True):
     timeout: timedelta = timedelta(seconds=15)
 
 
+class MatchSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Which alerts are meant: each key that is given must hold, with one of its values; without keys, all are.
+
+    kind    of the event: "changed", "unreachable", "recovered", "disallowed", "suspect", "storm", "outage", …
+    basis   "declared", "inferred", "contradicted"
+    host    patterns as in `hosts.rules`
+    url     of the page; `*` is any text
+    rule    that decided: "T44"
+    field   that changed: "topper-major"
+    words   in the title, the added lines or the user's own text of the page
+    """
+
+    kind: tuple[str, ...] = ()
+    outcome: tuple[str, ...] = ()
+    basis: tuple[str, ...] = ()
+    group: tuple[str, ...] = ()
+    host: tuple[str, ...] = ()
+    url: tuple[str, ...] = ()
+    rule: tuple[str, ...] = ()
+    field: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+GroupBy: TypeAlias = Literal["group", "host", "kind", "outcome", "basis"]
+
+
+class RouteSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Which alerts go to which channels, and when; `configuration.routes` reads and checks it.
+
+    unless    alerts that the route does not take although they match
+    digest    cron expression of the occasions, or a duration from the first alert; "": each alert goes alone
+    quiet     times of the week at which nothing is sent: "22:00-07:00", "sat", "fri 18:00-24:00"
+    at_most   alerts that go alone, such as "20 per hour"; the others of that hour are one digest at its end
+    continues further routes are tried, too; `continue` in the configuration
+    """
+
+    name: str
+    channels: tuple[str, ...]
+    match: MatchSettings = MatchSettings()
+    unless: MatchSettings | None = None
+    digest: str = ""
+    group_by: tuple[GroupBy, ...] = ()
+    quiet: tuple[str, ...] = ()
+    at_most: str = ""
+    say_nothing: bool = False
+    continues: bool = field(default=False, name="continue")
+
+
+class SilenceSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Alerts that are not sent until an instant (RFC 3339), or until the entry is deleted."""
+
+    match: MatchSettings
+    until: datetime | None = None
+    reason: str = ""
+
+
 class HttpSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """The service's own address.
 
@@ -243,6 +299,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     render: RenderSettings = RenderSettings()
     delivery: DeliverySettings = DeliverySettings()
     channels: dict[str, ChannelSettings] = field(default_factory=dict)
+    routes: tuple[RouteSettings, ...] = ()
+    silences: tuple[SilenceSettings, ...] = ()
     http: HttpSettings = HttpSettings()
     log: LogSettings = LogSettings()
 

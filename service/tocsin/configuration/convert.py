@@ -95,6 +95,11 @@ def is_named_table(kind: Type) -> bool:
     return isinstance(kind, DictType) and isinstance(kind.value_type, StructType)
 
 
+def is_table_list(kind: Type) -> bool:
+    """Tell whether it is a list of tables, such as the routes; `configuration.routes` reads those."""
+    return isinstance(kind, VarTupleType) and isinstance(kind.item_type, StructType)
+
+
 def required_keys(kind: StructType) -> tuple[str, ...]:
     """List the keys of a section that have no default."""
     return tuple(field.name for field in kind.fields if field.required)
@@ -132,7 +137,9 @@ def _names(kind: StructType) -> tuple[str, ...]:
 
 
 # A running service takes these up at once; the others are built into connections, files or processes.
-_RELOADED: Final = ("pages.", "hosts.", "render.limit", "render.resume_at", "channels.", "http.tokens")
+_RELOADED: Final = (
+    "pages.", "hosts.", "render.limit", "render.resume_at", "channels.", "routes", "silences", "http.tokens",
+)  # fmt: skip
 _BUILT_IN: Final = ".certificate"
 
 
@@ -253,7 +260,7 @@ def to_json(path: Path, value: Any) -> Any:
     if isinstance(value, timedelta):
         return show_span(value)
     if isinstance(value, tuple):
-        return list(value)
+        return msgspec.to_builtins(list(value))
     if pattern(path) in limits.SIZES:
         return show_size(value)
     return value

@@ -23,6 +23,7 @@ from tocsin.configuration.convert import (
     flatten,
     is_named_table,
     is_section,
+    is_table_list,
     pattern,
     required_keys,
     show_span,
@@ -30,6 +31,7 @@ from tocsin.configuration.convert import (
     type_at,
     walk,
 )
+from tocsin.configuration.routes import TABLE_LISTS, check_routes
 from tocsin.errors import SettingsError
 from tocsin.settings import PageSettings, Settings, unread, why_unread
 
@@ -317,6 +319,8 @@ def _lay(layer: Layer, gathered: _Gathered, read_secret: ReadSecret) -> None:
 def _value_of(given: Given, layer: Layer, read_secret: ReadSecret) -> Any:
     if given.by_file:
         return _value_in_file(given, layer, read_secret)
+    if is_table_list(type_at(given.path)):
+        return TABLE_LISTS[given.path[0]](given.value, given.source)
     setting = to_setting(given.path, given.value, written=given.written)
     if layer.folder is not None and setting and pattern(given.path) in _PATHS:
         kind, colon, name = setting.rpartition(":") if given.path[0] == "store" else ("", "", setting)
@@ -384,6 +388,7 @@ def _check_whole(settings: Settings, gathered: _Gathered) -> None:
             f"{source}: render.resume_at: found {resume_at}, allowed is at most render.limit, which is {limit}"
         )
     _check_adaptive(settings.pages, gathered)
+    check_routes(settings.routes, settings.channels, gathered.origins.get(("routes",), DEFAULT))
     for host, rule in settings.hosts.rules.items():
         if rule.certificate is not None and "*" in host:
             path = ("hosts", "rules", host, "certificate")
@@ -394,7 +399,7 @@ def _check_whole(settings: Settings, gathered: _Gathered) -> None:
 
 
 def _check_adaptive(pages: PageSettings, gathered: _Gathered) -> None:
-    given = {key: source for (section, key, *_), source in gathered.origins.items() if section == "pages"}
+    given = {path[1]: source for path, source in gathered.origins.items() if path[0] == "pages"}
     if pages.every_min > pages.every_max:
         source = given.get("every_min") or given.get("every_max", DEFAULT)
         raise SettingsError(

@@ -13,6 +13,7 @@ from tocsin.configuration.convert import (
     dotted,
     is_named_table,
     is_reloaded,
+    is_table_list,
     pattern,
     to_json,
     to_setting,
@@ -75,6 +76,35 @@ _NAMED: Final[dict[str, dict[str, str]]] = {
         "headers": "sent with each delivery",
         "timeout": "for one delivery",
     },
+    "routes": {
+        "name": "letters, digits, `_ . -`; must be given, each once",
+        "channels": "names of channels; must be given",
+        "match": "a table: the alerts that it takes, see below; without it, all",
+        "unless": "a table like `match`: alerts that it does not take although they match",
+        "digest": 'cron expression of the occasions, such as `"0 7 * * mon-fri"`, or a duration from the first alert, '
+        'such as `"1h"`; without it, each alert goes alone',
+        "group_by": "a digest for each value of: `group` `host` `kind` `outcome` `basis`",
+        "quiet": 'when nothing is sent: `"22:00-07:00"`, `"sat"`, `"fri 18:00-24:00"`; it is sent afterwards',
+        "at_most": 'alerts that go alone: `"20 per hour"`, also `minute` and `day`; the rest is one digest at its end',
+        "say_nothing": "send a digest without alerts, too; needs a cron expression",
+        "continue": "the routes below are tried, too",
+    },
+    "match": {
+        "kind": "`changed` `unreachable` `recovered` `disallowed` `suspect` `storm` `outage` `unchanged` `too-soon`",
+        "outcome": "`major` or `minor`",
+        "basis": "`declared`, `inferred` or `contradicted`",
+        "group": "of the page",
+        "host": 'as in `hosts.rules`: `"example.org"`, or `"*.example.org"` for all below it',
+        "url": 'of the page, the whole of it; `*` is any text: `"https://example.org/news/*"`',
+        "rule": "that decided, such as `T44`",
+        "field": "that changed, such as `topper-major`",
+        "words": "any of these, as whole words in any case, in the title, the added lines or your text of the page",
+    },
+    "silences": {
+        "match": "a table, as in routes; must be given",
+        "until": "a time with its zone, such as `2026-12-24T18:00:00Z`; without it: until the entry is deleted",
+        "reason": "shown beside it",
+    },
 }
 _EXAMPLES: Final = {
     "hosts.rules.*": '[hosts.rules."*.example.org"]\ndelay = "5s"\n',
@@ -95,6 +125,8 @@ def _sections(section: Struct, path: Path) -> list[str]:
             below += _sections(value, where)
         elif is_named_table(type_at(where)):
             below.append(_named(where))
+        elif is_table_list(type_at(where)):
+            below.append(_listed(name))
         else:
             rows.append(_row(where, to_json(where, value), KEYS[dotted(where)]))
     if not path:
@@ -119,6 +151,19 @@ def _named(path: Path) -> str:
     ]
     example = f"\n```toml\n{_EXAMPLES[key]}```\n"
     return "\n".join([f"## [{dotted(path)}.NAME]\n\n{SECTIONS[dotted(path)]}\n\n{_TABLE}", *rows, example])
+
+
+def _listed(name: str) -> str:
+    """A list of tables, each with keys of its own."""
+    parts = [f"## [[{name}]]\n\n{SECTIONS[name]}\n", _keys(name)]
+    if name == "routes":
+        parts.append(f"Keys of `match` and `unless`; each value is one or a list:\n\n{_keys('match')}")
+    return "\n".join(parts)
+
+
+def _keys(name: str) -> str:
+    rows = [f"| `{key}` | {what} |" for key, what in _NAMED[name].items()]
+    return "\n".join(["| key | what it is |", "|---|---|", *rows, ""])
 
 
 def _default(field: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from tocsin.configuration.convert import Path, dotted, is_named_table, to_json, type_at
+from tocsin.configuration.convert import Path, dotted, is_named_table, is_table_list, to_json, type_at
 from tocsin.settings import Settings
 
 _HEAD: Final = """\
@@ -39,6 +39,8 @@ SECTIONS: Final[dict[str, str]] = {
     "render": "Renderings: a changed page is received once more, as a whole.",
     "delivery": "Delivery of alerts to channels.",
     "channels": "Channels: where alerts go, any number. Without one, `tocsin alerts list` still shows them.",
+    "routes": "Routes: which alerts go to which channels, and when. Without one, every channel gets every alert.",
+    "silences": "Silences: alerts that are not sent. `tocsin silence add` makes one without this file.",
     "http": "The web pages, the API and the metrics, on one address.",
     "log": "The log, on standard error.",
 }
@@ -139,6 +141,29 @@ _EXAMPLES: Final[dict[str, str]] = {
 #type = "file"
 #path = "alerts.jsonl"        # one alert a line
 """,
+    "routes": """\
+#[[routes]]
+#name = "press"
+#channels = ["ops"]
+#match = { group = "press", outcome = "major" }  # each key must hold, with one of its values
+#unless = { basis = "inferred" }                 # alerts to leave out
+#quiet = ["22:00-07:00", "sat", "sun"]           # nothing is sent then; it is sent afterwards
+#at_most = "20 per hour"      # the rest is one digest at the end of the hour
+#continue = true              # try the routes below, too
+
+#[[routes]]
+#name = "daily"
+#channels = ["lines"]
+#digest = "0 7 * * mon-fri"   # cron: one message with all alerts; or a duration from the first alert: "1h"
+#group_by = ["group"]         # a digest each; of: group host kind outcome basis
+#say_nothing = true           # send a digest without alerts, too
+""",
+    "silences": """\
+#[[silences]]
+#match = { host = "staging.example.org" }
+#until = 2099-12-24T18:00:00Z # without it: until this entry is deleted
+#reason = "relaunch"
+""",
 }
 
 
@@ -154,7 +179,7 @@ def _sections(section: Struct, path: Path) -> list[str]:
         where, value = (*path, name), getattr(section, name)
         if isinstance(value, Struct):
             below += _sections(value, where)
-        elif is_named_table(type_at(where)):
+        elif is_named_table(type_at(where)) or is_table_list(type_at(where)):
             below.append(f"# {SECTIONS[dotted(where)]}\n{_EXAMPLES[dotted(where)]}")
         else:
             keys.append(f"#{name} = {_to_toml(to_json(where, value))}".ljust(29) + f" # {KEYS[dotted(where)]}")

@@ -202,7 +202,8 @@ def written(path: Path, value: Any) -> str:
 
 
 def _section_of(path: Path) -> str:
-    below = path[:-1]
+    # A list of tables is a section by itself.
+    below = path[:-1] or path
     return next(name for depth in range(len(below), 0, -1) if (name := dotted(below[:depth])) in SECTIONS)
 
 
