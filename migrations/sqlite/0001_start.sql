@@ -10,6 +10,7 @@ create table store (
   position           integer not null default 0,      -- of the latest alert
   settings           text not null default '{}',      -- for all pages, set at run time, JSON
   channels           text not null default '[]',      -- names of the channels that alerts are written for, JSON
+  silences           integer not null default 0,      -- grows with every silence that is added, changed or deleted
   installed_at       integer not null,
   text_bytes         integer not null default 0,      -- the packed size of all texts; adding them up would read them all
   text_limit         integer,                         -- of text_bytes, as the engine has it; null: no engine has run
@@ -340,6 +341,7 @@ create table deliveries (
   -- Microseconds of waiting between tries so far, counted only once the next try was made: a clock that was set forward,
   -- or a service that was stopped, brings no alert nearer to being given up.
   tried_us      integer not null default 0,
+  held_until    integer,                         -- the end of the quiet hours in which it was written; null: none
   primary key (channel, position)
 ) strict, without rowid;
 create index deliveries_by_state on deliveries (channel, state, position);
@@ -347,6 +349,90 @@ create index deliveries_ready on deliveries (channel, next_at) where state = 'wa
 create index deliveries_of_page on deliveries (channel, page_id, position) where state = 'waiting';
 create index deliveries_by_alert on deliveries (alert_id);
 create index deliveries_dead on deliveries (position) where state = 'dead';
+
+-- Digests. Each alert has one row for each channel that routes gave it: in `deliveries`, `gathered` or `silenced`. A row
+-- of `gathered` is never moved: what its bundle is (waiting, accepted, dead), its alerts are, so that a digest of 100,000
+-- alerts is sealed, and ends, by one row.
+create table bundles (
+  id               integer primary key autoincrement,  -- people name it
+  channel          text not null,
+  route            text not null,
+  key              text not null,                -- values of group_by
+  -- open: alerts join it. sealed: none does any more; it is given to its channel, the same each time.
+  state            text not null default 'open' check (state in ('open', 'sealed', 'accepted', 'dead')),
+  opened_at        integer not null,
+  due_at           integer not null,
+  alerts           integer not null default 0,   -- how many joined it
+  sealed_at        integer,
+  sealed_position  integer,                      -- of the latest alert when it was sealed
+  silenced         integer not null default 0,   -- alerts of its route that silences held back since the last digest
+  -- As in deliveries.
+  next_at          integer,
+  tries            integer not null default 0,
+  first_try_at     integer,
+  last_try_at      integer,
+  tried_us         integer not null default 0,
+  error            text
+) strict;
+create unique index bundles_open on bundles (channel, route, key) where state = 'open';
+create index bundles_due on bundles (channel, due_at) where state = 'open';
+create index bundles_sealed on bundles (channel, route, key, id) where state = 'sealed';
+create index bundles_of_route on bundles (channel, route, key, id);
+create index bundles_by_state on bundles (channel, state, alerts);
+create index bundles_dead on bundles (id) where state = 'dead';
+
+-- What a sealed bundle is given as: written before it is first given, and never again.
+create table digests (
+  bundle      integer primary key references bundles (id) on delete cascade,
+  message_id  text not null,                     -- ULID; of its event and its message
+  event       text not null,                     -- JSON
+  message     text                               -- for people, JSON; null: its channel takes none
+) strict;
+
+create table gathered (
+  position  integer not null references alerts (position) on delete cascade,
+  channel   text not null,
+  bundle    integer not null references bundles (id) on delete cascade,
+  page_id   integer not null,                    -- as in deliveries; -1 for null
+  primary key (position, channel)
+) strict, without rowid;
+create index gathered_of_bundle on gathered (bundle, page_id);
+
+create table silences (
+  id        integer primary key autoincrement,   -- people name it
+  match     text not null,                       -- JSON
+  from_at   integer not null,
+  until_at  integer,
+  reason    text not null default '',
+  who       text not null default '',
+  ended_at  integer
+) strict;
+create index silences_in_force on silences (id) where ended_at is null;
+
+create table silenced (
+  position  integer not null references alerts (position) on delete cascade,
+  channel   text not null,
+  route     text not null,
+  silence   integer not null,
+  primary key (position, channel)
+) strict, without rowid;
+create index silenced_of_route on silenced (channel, route, position);
+
+-- How many alerts of a route went alone to a channel in the latest window of its `at_most`.
+create table rate_windows (
+  channel   text not null,
+  route     text not null,
+  start_at  integer not null,
+  taken     integer not null,
+  primary key (channel, route)
+) strict, without rowid;
+
+-- Alerts that no route takes.
+create table unrouted (
+  position  integer primary key references alerts (position) on delete cascade,
+  at        integer not null
+) strict;
+create index unrouted_by_age on unrouted (at);
 
 -- Tests of channels that the command line asks a running service for: its network, secrets and state are those in force.
 create table channel_tests (
@@ -535,14 +621,25 @@ create trigger alerts_gone after delete on alerts begin
   delete from alert_marks where position = old.position;
 end;
 
--- When the first delivery of a page stops waiting, the next one becomes the first. It is due at once, also if it was
--- written before the clock was set back. Most have no successor: they cost one look into an index.
+-- Taken out to go alone, or deleted with age where the channel wants no more.
+create trigger gathered_gone after delete on gathered begin
+  update bundles set alerts = alerts - 1 where id = old.bundle and state in ('open', 'sealed');
+end;
+
+-- The engine reads the silences again when this number has changed.
+create trigger silences_added after insert on silences begin update store set silences = silences + 1; end;
+create trigger silences_changed after update on silences begin update store set silences = silences + 1; end;
+create trigger silences_deleted after delete on silences begin update store set silences = silences + 1; end;
+
+-- When the first delivery of a page stops waiting, the next one becomes the first. It is due at once (but not in quiet
+-- hours), also if it was written before the clock was set back. Most have no successor: they cost one look into an index.
 create trigger deliveries_left after update of state on deliveries
 when old.state = 'waiting' and old.is_first = 1 and new.state <> 'waiting' and exists (
   select 1 from deliveries e indexed by deliveries_of_page
   where e.channel = new.channel and e.page_id = new.page_id and e.state = 'waiting'
 ) begin
-  update deliveries set is_first = 1, next_at = min(next_at, coalesce(new.last_try_at, next_at))
+  update deliveries
+  set is_first = 1, next_at = max(min(next_at, coalesce(new.last_try_at, next_at)), coalesce(held_until, 0))
   where channel = new.channel and position = (
     select min(e.position) from deliveries e indexed by deliveries_of_page
     where e.channel = new.channel and e.page_id = new.page_id and e.state = 'waiting'

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.contract.desk import DAY, NOW, A, Desk, alert
+from tests.routers import gathering
 from tocsin.adapters.stores import open_store
 from tocsin.errors import StoreError
 from tocsin.model import ChannelState, DeliveryResult
@@ -112,6 +113,22 @@ async def test_what_still_waits_is_not_forgotten(desk: Desk) -> None:
     assert await desk.store.count_waiting() == 1
     assert await desk.alerts() == ["waiting"]
     assert len(await desk.store.questions()) == 1
+
+
+async def test_alerts_in_digests_are_kept_until_these_end_and_go_with_them(desk: Desk) -> None:
+    await desk.store.set_channels(["mail"])
+    await desk.store.set_routes(gathering(NOW), ["daily"], NOW)
+    await desk.store.write_alert(alert("waiting", None))
+    made = await desk.store.add_silence({}, from_at=NOW, until_at=NOW + DAY, reason="", who="")
+    await forget(desk, NOW + 700 * DAY)
+    assert await desk.alerts() == ["waiting"]
+
+    await desk.store.seal_bundle(1, NOW)
+    await desk.store.record_deliveries([DeliveryResult("M1", "mail", "accepted", NOW, position=-1)])
+    await forget(desk, NOW + 700 * DAY)
+
+    assert (await desk.alerts(), await desk.store.bundles(limit=9)) == ([], [])
+    assert made not in await desk.store.silences(limit=9)
 
 
 @pytest.mark.parametrize("why", ["removed", "disabled"])

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from tests.contract.desk import DAY, NOW, Desk, alert
-from tocsin.model import ChannelFigures, ChannelState, DeliveryResult, Instruction
+from tests.contract.desk import DAY, HOUR, NOW, Desk, alert
+from tests.routers import ScriptedRouter, digest
+from tocsin.model import ChannelFigures, ChannelState, DeliveryResult, Instruction, Routed, SerializedEvent
 
 
 async def test_an_empty_store_holds_nothing(desk: Desk) -> None:
@@ -88,3 +89,22 @@ async def test_a_question_that_was_answered_is_open_no_more(desk: Desk) -> None:
     await desk.store.answer(question.id, Instruction("again"), scope="page", url=None, now=desk.now)
 
     assert (await desk.store.figures(desk.now)).questions_open == 0
+
+
+async def test_digests_silenced_and_unrouted_alerts_are_counted(desk: Desk) -> None:
+    answers = {"d": [digest(due_at=NOW + HOUR)], "s": [Routed("mail", "daily", silence=1)], "n": []}
+    await desk.store.set_channels(["mail"])
+    await desk.store.set_routes(ScriptedRouter(lambda draft, *_: answers[draft.id[-2]]), ["daily"], NOW)
+    for name in ("d1", "d2", "s1", "n1"):
+        await desk.store.write_alert(alert(name, None))
+    await desk.store.seal_bundle(1, NOW + HOUR)
+    await desk.store.keep_digest(1, SerializedEvent("M", b'{"id": "M"}'), None)
+    await desk.store.record_deliveries([DeliveryResult("M", "mail", "dead", NOW, position=-1)])
+    await desk.store.write_alert(alert("d3", None))
+
+    figures = await desk.store.figures(NOW + HOUR)
+
+    assert figures.channels["mail"] == ChannelFigures(
+        dead=2, gathered=1, silenced=1, bundles={"dead": 1, "open": 1}, digest_due_at=NOW + 2 * HOUR
+    )
+    assert (figures.unrouted, (await desk.store.figures(NOW + 8 * DAY)).unrouted) == (1, 0)

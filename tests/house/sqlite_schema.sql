@@ -29,11 +29,15 @@ when old.state = 'waiting' and old.is_first = 1 and new.state <> 'waiting' and e
   select 1 from deliveries e indexed by deliveries_of_page
   where e.channel = new.channel and e.page_id = new.page_id and e.state = 'waiting'
 ) begin
-  update deliveries set is_first = 1, next_at = min(next_at, coalesce(new.last_try_at, next_at))
+  update deliveries
+  set is_first = 1, next_at = max(min(next_at, coalesce(new.last_try_at, next_at)), coalesce(held_until, 0))
   where channel = new.channel and position = (
     select min(e.position) from deliveries e indexed by deliveries_of_page
     where e.channel = new.channel and e.page_id = new.page_id and e.state = 'waiting'
   );
+end;
+CREATE TRIGGER gathered_gone after delete on gathered begin
+  update bundles set alerts = alerts - 1 where id = old.bundle and state in ('open', 'sealed');
 end;
 CREATE TRIGGER pages_gone after delete on pages begin
   delete from states where id = old.state_id;
@@ -50,6 +54,9 @@ CREATE TRIGGER pages_joined after update of question_id on pages when old.questi
   update questions set pages = pages - 1 where id = old.question_id;
   update questions set pages = pages + 1 where id = new.question_id;
 end;
+CREATE TRIGGER silences_added after insert on silences begin update store set silences = silences + 1; end;
+CREATE TRIGGER silences_changed after update on silences begin update store set silences = silences + 1; end;
+CREATE TRIGGER silences_deleted after delete on silences begin update store set silences = silences + 1; end;
 CREATE TRIGGER snapshots_gone after delete on snapshots begin
   delete from texts where id = old.text_id and not exists (select 1 from snapshots where text_id = old.text_id);
 end;
@@ -100,6 +107,27 @@ CREATE TABLE audit (
   what        text not null,
   detail      text not null,                     -- JSON
   request_id  text not null
+) strict;
+CREATE TABLE bundles (
+  id               integer primary key autoincrement,  -- people name it
+  channel          text not null,
+  route            text not null,
+  key              text not null,                -- values of group_by
+  -- open: alerts join it. sealed: none does any more; it is given to its channel, the same each time.
+  state            text not null default 'open' check (state in ('open', 'sealed', 'accepted', 'dead')),
+  opened_at        integer not null,
+  due_at           integer not null,
+  alerts           integer not null default 0,   -- how many joined it
+  sealed_at        integer,
+  sealed_position  integer,                      -- of the latest alert when it was sealed
+  silenced         integer not null default 0,   -- alerts of its route that silences held back since the last digest
+  -- As in deliveries.
+  next_at          integer,
+  tries            integer not null default 0,
+  first_try_at     integer,
+  last_try_at      integer,
+  tried_us         integer not null default 0,
+  error            text
 ) strict;
 CREATE TABLE channel_tests (
   id        integer primary key autoincrement,
@@ -154,12 +182,26 @@ CREATE TABLE deliveries (
   -- Microseconds of waiting between tries so far, counted only once the next try was made: a clock that was set forward,
   -- or a service that was stopped, brings no alert nearer to being given up.
   tried_us      integer not null default 0,
+  held_until    integer,                         -- the end of the quiet hours in which it was written; null: none
   primary key (channel, position)
 ) strict, without rowid;
+CREATE TABLE digests (
+  bundle      integer primary key references bundles (id) on delete cascade,
+  message_id  text not null,                     -- ULID; of its event and its message
+  event       text not null,                     -- JSON
+  message     text                               -- for people, JSON; null: its channel takes none
+) strict;
 CREATE TABLE edits (
   page_id   integer primary key,
   revision  integer not null
 ) strict;
+CREATE TABLE gathered (
+  position  integer not null references alerts (position) on delete cascade,
+  channel   text not null,
+  bundle    integer not null references bundles (id) on delete cascade,
+  page_id   integer not null,                    -- as in deliveries; -1 for null
+  primary key (position, channel)
+) strict, without rowid;
 CREATE TABLE groups (
   id        integer primary key,
   name      text not null unique,
@@ -279,6 +321,13 @@ CREATE TABLE questions (
   pending_change text,                           -- the verdict whose rendering failed, JSON
   pages          integer not null default 0      -- how many; the trigger pages_joined keeps it
 ) strict;
+CREATE TABLE rate_windows (
+  channel   text not null,
+  route     text not null,
+  start_at  integer not null,
+  taken     integer not null,
+  primary key (channel, route)
+) strict, without rowid;
 CREATE TABLE renderings (
   id            integer primary key,
   page_id       integer not null references pages (id) on delete cascade,
@@ -325,6 +374,22 @@ CREATE TABLE sightings (
   verdict_id  integer not null,
   primary key (host_id, key, page_id)
 ) strict, without rowid;
+CREATE TABLE silenced (
+  position  integer not null references alerts (position) on delete cascade,
+  channel   text not null,
+  route     text not null,
+  silence   integer not null,
+  primary key (position, channel)
+) strict, without rowid;
+CREATE TABLE silences (
+  id        integer primary key autoincrement,   -- people name it
+  match     text not null,                       -- JSON
+  from_at   integer not null,
+  until_at  integer,
+  reason    text not null default '',
+  who       text not null default '',
+  ended_at  integer
+) strict;
 CREATE TABLE snapshots (
   id       integer primary key,
   page_id  integer not null,
@@ -358,6 +423,7 @@ CREATE TABLE store (
   position           integer not null default 0,      -- of the latest alert
   settings           text not null default '{}',      -- for all pages, set at run time, JSON
   channels           text not null default '[]',      -- names of the channels that alerts are written for, JSON
+  silences           integer not null default 0,      -- grows with every silence that is added, changed or deleted
   installed_at       integer not null,
   text_bytes         integer not null default 0,      -- the packed size of all texts; adding them up would read them all
   text_limit         integer,                         -- of text_bytes, as the engine has it; null: no engine has run
@@ -393,6 +459,10 @@ CREATE TABLE tokens (
   revoked_at    integer,
   declared      integer not null default 0       -- 1 while the configuration declares it, 2 once it no longer does
 ) strict;
+CREATE TABLE unrouted (
+  position  integer primary key references alerts (position) on delete cascade,
+  at        integer not null
+) strict;
 CREATE TABLE verdicts (
   id         integer primary key,
   page_id    integer not null references pages (id) on delete cascade,
@@ -415,6 +485,12 @@ CREATE TABLE words (
 CREATE INDEX alerts_by_page on alerts (page_id, position);
 CREATE INDEX alerts_of_outages on alerts (position) where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1');
 CREATE INDEX answers_by_age on answers (at);
+CREATE INDEX bundles_by_state on bundles (channel, state, alerts);
+CREATE INDEX bundles_dead on bundles (id) where state = 'dead';
+CREATE INDEX bundles_due on bundles (channel, due_at) where state = 'open';
+CREATE INDEX bundles_of_route on bundles (channel, route, key, id);
+CREATE UNIQUE INDEX bundles_open on bundles (channel, route, key) where state = 'open';
+CREATE INDEX bundles_sealed on bundles (channel, route, key, id) where state = 'sealed';
 CREATE INDEX channel_tests_open on channel_tests (id) where begun_at is null;
 CREATE INDEX copies_by_target on copies (target, made_at desc, url);
 CREATE INDEX deliveries_by_alert on deliveries (alert_id);
@@ -422,6 +498,7 @@ CREATE INDEX deliveries_by_state on deliveries (channel, state, position);
 CREATE INDEX deliveries_dead on deliveries (position) where state = 'dead';
 CREATE INDEX deliveries_of_page on deliveries (channel, page_id, position) where state = 'waiting';
 CREATE INDEX deliveries_ready on deliveries (channel, next_at) where state = 'waiting' and is_first = 1;
+CREATE INDEX gathered_of_bundle on gathered (bundle, page_id);
 CREATE INDEX hosts_by_revision on hosts (revision);
 CREATE INDEX hosts_empty on hosts (id) where empty = 1;
 CREATE INDEX hosts_gated on hosts (gate_at) where gate_at is not null;
@@ -463,6 +540,8 @@ CREATE INDEX renders_in_turn on renders (major desc, since);
 CREATE INDEX sessions_by_end on sessions (until);
 CREATE INDEX sessions_of_token on sessions (token_id);
 CREATE INDEX sightings_by_end on sightings (runs_until);
+CREATE INDEX silenced_of_route on silenced (channel, route, position);
+CREATE INDEX silences_in_force on silences (id) where ended_at is null;
 CREATE INDEX snapshots_by_age on snapshots (at);
 CREATE INDEX snapshots_of_page on snapshots (page_id, at);
 CREATE INDEX snapshots_of_text on snapshots (text_id);
@@ -474,6 +553,7 @@ CREATE INDEX states_of_the_past on states (last_at) where in_table = 0;
 CREATE INDEX storms_of_host on storms (host_id, key, runs_until);
 CREATE INDEX storms_unannounced on storms (announce_at) where announced_at is null;
 CREATE INDEX tokens_by_name on tokens (name) where revoked_at is null;
+CREATE INDEX unrouted_by_age on unrouted (at);
 CREATE INDEX verdicts_by_page on verdicts (page_id, id);
 CREATE INDEX verdicts_of_storm on verdicts (storm_id, page_id, at) where storm_id is not null;
 CREATE INDEX verdicts_pending on verdicts (page_id) where awareness = 1 and alert_id is null;

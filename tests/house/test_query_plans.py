@@ -23,7 +23,7 @@ CODE = ROOT / "service/tocsin/adapters/stores"
 
 
 # Tables of a handful of rows, and what a query makes for itself.
-SMALL = {"store", "channel_tests", "claims", "groups", "json_each", "a", "i", "u", "CONSTANT", "t"}
+SMALL = {"store", "silences", "channel_tests", "claims", "groups", "json_each", "a", "i", "u", "CONSTANT", "t"}
 
 
 class Anything(dict[str, Any]):
@@ -96,6 +96,13 @@ def scans(steps: list[str]) -> list[str]:
         ("alerts", "resume_deliveries", "deliveries_ready"),
         ("alerts", "insert_delivery", "deliveries_of_page"),
         ("alerts", "record", "PRIMARY KEY"),
+        ("alerts", "due_beside_digests", "gathered_of_bundle"),
+        ("routed", "insert_delivery", "deliveries_of_page"),
+        ("routed", "open_bundle_of", "bundles_open"),
+        ("routed", "last_due_of", "bundles_of_route"),
+        ("bundles", "to_seal", "bundles_due"),
+        ("bundles", "seal", "silenced_of_route"),
+        ("bundles", "gathered_of", "gathered_of_bundle"),
         ("alerts", "after", "autoindex_alerts"),
         ("alerts", "alerts_of_page", "alerts_by_page"),
         ("watchlist", "known", "pages_by_key"),
@@ -177,6 +184,7 @@ ALLOWED = {
         "care.forget_activity",
         "care.forget_alerts",
         "care.forget_audit",
+        "care.forget_bundles",
         "care.oldest_alerts",
         "care.forget_questions",
         "care.forget_renderings",
@@ -193,6 +201,8 @@ ALLOWED = {
         "work.any_requested",
         "access.any_token",
         "alert_lists.of_dead",
+        "bundles.bundle_row",
+        "bundles.bundles",
         "browsing.all_before",
         "jobs.latest",
     },
@@ -206,6 +216,7 @@ ALLOWED = {
         "figures.questions",
         "figures.renders",
         "care.forget_hosts",
+        "care.forget_rate_windows",
         "care.listening_channels",
         "renders.count_waiting",
         "work.pull_in_renders",
@@ -214,8 +225,13 @@ ALLOWED = {
         "jobs.interrupt",
         "question_lists.count_renders",
         "question_lists.count_waiting",
+        "bundles.dead_bundles",
+        "bundles.drop_empty",
+        "bundles.end_without_channel",
+        "bundles.hasten_without_route",
     },
     "sorts the few rows of one page, question or batch": {
+        "bundles.to_give",
         "copies.of_question",
         "storms.verdicts_of",
         "renders.taken",
@@ -302,7 +318,6 @@ def test_a_view_walks_its_index_in_order_either_way(db: sqlite3.Connection, view
         ("of_kind", "marks_by_kind"),
         ("of_group", "marks_by_group"),
         ("of_page", "alerts_by_page"),
-        ("of_dead", "deliveries_dead"),
     ],
 )
 def test_a_list_of_alerts_walks_its_index_in_order(db: sqlite3.Connection, walk: str, index: str) -> None:

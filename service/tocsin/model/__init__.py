@@ -7,6 +7,7 @@ They are msgspec structs: cheap to make by the thousand, and ready to cross a pr
 from tocsin.model.access import AuditEntry, Declaration, JobRow, SessionRow, StoredAnswer, TokenRow
 from tocsin.model.alerts import (
     AlertRow,
+    BundledAlert,
     ChannelState,
     ChannelTest,
     DeliveryResult,
@@ -32,6 +33,7 @@ from tocsin.model.browsing import (
     VerdictEntry,
     View,
 )
+from tocsin.model.bundles import BundleRow, Digest
 from tocsin.model.checks import (
     AlertDraft,
     CheckReport,
@@ -140,6 +142,8 @@ __all__ = [
     "Attempt",
     "AuditEntry",
     "BoundedCount",
+    "BundleRow",
+    "BundledAlert",
     "ChangePace",
     "ChannelFigures",
     "ChannelState",
@@ -153,6 +157,7 @@ __all__ = [
     "CrowdedHosts",
     "Declaration",
     "DeliveryResult",
+    "Digest",
     "DueDelivery",
     "DueTime",
     "Failure",

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from tocsin.model.common import Attempt, Instant, Instruction, JsonObject
 from tocsin.model.knowledge import KnownCopy
+from tocsin.model.messages import Message
 from tocsin.settings import why_unread
 
 if TYPE_CHECKING:
@@ -92,7 +93,11 @@ class SerializedEvent(Struct, frozen=True, gc=False):
 class DueDelivery(Struct, frozen=True):
     """An alert that a channel is to be given now: the oldest of its page that this channel has not accepted.
 
+    Or a digest, which has no page: its id is its message's, its position minus its bundle's number, its creation the
+    sealing; without an event it is not composed yet.
+
     tried_us  microseconds of waiting between its tries so far; see DeliveryResult
+    message   of a digest, for channels that take messages
     """
 
     alert_id: str
@@ -106,6 +111,7 @@ class DueDelivery(Struct, frozen=True):
     last_try_at: Instant | None = None
     next_at: Instant = 0
     tried_us: int = 0
+    message: Message | None = None
 
 
 class DeliveryResult(Struct, frozen=True, gc=False):
@@ -114,7 +120,7 @@ class DeliveryResult(Struct, frozen=True, gc=False):
     state     "accepted", "waiting" (again at next_at) or "dead"
     tried_us  microseconds of waiting between its tries, each pause as long as it was meant to be at most: what counts
               towards giving it up
-    position  of the delivery, where it is known: it is found at once by it
+    position  of the delivery, where it is known: it is found at once by it. Of a digest minus its bundle's number
     """
 
     alert_id: str
@@ -131,6 +137,7 @@ class ChannelState(Struct, frozen=True):
     """Whether a channel is backed off, and until when, or disabled, and why.
 
     failed_at  when it failed last
+    gathered   alerts that wait in digests
     """
 
     name: str
@@ -142,6 +149,7 @@ class ChannelState(Struct, frozen=True):
     dead: int = 0
     accepted: int = 0
     failed_at: Instant | None = None
+    gathered: int = 0
 
 
 class ChannelTest(Struct, frozen=True):
@@ -163,8 +171,27 @@ def as_configured(state: ChannelState, channel: ChannelSettings) -> ChannelState
     return state if why is None else replace(state, failures=max(state.failures, 1), next_at=None, error=why)
 
 
+class BundledAlert(Struct, frozen=True, array_like=True):
+    """The place of an alert in a bundle of a channel.
+
+    state   gathered: the digest is not accepted yet; accepted; dead
+    bundle  its number
+    """
+
+    channel: str
+    state: Literal["gathered", "accepted", "dead"]
+    tries: int
+    error: str | None
+    bundle: int
+    due_at: Instant
+
+
 class AlertRow(Struct, frozen=True):
-    """An alert as listed, with its event and its deliveries."""
+    """An alert as listed, with its event and its deliveries.
+
+    bundled   its places in digests
+    silenced  (channel, number of the silence) each
+    """
 
     id: str
     position: int
@@ -176,6 +203,8 @@ class AlertRow(Struct, frozen=True):
     deliveries: tuple[tuple[str, str, int, str | None], ...] = ()
     """(channel, state, tries, last error) each"""
     seen_at: Instant | None = None
+    bundled: tuple[BundledAlert, ...] = ()
+    silenced: tuple[tuple[str, int], ...] = ()
 
 
 class StormRow(Struct, frozen=True):

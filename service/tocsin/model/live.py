@@ -13,6 +13,10 @@ class ChannelFigures(Struct, frozen=True):
     waiting    alerts that are not accepted yet
     oldest_at  when the first of them was decided
     dead       alerts that were given up
+    gathered   alerts that wait in digests
+    silenced   alerts that silences held back, as far as they are kept
+    bundles    how many digests there are of each state: open, sealed, accepted, dead
+    digest_due_at  when the digest that is due the longest was due, or the next one is
     """
 
     waiting: int = 0
@@ -20,6 +24,10 @@ class ChannelFigures(Struct, frozen=True):
     dead: int = 0
     is_disabled: bool = False
     is_failing: bool = False
+    gathered: int = 0
+    silenced: int = 0
+    bundles: dict[str, int] = {}
+    digest_due_at: Instant | None = None
 
 
 class StoreFigures(Struct, frozen=True):
@@ -31,6 +39,7 @@ class StoreFigures(Struct, frozen=True):
     renders_oldest_at  since when the page waits that has waited longest; as with `questions_oldest_at`
     bytes              of its files
     free_bytes         left on its file system; None if unknown
+    unrouted           alerts of the last week that no route took
     """
 
     at: Instant
@@ -45,6 +54,7 @@ class StoreFigures(Struct, frozen=True):
     bytes: int
     snapshot_bytes: int
     free_bytes: int | None = None
+    unrouted: int = 0
 
 
 class FetcherLife(Struct, frozen=True):

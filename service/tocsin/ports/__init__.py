@@ -1,7 +1,7 @@
 """What the engine needs of the outside world, as protocols; adapters implement them, fakes stand in for them."""
 
 from tocsin.ports.attention import AttentionStore, StormStore
-from tocsin.ports.awareness import AlertStore, RenderStore, Router, RoutingContext
+from tocsin.ports.awareness import AlertStore, BundleStore, RenderStore, Router, RoutingContext
 from tocsin.ports.care import AccessStore, StoreCare, TableStore
 from tocsin.ports.channels import Channel, Notification
 from tocsin.ports.checking import RoundStore, WorkStore
@@ -17,6 +17,7 @@ __all__ = [
     "AlertStore",
     "AttentionStore",
     "BrowseStore",
+    "BundleStore",
     "Chance",
     "Channel",
     "Clock",

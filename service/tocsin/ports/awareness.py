@@ -13,17 +13,22 @@ if TYPE_CHECKING:
         AlertDraft,
         AlertRow,
         Attempt,
+        BundleRow,
         ChannelState,
         ChannelTest,
         Claim,
         DeliveryResult,
+        Digest,
         DueDelivery,
         Instant,
+        JsonObject,
+        Message,
         PageItems,
         RateLimit,
         RenderCommit,
         RenderJob,
         Routed,
+        SerializedEvent,
         Silence,
         WaitingPage,
     )
@@ -157,6 +162,71 @@ class AlertStore(Protocol):
 
     async def after(self, position: int, *, limit: int) -> list[AlertRow]:
         """Return alerts published after this position."""
+
+
+class BundleStore(Protocol):
+    """Digests. What a bundle is (waiting, accepted, dead), its alerts are."""
+
+    async def set_routes(self, router: Router | None, names: Collection[str], now: Instant) -> None:
+        """Route alerts that are written from now on; None gives each to every channel that is set.
+
+        Open digests of a route that is not among these names are due at once. Those of a channel that is no longer set
+        are dead. Promised digests are opened.
+        """
+
+    async def bundles_to_seal(self, channel: str, now: Instant, *, limit: int) -> list[int]:
+        """Return the open bundles of this channel that are due, the longest due first."""
+
+    async def seal_bundle(self, bundle: int, now: Instant) -> None:
+        """Let no further alert join it; from now on it is given. An empty one is dropped, unless it is promised."""
+
+    async def bundles_to_give(
+        self, channel: str, now: Instant, *, limit: int, under_way: Collection[int] = ()
+    ) -> list[DueDelivery]:
+        """Return sealed bundles of this channel that are due: of each route and key the oldest.
+
+        under_way  numbers to leave out
+        """
+
+    async def digest(self, bundle: int) -> Digest:
+        """Read what a sealed bundle consists of, in short steps on a connection of its own."""
+
+    async def keep_digest(self, bundle: int, event: SerializedEvent, message: Message | None) -> None:
+        """Write what a sealed bundle is given as; what was written before stays."""
+
+    async def bundles(self, *, limit: int, before: int | None = None) -> list[BundleRow]:
+        """Return bundles, newest first; `before` is a number."""
+
+    async def bundle(self, bundle: int) -> BundleRow | None:
+        """Return one bundle."""
+
+    async def replay_bundle(self, bundle: int, now: Instant) -> int:
+        """Give an accepted or dead bundle once more, with the same content; returns how many alerts it has."""
+
+    async def replay_route(
+        self, router: Router, route: str, *, since: Instant, now: Instant, on_step: OnStep = unheard
+    ) -> int:
+        """Give alerts that were published earlier to the channels that this route names for them now; returns how many.
+
+        A channel that an alert has a row for already is left out. Long runs are done in steps, as in `WatchList`.
+        """
+
+    async def silences(self, *, limit: int, before: int | None = None) -> list[Silence]:
+        """Return silences, newest first, ended ones too; `before` is a number."""
+
+    async def add_silence(
+        self, match: JsonObject, *, from_at: Instant, until_at: Instant | None, reason: str, who: str
+    ) -> Silence:
+        """Hold back alerts that match; a running engine knows it from its next alert on."""
+
+    async def end_silence(self, silence: int, now: Instant) -> bool:
+        """End a silence before its time; False if there is none in force of this number."""
+
+    async def declare_silences(self, declared: Sequence[Silence], now: Instant) -> None:
+        """Take up the silences of the configuration file: new ones begin, those that are no longer in it end.
+
+        declared  their numbers do not count, and they are told apart by what they match, their end and their reason
+        """
 
 
 class RoutingContext(Protocol):

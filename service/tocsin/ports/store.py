@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from tocsin.ports.attention import AttentionStore, StormStore
-from tocsin.ports.awareness import AlertStore, RenderStore
+from tocsin.ports.awareness import AlertStore, BundleStore, RenderStore
 from tocsin.ports.care import AccessStore, FigureStore, StoreCare, TableStore
 from tocsin.ports.checking import RoundStore, WorkStore
 from tocsin.ports.knowledge import ItemStore, SignalStore, SnapshotStore
@@ -17,6 +17,7 @@ class Store(
     RenderStore,
     AttentionStore,
     AlertStore,
+    BundleStore,
     WatchList,
     RoundStore,
     SignalStore,

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.contract.desk import DAY, NOW, A, B, C, Desk, alert
+from tests.routers import gathering
 from tocsin.adapters.stores.sqlite.invariants import SENTENCES
 from tocsin.engine.policies import Policies
 from tocsin.errors import SettingsError
-from tocsin.model import Instruction
+from tocsin.model import Instruction, SerializedEvent
 from tocsin.settings import PageSettings
 
 YEAR = timedelta(days=365)
@@ -36,7 +37,18 @@ async def damaged(tmp_path: Path) -> AsyncIterator[Desk]:
         await desk.store.answer(2, Instruction("never"), scope="page", url=None, now=NOW)
         await desk.store.request_check([1], NOW)
         await desk.store.write_alert(alert("of the page", 1))
+        await _gather(desk)
         yield desk
+
+
+async def _gather(desk: Desk) -> None:
+    """Write a digest that is given, and one that is open."""
+    await desk.store.set_routes(gathering(NOW), ["daily"], NOW)
+    for name, page in (("given", 1), ("open", None)):
+        await desk.store.write_alert(alert(name, page))
+        if name == "given":
+            await desk.store.seal_bundle(1, NOW)
+            await desk.store.keep_digest(1, SerializedEvent("M1", b'{"id": "M1"}'), None)
 
 
 def break_it(desk: Desk, *statements: str) -> None:
@@ -72,6 +84,13 @@ BREAKS: dict[str, str] = {
     "deliveries_of_alerts": "update deliveries set page_id = 3",
     "deliveries_in_order": "update deliveries set state = 'accepted', tries = 1, first_try_at = 0, "
     "last_try_at = 9e15 where position = 2",
+    "one_place_for_each_channel": "insert into deliveries (channel, position, alert_id, next_at) "
+    "select channel, position, (select id from alerts a where a.position = g.position), 0 from gathered g",
+    "gathered_of_alerts": "update gathered set page_id = 77",
+    "gathered_counted": "update bundles set alerts = 7 where state = 'open'",
+    "gathered_before_sealing": "update bundles set sealed_position = 1 where state = 'sealed'",
+    "digests_composed": "update bundles set state = 'accepted' where state = 'open'",
+    "digests_as_named": "update digests set message_id = 'other'",
     "deliveries_first": "update deliveries set is_first = 1 - is_first",
     "questions_of_pages": "update questions set closed_at = 1 where closed_at is null",
     "questions_without_pages": "update pages set question_id = null",

@@ -11,7 +11,7 @@ import pytest
 
 from tests.contract.desk import A, B, Desk
 
-OUTLIVE = {"alerts", "deliveries", "sightings"}
+OUTLIVE = {"alerts", "deliveries", "gathered", "sightings"}
 """Alerts are delivered even if their page is gone; sightings of changes end by themselves."""
 LATER = {"listings"}
 """The row stays until what the feed said of other pages is taken back."""

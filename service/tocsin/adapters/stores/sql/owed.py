@@ -2,28 +2,70 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.adapters.stores.sql.values import read_names, row_digest, to_json
+from tocsin.adapters.stores.sql.values import read_names, read_object, row_digest, to_json
 from tocsin.events import OUTAGE_BEGAN, OUTAGE_ENDED, kind_of
+from tocsin.model import Silence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tocsin.adapters.stores.sql.session import SqlSession
-    from tocsin.model import AlertDraft, Instant, JsonObject
+    from tocsin.model import AlertDraft, Instant, JsonObject, RateLimit, Routed
+    from tocsin.ports import Router
 
 
 ALERTS = queries("alerts")
 RENDERS = queries("renders")
+ROUTED = queries("routed")
+_NO_PAGE: Final = -1
 
 
-def publish(db: SqlSession, drafts: Sequence[AlertDraft]) -> None:
-    """Write alerts in this order, each with a delivery to every channel that is set."""
+class Routes:
+    """The routes in force, as the writing connection knows them; without a router every channel gets every alert."""
+
+    def __init__(self) -> None:
+        self.router: Router | None = None
+        self._silences: tuple[Silence, ...] = ()
+        self._silences_of = -1
+
+    def silences_of(self, db: SqlSession, revision: int) -> Sequence[Silence]:
+        """Return the silences of this revision; they are read once for each."""
+        if self._silences_of != revision:
+            rows = db.execute(ROUTED["silences_in_force"]).fetchall()
+            self._silences, self._silences_of = tuple(to_silence(row) for row in rows), revision
+        return self._silences
+
+
+def to_silence(row: Sequence[Any]) -> Silence:
+    """Make a silence of a row of a query of silences."""
+    number, match, *rest = row
+    return Silence(number, read_object(match), *rest)
+
+
+def publish(db: SqlSession, drafts: Sequence[AlertDraft], routes: Routes) -> None:
+    """Write alerts in this order, each with a row for every channel that gets it: all that are set, or as routed."""
     if not drafts:
         return
+    if routes.router is not None:
+        _publish_routed(db, drafts, routes, routes.router)
+        return
     last, names = db.execute(ALERTS["reserve"], {"count": len(drafts)}).fetchone()
+    placed = _write_alerts(db, drafts, last)
+    db.executemany(
+        ALERTS["insert_delivery"],
+        [
+            {"channel": channel, "position": position, "alert": draft.id, "page": _order_of(draft), "at": draft.at}
+            for position, draft in placed
+            for channel in read_names(names)
+        ],
+    )
+
+
+def _write_alerts(db: SqlSession, drafts: Sequence[AlertDraft], last: int) -> list[tuple[int, AlertDraft]]:
+    """Write alerts at the positions up to the last one; returns each with its position."""
     placed = list(enumerate(drafts, last - len(drafts) + 1))
     db.executemany(
         ALERTS["insert_alert"],
@@ -41,14 +83,120 @@ def publish(db: SqlSession, drafts: Sequence[AlertDraft]) -> None:
             for position, draft in placed
         ],
     )
-    db.executemany(
-        ALERTS["insert_delivery"],
-        [
-            {"channel": channel, "position": position, "alert": draft.id, "page": _order_of(draft), "at": draft.at}
-            for position, draft in placed
-            for channel in read_names(names)
-        ],
-    )
+    return placed
+
+
+def _publish_routed(db: SqlSession, drafts: Sequence[AlertDraft], routes: Routes, router: Router) -> None:
+    last, _, revision = db.execute(ROUTED["reserve"], {"count": len(drafts)}).fetchone()
+    ledger = Ledger(db, router, routes.silences_of(db, revision))
+    for position, draft in _write_alerts(db, drafts, last):
+        answers = router.route(draft, draft.at, ledger)
+        for routed in answers:
+            ledger.write(position, draft, routed)
+        if not answers:
+            ledger.unrouted.append({"position": position, "at": draft.at})
+    ledger.flush()
+
+
+class Ledger:
+    """What routes decide within one transaction, gathered for few statements; implements ports.RoutingContext.
+
+    late  now, where the alerts were published before
+    """
+
+    def __init__(
+        self, db: SqlSession, router: Router, silences: Sequence[Silence], *, late: Instant | None = None
+    ) -> None:
+        self.silences = silences
+        self.unrouted: list[dict[str, Any]] = []
+        self._db, self._router, self._late = db, router, late
+        self._alone: list[dict[str, Any]] = []
+        self._gathered: list[dict[str, Any]] = []
+        self._silenced: list[dict[str, Any]] = []
+        # Of each open bundle: its number, and how many alerts join it.
+        self._bundles: dict[tuple[str, str, str], tuple[int, int]] = {}
+        self._windows: dict[tuple[str, str], tuple[Instant, int]] = {}
+
+    def page_route(self, page_id: int) -> str | None:
+        """Return the route that a page's settings name."""
+        row = self._db.execute(ROUTED["route_of_page"], {"page": page_id}).fetchone()
+        name: str | None = row[0] if row is not None else None
+        return name
+
+    def take(self, channel: str, route: str, limit: RateLimit) -> bool:
+        """Count one more alert in this window, unless its limit is reached."""
+        what = channel, route
+        if what not in self._windows:
+            row = self._db.execute(ROUTED["window"], {"channel": channel, "route": route}).fetchone()
+            self._windows[what] = (row[0], row[1]) if row is not None else (limit.start, 0)
+        start, taken = self._windows[what]
+        if start != limit.start:
+            taken = 0
+        if taken >= limit.most:
+            return False
+        self._windows[what] = limit.start, taken + 1
+        return True
+
+    def write(self, position: int, draft: AlertDraft, routed: Routed) -> None:
+        """Note where a channel gets this alert."""
+        now = draft.at if self._late is None else self._late
+        row = {"position": position, "channel": routed.channel, "page": _order_of(draft)}
+        if routed.silence is not None:
+            self._silenced.append({**row, "route": routed.route, "silence": routed.silence})
+        elif routed.is_digest:
+            page = _NO_PAGE if row["page"] is None else row["page"]
+            self._gathered.append({**row, "page": page, "bundle": self._bundle_of(now, routed)})
+        else:
+            self._alone.append({**row, "alert": draft.id, "at": now, "held_until": routed.due_at})
+
+    def flush(self) -> None:
+        """Write all of it."""
+        alone = "insert_delivery" if self._late is None else "insert_late"
+        for name, rows in (
+            (alone, self._alone),
+            ("gather", self._gathered),
+            ("silence_alert", self._silenced),
+            ("note_unrouted", self.unrouted),
+        ):
+            if rows:
+                self._db.executemany(ROUTED[name], rows)
+        if self._late is not None:
+            self._db.executemany(ROUTED["begin_late"], self._alone)
+            self._db.executemany(ROUTED["note_routed"], [*self._alone, *self._gathered, *self._silenced])
+        for number, joined in self._bundles.values():
+            self._db.execute(ROUTED["count_joined"], {"bundle": number, "joined": joined})
+        for (channel, route), (start, taken) in self._windows.items():
+            place = {"channel": channel, "route": route, "start": start, "taken": taken}
+            self._db.execute(ROUTED["note_window"], place)
+
+    def _bundle_of(self, now: Instant, routed: Routed) -> int:
+        what = routed.channel, routed.route, routed.key
+        known = self._bundles.get(what)
+        if known is None:
+            due_at = now if routed.due_at is None else routed.due_at
+            known = open_bundle(self._db, self._router, what, now, due_at), 0
+        self._bundles[what] = known[0], known[1] + 1
+        return known[0]
+
+
+def open_bundle(
+    db: SqlSession, router: Router, what: tuple[str, str, str], now: Instant, due_at: Instant | None
+) -> int:
+    """Return the number of the open bundle of this channel, route and key; where there is none it is opened.
+
+    due_at  of a new one, unless that occasion had its bundle; None: the route's next occasion
+    """
+    place: dict[str, Any] = dict(zip(("channel", "route", "key"), what, strict=True))
+    row = db.execute(ROUTED["open_bundle_of"], place).fetchone()
+    if row is None:
+        (last,) = db.execute(ROUTED["last_due_of"], place).fetchone()
+        if due_at is None or (last is not None and last >= due_at):
+            # After the clock was set back: this occasion had its digest already.
+            after = now if last is None else max(now, last)
+            due_at = router.next_occasion(what[1], after) or due_at or now
+        row = db.execute(ROUTED["open_bundle"], {**place, "now": now, "due": due_at}).fetchone()
+    number: int = row[0]
+    return number
 
 
 def _alert_row(position: int, draft: AlertDraft) -> tuple[str, int, int | None, str, int, str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from msgspec import Struct, structs
 
+from tocsin.adapters.stores.sql.owed import Routes
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import to_json
 from tocsin.errors import StaleClaim
@@ -104,6 +105,7 @@ class Role:
         self._database, self._options = database, options
         self._write, self._edit = database.write, database.edit
         self._read, self._view = database.read, database.view
+        self._routes = Routes()
         self._paces: defaultdict[str, Pace] = defaultdict(Pace)
 
     async def _step(self, pace: Pace, work: Callable[[SqlSession], int], on_step: OnStep) -> int:

@@ -89,6 +89,39 @@ where d.state = 'accepted' and d.page_id is not null and d.tries > 0 and exists 
     and e.next_at < d.last_try_at
 );
 
+-- Whatever the routes said, an alert has one place for each channel.
+-- name: one_place_for_each_channel
+select g.position, g.channel from gathered g join alerts a on a.position = g.position
+where exists (select 1 from deliveries d where d.channel = g.channel and d.position = g.position)
+  or exists (select 1 from silenced s where s.channel = g.channel and s.position = g.position)
+union all
+select s.position, s.channel from silenced s
+where exists (select 1 from deliveries d where d.channel = s.channel and d.position = s.position);
+
+-- name: gathered_of_alerts
+select g.position, g.channel from gathered g left join alerts a on a.position = g.position
+  left join bundles b on b.id = g.bundle
+where b.channel is not g.channel or a.page_id is not nullif(nullif(g.page_id, -1), 0);
+
+-- With age, alerts of digests that ended are deleted.
+-- name: gathered_counted
+select b.id, b.alerts from bundles b
+where b.alerts <> (select count(*) from gathered g {index gathered_of_bundle} where g.bundle = b.id)
+  and (b.state in ('open', 'sealed') or b.alerts < (select count(*) from gathered g {index gathered_of_bundle} where g.bundle = b.id));
+
+-- name: gathered_before_sealing
+select b.id, g.position from bundles b join gathered g {index gathered_of_bundle} on g.bundle = b.id
+where b.state <> 'open' and g.position > b.sealed_position;
+
+-- name: digests_composed
+select b.id, b.tries from bundles b
+where (b.state = 'accepted' or b.tries > 0) and not exists (select 1 from digests t where t.bundle = b.id)
+union all
+select t.bundle, 0 from digests t join bundles b on b.id = t.bundle where b.state = 'open';
+
+-- name: digests_as_named
+select bundle, message_id from digests where message_id is not {field event id};
+
 -- name: deliveries_first
 select d.alert_id, d.channel from deliveries d
 where d.state = 'waiting' and d.is_first <> not exists (

@@ -430,7 +430,7 @@ class AttentionRole(Role):
     async def announce(self, question_id: int, alert: AlertDraft, now: Instant) -> None:
         def write(db: SqlSession) -> None:
             if db.execute(SQL["announce"], {"question": question_id, "now": now}).rowcount:
-                publish(db, [alert])
+                publish(db, [alert], self._routes)
 
         await self._write(write, durable=True)
 

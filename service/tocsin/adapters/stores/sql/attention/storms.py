@@ -134,7 +134,7 @@ class StormRole(Role):
 
         def write(db: SqlSession) -> None:
             if db.execute(SQL["announce"], place).rowcount:
-                publish(db, [alert])
+                publish(db, [alert], self._routes)
 
         await self._write(write, durable=True)
 

@@ -30,8 +30,18 @@ where a.page_id = :page and a.position < :before order by a.position desc limit 
 
 -- An alert that several channels did not take is there once.
 -- name: of_dead
-select d.position, m.seen_at from deliveries d {index deliveries_dead} join alert_marks m on m.position = d.position
-where d.state = 'dead' and d.position < :before group by d.position order by d.position desc limit :limit;
+select f.position, m.seen_at from (
+  select * from (
+    select d.position from deliveries d {index deliveries_dead}
+    where d.state = 'dead' and d.position < :before group by d.position order by d.position desc limit :limit
+  )
+  union
+  select * from (
+    select distinct g.position from bundles b {index bundles_dead} join gathered g {index gathered_of_bundle} on g.bundle = b.id
+    where b.state = 'dead' and g.position < :before order by g.position desc limit :limit
+  )
+) f join alert_marks m on m.position = f.position
+order by f.position desc limit :limit;
 
 -- name: positions
 select position from alerts where id in {ids :ids};

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tocsin.adapters.stores.sql.awareness.bundles import SQL as BUNDLES
+from tocsin.adapters.stores.sql.awareness.bundles import BundleRole, take_apart
 from tocsin.adapters.stores.sql.cursors import Cursors
 from tocsin.adapters.stores.sql.owed import ALERTS as SQL
 from tocsin.adapters.stores.sql.owed import publish
 from tocsin.adapters.stores.sql.pages.lists import COUNTED
-from tocsin.adapters.stores.sql.role import LAST, STEP_ROWS, Role, bounded, ids
+from tocsin.adapters.stores.sql.role import LAST, STEP_ROWS, bounded, ids
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.adapters.stores.sql.values import read_deliveries, read_object, row_digest_of_bytes, to_json
+from tocsin.adapters.stores.sql.values import (
+    read_deliveries,
+    read_gathered,
+    read_object,
+    read_silenced,
+    row_digest_of_bytes,
+    to_json,
+)
 from tocsin.errors import UsageError
 from tocsin.events import OUTAGE_BEGAN
 from tocsin.model import (
@@ -42,14 +52,14 @@ _FALSIFIED = "a fault of disk or memory changed this alert in the store, so it w
 LISTS = queries("alert_lists")
 
 
-class AlertRole(Role):
+class AlertRole(BundleRole):
     """Implements ports.AlertStore."""
 
     async def set_channels(self, names: Sequence[str]) -> None:
         await self._write(lambda db: db.execute(SQL["set_channels"], {"names": to_json(list(dict.fromkeys(names)))}))
 
     async def write_alert(self, alert: AlertDraft) -> None:
-        await self._write(partial(publish, drafts=[alert]), durable=True)
+        await self._write(partial(publish, drafts=[alert], routes=self._routes), durable=True)
 
     async def open_outage(self) -> Instant | None:
         row = await self._read(lambda db: db.execute(SQL["last_of_outages"]).fetchone())
@@ -77,29 +87,30 @@ class AlertRole(Role):
         return at
 
     async def record_deliveries(self, results: Sequence[DeliveryResult]) -> None:
-        rows = [
-            {
-                "alert": result.alert_id,
-                "position": result.position,
-                "channel": result.channel,
-                "state": result.state,
-                "at": result.at,
-                "next_at": result.next_at,
-                "tried_us": result.tried_us,
-                "error": result.error,
-            }
-            for result in results
-        ]
-        await self._write(lambda db: db.executemany(SQL["record"], rows))
+        alone = [_record_row(result) for result in results if not _is_digest(result)]
+        digests = [_record_row(result) for result in results if _is_digest(result)]
+
+        def write(db: SqlSession) -> None:
+            db.executemany(SQL["record"], alone)
+            if digests:
+                db.executemany(BUNDLES["record_bundle"], digests)
+
+        await self._write(write)
 
     async def resume_deliveries(self, channel: str, now: Instant) -> None:
-        await self._write(lambda db: db.execute(SQL["resume_deliveries"], {"channel": channel, "now": now}))
+        def write(db: SqlSession) -> None:
+            db.execute(SQL["resume_deliveries"], {"channel": channel, "now": now})
+            db.execute(BUNDLES["resume_bundles"], {"channel": channel, "now": now})
+
+        await self._write(write)
 
     async def channel_state(self, channel: str) -> ChannelState:
         def read(db: SqlSession) -> ChannelState:
             row = db.execute(SQL["channel"], {"name": channel}).fetchone()
             failures, next_at, disabled, error, failed_at = row or (0, None, 0, None, None)
-            counts: dict[str, int] = dict(db.execute(SQL["count_deliveries"], {"name": channel}).fetchall())
+            counts = Counter(dict(db.execute(SQL["count_deliveries"], {"name": channel}).fetchall()))
+            for state, alerts in db.execute(BUNDLES["count_gathered"], {"name": channel}):
+                counts["gathered" if state in {"open", "sealed"} else state] += alerts
             return ChannelState(channel, failures, next_at, bool(disabled), error, **counts, failed_at=failed_at)
 
         return await self._read(read)
@@ -166,6 +177,7 @@ class AlertRole(Role):
         place = {"id": alert_id, "channel": channel, "now": now}
 
         def write(db: SqlSession) -> int:
+            take_apart(db, alert_id, channel, now)
             if channel is not None:
                 db.execute(SQL["deliver_too"], place)
             return db.execute(SQL["replay_alert"], place).rowcount
@@ -174,16 +186,20 @@ class AlertRole(Role):
 
     async def count_dead(self, channel: str | None) -> int:
         def read(db: SqlSession) -> int:
-            return sum(
-                db.execute(SQL["count_dead"], {"channel": name}).fetchone()[0] for name in _channels(db, channel)
-            )
+            names, dead = _channels(db, channel), db.execute(BUNDLES["dead_bundles"], {"channel": channel})
+            gathered: int = sum(alerts for _, alerts in dead)
+            alone: int = sum(db.execute(SQL["count_dead"], {"channel": name}).fetchone()[0] for name in names)
+            return alone + gathered
 
         return await self._read(read)
 
     async def replay_dead(self, *, channel: str | None, now: Instant, on_step: OnStep = unheard) -> int:
-        replayed = 0
+        replayed, place = 0, {"channel": channel}
         for name in await self._read(lambda db: _channels(db, channel)):
             replayed += await self._replay_dead_of(name, now, on_step)
+        for bundle, alerts in await self._read(lambda db: db.execute(BUNDLES["dead_bundles"], place).fetchall()):
+            replayed += await self.replay_bundle(bundle, now)
+            on_step(alerts)
         return replayed
 
     async def _replay_dead_of(self, channel: str, now: Instant, on_step: OnStep) -> int:
@@ -247,14 +263,43 @@ class AlertRole(Role):
 
 def to_alert(row: Sequence[Any]) -> AlertRow:
     """Make an alert of a row of the query `alert_row`."""
-    alert_id, position, kind, page_id, url, at, event, deliveries, seen_at = row
-    given = read_deliveries(deliveries)
-    return AlertRow(alert_id, position, kind, page_id, url, at, read_object(event), given, seen_at)
+    alert_id, position, kind, page_id, url, at, event, deliveries, seen_at, gathered, silenced = row
+    return AlertRow(
+        alert_id,
+        position,
+        kind,
+        page_id,
+        url,
+        at,
+        read_object(event),
+        read_deliveries(deliveries),
+        seen_at,
+        read_gathered(gathered),
+        read_silenced(silenced),
+    )
+
+
+def _is_digest(result: DeliveryResult) -> bool:
+    return result.position is not None and result.position < 0
+
+
+def _record_row(result: DeliveryResult) -> dict[str, Any]:
+    return {
+        "alert": result.alert_id,
+        "position": result.position,
+        "channel": result.channel,
+        "state": result.state,
+        "at": result.at,
+        "next_at": result.next_at,
+        "tried_us": result.tried_us,
+        "error": result.error,
+    }
 
 
 def _due(db: SqlSession, place: dict[str, Any]) -> tuple[list[tuple[Any, ...]], list[str]]:
     """Read due deliveries, and name the alerts among them that are no longer as they were written."""
-    rows = db.execute(SQL["due_deliveries"], place).fetchall()
+    is_giving = db.execute(BUNDLES["sealed_of"], place).fetchone() is not None
+    rows = db.execute(SQL["due_beside_digests" if is_giving else "due_deliveries"], place).fetchall()
     # Here and not in the query, which would take and give back the interpreter's lock once more for each row.
     falsified = [
         row[0]

@@ -29,6 +29,19 @@ where d.channel = :channel and d.state = 'waiting' and d.is_first = 1 and d.next
   and d.position not in {ids :under_way}
 order by d.next_at, d.position limit :limit;
 
+-- While a channel has sealed digests: what is younger than an alert of its page in one of them waits for that digest.
+-- name: due_beside_digests
+select d.alert_id, d.channel, d.page_id, d.position, d.tries, d.first_try_at, d.last_try_at, d.next_at, d.tried_us,
+  a.digest, a.position, a.page_id, cast(a.type as blob), a.created_at, cast(a.event as blob)
+from deliveries d {index deliveries_ready} join alerts a on a.id = d.alert_id
+where d.channel = :channel and d.state = 'waiting' and d.is_first = 1 and d.next_at <= :now
+  and d.position not in {ids :under_way}
+  and not exists (
+    select 1 from bundles b {index bundles_sealed} join gathered g {index gathered_of_bundle} on g.bundle = b.id
+    where b.channel = d.channel and b.state = 'sealed' and g.page_id = d.page_id and g.position < d.position
+  )
+order by d.next_at, d.position limit :limit;
+
 -- name: next_delivery_at
 select next_at from deliveries {index deliveries_ready}
 where channel = :channel and state = 'waiting' and is_first = 1
@@ -39,13 +52,14 @@ update deliveries set state = :state, tries = tries + 1, first_try_at = coalesce
   next_at = coalesce(:next_at, next_at), tried_us = :tried_us, error = :error
 where channel = :channel and position = coalesce(:position, (select position from alerts where id = :alert));
 
--- The clock was set back after these were tried or written: they wait for what was left of their waits then.
+-- The clock was set back after these were tried or written: they wait for what was left of their waits then. What quiet
+-- hours hold back waits for their end.
 -- name: resume_deliveries
 update deliveries {index deliveries_ready} set
   next_at = :now + case when tries > 0 then {greatest (next_at - last_try_at) 0} else 0 end,
   last_try_at = {least last_try_at :now}
 where channel = :channel and state = 'waiting' and is_first = 1 and next_at > :now
-  and case when tries > 0 then last_try_at else next_at end > :now;
+  and (held_until is null or tries > 0) and case when tries > 0 then last_try_at else next_at end > :now;
 
 -- name: channel
 select failures, next_at, disabled, error, failed_at from channels where name = :name;
@@ -61,19 +75,31 @@ on conflict (name) do update set failures = excluded.failures, next_at = exclude
 
 -- name: alert_row
 select a.id, a.position, a.type, a.page_id, coalesce(p.url, {field a.event subject}), a.created_at, a.event,
-  (select {array json_array(d.channel, d.state, d.tries, d.error)} from deliveries d where d.alert_id = a.id), m.seen_at
+  (select {array json_array(d.channel, d.state, d.tries, d.error)} from deliveries d where d.alert_id = a.id), m.seen_at,
+  (
+    select {array json_array(
+      g.channel, (case when b.state in ('accepted', 'dead') then b.state else 'gathered' end), b.tries, b.error, b.id, b.due_at
+    )}
+    from gathered g join bundles b on b.id = g.bundle where g.position = a.position
+  ),
+  (select {array json_array(s.channel, s.silence)} from silenced s where s.position = a.position)
 from alerts a left join pages p on p.id = a.page_id left join alert_marks m on m.position = a.position
+
+-- name: is_dead
+(exists (select 1 from deliveries d where d.alert_id = a.id and d.state = 'dead') or exists (
+  select 1 from gathered g join bundles b on b.id = g.bundle where g.position = a.position and b.state = 'dead'
+))
 
 -- name: alerts
 {alert_row}
 where (:before is null or a.position < :before)
-  and (not :dead or exists (select 1 from deliveries d where d.alert_id = a.id and d.state = 'dead'))
+  and (not :dead or {is_dead})
 order by a.position desc limit :limit;
 
 -- name: alerts_of_page
 {alert_row}
 where a.page_id = (select id from pages where key = url_key(:url) and url = :url) and (:before is null or a.position < :before)
-  and (not :dead or exists (select 1 from deliveries d where d.alert_id = a.id and d.state = 'dead'))
+  and (not :dead or {is_dead})
 order by a.position desc limit :limit;
 
 -- name: alert
@@ -86,7 +112,8 @@ order by a.position desc limit :limit;
 {alert_row} where a.position > :position order by a.position limit :limit;
 
 -- name: replay_alert
-update deliveries set state = 'waiting', next_at = :now, first_try_at = null, tries = 0, tried_us = 0, error = null
+update deliveries set state = 'waiting', next_at = :now, first_try_at = null, tries = 0, tried_us = 0, error = null,
+  held_until = null
 where alert_id = :id and (:channel is null or channel = :channel);
 
 -- All channels that anything was to be delivered to, whether they are configured still or not: one look for each.
@@ -116,6 +143,7 @@ insert into deliveries (channel, position, alert_id, page_id, next_at, is_first,
 select :channel, position, id, case when type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1') then 0 else page_id end, :now,
   page_id is null, 'dead'
 from alerts where id = :id
+  and not exists (select 1 from gathered g where g.position = alerts.position and g.channel = :channel)
 on conflict do nothing;
 
 -- The latest alert about our own connection: an outage that began, or one that ended.

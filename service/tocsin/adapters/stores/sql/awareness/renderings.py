@@ -31,6 +31,7 @@ from tocsin.model import PendingVerdict, RenderJob, WaitingPage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tocsin.adapters.stores.sql.owed import Routes
     from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import Attempt, Claim, Instant, NewState, PageItems, RenderCommit
 
@@ -67,7 +68,7 @@ def take_jobs(db: SqlSession, claim: Claim, page_ids: Sequence[int]) -> list[Ren
 
 
 def write_rendering(
-    db: SqlSession, claim: Claim, result: RenderCommit, *, history: bool, gather_us: int
+    db: SqlSession, claim: Claim, result: RenderCommit, *, history: bool, gather_us: int, routes: Routes
 ) -> Instant | None:
     """Write all that a rendering changes (T72); returns when the page's host is due next. Raises StaleClaim."""
     require_claim(db, claim)
@@ -96,7 +97,7 @@ def write_rendering(
         if result.prune and state_id is not None:
             retire_records(db, result.page_id, history=history)
         left = _settle_question(db, result, Questions(db, gather_us), question_id)
-        publish(db, [told_in(draft, left) if draft.type == RECOVERED else draft for draft in result.alerts])
+        publish(db, [told_in(draft, left) if draft.type == RECOVERED else draft for draft in result.alerts], routes)
         _close_job(db, result)
     row = db.execute(WORK["due_of_hosts"], {"hosts": ids([result.host_id]), "shown": 0}).fetchone()
     due: Instant | None = row[1] if row else None
@@ -218,6 +219,7 @@ class RenderRole(Role):
             result=result,
             history=self._options.history,
             gather_us=to_us(self._options.gather),
+            routes=self._routes,
         )
         return await self._write(work, durable=True)
 

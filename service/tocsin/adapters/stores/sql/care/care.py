@@ -20,8 +20,8 @@ SQL = queries("care")
 _REQUEST_DAYS = 7
 _ACTIVITY_DAYS, _JOB_DAYS = 8, 30
 _FORGOTTEN = (
-    "states", "verdicts", "renderings", "alerts", "questions", "sightings", "storms", "requests", "hosts",
-    "audit", "sessions", "answers", "jobs", "activity",
+    "states", "verdicts", "renderings", "alerts", "bundles", "silences", "rate_windows", "questions", "sightings",
+    "storms", "requests", "hosts", "audit", "sessions", "answers", "jobs", "activity",
 )  # fmt: skip
 
 

@@ -29,8 +29,27 @@ delete from alerts where id in (
     select min(position) from ({oldest_alerts}) a
     where created_at >= :before
       or exists (select 1 from deliveries d where d.alert_id = a.id and d.state = 'waiting' and d.channel in ({listening_channels}))
+      or exists (
+        select 1 from gathered g join bundles b on b.id = g.bundle
+        where g.position = a.position and b.state in ('open', 'sealed') and g.channel in ({listening_channels})
+      )
   ), position + 1)
 );
+
+-- Digests that ended, with the last of their alerts.
+-- name: forget_bundles
+delete from bundles where id in (
+  select id from (select * from bundles order by id limit :limit) b
+  where state in ('accepted', 'dead') and due_at < :before
+    and not exists (select 1 from gathered g {index gathered_of_bundle} where g.bundle = b.id)
+);
+
+-- A silence that is over holds nothing back; its alerts keep its number.
+-- name: forget_silences
+delete from silences where coalesce(ended_at, until_at) < :before;
+
+-- name: forget_rate_windows
+delete from rate_windows where start_at < :week_before;
 
 -- name: forget_questions
 delete from questions where id in (

@@ -7,6 +7,7 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tocsin.adapters.stores.sql.care.access import DAY_US
 from tocsin.adapters.stores.sql.role import Role
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import read_object, to_json, to_us
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 ACTIVITY = queries("activity")
 SQL = queries("figures")
+_WEEK_US = 7 * DAY_US
 
 
 class FigureRole(Role):
@@ -76,6 +78,7 @@ def _read(
         bytes=taken,
         snapshot_bytes=text_bytes,
         free_bytes=free,
+        unrouted=db.execute(SQL["unrouted"], {"since": now - _WEEK_US}).fetchone()[0],
     )
 
 
@@ -84,4 +87,16 @@ def _channel(db: SqlSession, name: str) -> ChannelFigures:
     dead, _ = db.execute(SQL["deliveries"], {"channel": name, "state": "dead"}).fetchone()
     oldest = db.execute(SQL["published_at"], {"position": first}).fetchone() if waiting else None
     disabled, failures = db.execute(SQL["channel"], {"channel": name}).fetchone() or (0, 0)
-    return ChannelFigures(waiting, oldest[0] if oldest else None, dead, bool(disabled), bool(failures))
+    bundles = {state: (number, alerts) for state, number, alerts in db.execute(SQL["bundles"], {"channel": name})}
+    (due_at,) = db.execute(SQL["digest_due_at"], {"channel": name}).fetchone()
+    return ChannelFigures(
+        waiting,
+        oldest[0] if oldest else None,
+        dead + bundles.get("dead", (0, 0))[1],
+        bool(disabled),
+        bool(failures),
+        gathered=sum(alerts for state, (_, alerts) in bundles.items() if state in {"open", "sealed"}),
+        silenced=db.execute(SQL["silenced"], {"channel": name}).fetchone()[0],
+        bundles={state: number for state, (number, _) in bundles.items()},
+        digest_due_at=due_at,
+    )

@@ -12,6 +12,23 @@ select kind, coalesce(outcome, '') from alert_marks where position > :after orde
 -- name: deliveries
 select count(*), min(position) from deliveries {index deliveries_by_state} where channel = :channel and state = :state;
 
+-- Digests of a channel: how many of each state, with how many alerts; when the next one is, or was, due.
+-- name: bundles
+select state, count(*), sum(alerts) from bundles {index bundles_by_state} where channel = :channel group by state;
+
+-- name: digest_due_at
+select min(at) from (
+  select min(due_at) as at from bundles {index bundles_due} where channel = :channel and state = 'open'
+  union all
+  select min(due_at) from bundles {index bundles_sealed} where channel = :channel and state = 'sealed'
+);
+
+-- name: silenced
+select count(*) from silenced {index silenced_of_route} where channel = :channel;
+
+-- name: unrouted
+select count(*) from unrouted {index unrouted_by_age} where at >= :since;
+
 -- name: published_at
 select created_at from alerts where position = :position;
 

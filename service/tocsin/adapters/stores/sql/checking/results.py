@@ -53,6 +53,7 @@ from tocsin.spec.topper.compare import Mode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tocsin.adapters.stores.sql.owed import Routes
     from tocsin.adapters.stores.sql.session import Row, SqlSession
     from tocsin.model import AlertDraft, CheckResult, Claim, Instant, NewState
     from tocsin.settings import SignalSettings
@@ -266,12 +267,14 @@ class Terms(NamedTuple):
     storms     when verdicts that pages share are told once
     mode       the configuration's, if it is known
     shown      pages that are due before this wait
+    routes     where alerts go
     """
 
     gather_us: int
     storms: SignalSettings
     mode: str | None
     shown: Instant
+    routes: Routes
 
 
 def write_results(db: SqlSession, claim: Claim, batch: Batch, terms: Terms) -> dict[int, Instant | None]:
@@ -305,7 +308,7 @@ def _write_others(db: SqlSession, results: Sequence[CheckResult], terms: Terms) 
     found = [(result, page) for result, page in known if not _is_outdated(result, page)]
     _note_checks(db, found, _turned_on(db, found, terms.mode))
     _write_verdicts(db, found, terms.storms)
-    _settle_the_rest(db, found, Questions(db, terms.gather_us))
+    _settle_the_rest(db, found, Questions(db, terms.gather_us), terms.routes)
     return [result for result, _ in found]
 
 
@@ -422,7 +425,7 @@ def _write_verdicts(db: SqlSession, found: Sequence[Found], settings: SignalSett
         db.executemany(STATES["insert_verdict"], rows)
 
 
-def _settle_the_rest(db: SqlSession, found: Sequence[Found], questions: Questions) -> None:
+def _settle_the_rest(db: SqlSession, found: Sequence[Found], questions: Questions, routes: Routes) -> None:
     """Write copies, renderings that are owed, questions, spent rules and alerts, page by page: few have any."""
     drafts: list[AlertDraft] = []
     for result, page in found:
@@ -440,7 +443,7 @@ def _settle_the_rest(db: SqlSession, found: Sequence[Found], questions: Question
                 _spend_rule(db, page)
         if not is_owed:
             drafts.extend(_settle_question(result, page, questions))
-    publish(db, drafts)
+    publish(db, drafts, routes)
 
 
 def _settle_question(result: CheckResult, page: PageRowState, questions: Questions) -> list[AlertDraft]:

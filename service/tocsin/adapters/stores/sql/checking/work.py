@@ -324,7 +324,7 @@ class WorkRole(LaunchRole):
 
     async def commit(self, claim: Claim, results: Sequence[CheckResult]) -> dict[int, Instant | None]:
         batch, options = Batch.of(results), self._options
-        terms = Terms(to_us(options.gather), options.storms, self._mode, self._shown)
+        terms = Terms(to_us(options.gather), options.storms, self._mode, self._shown, self._routes)
         work = partial(write_results, claim=claim, terms=terms)
         try:
             return await self._write(partial(work, batch=batch), durable=batch.is_worth_a_flush)

@@ -1,0 +1,397 @@
+"""Digests in the store: where routes send alerts, sealing, giving, ending, silences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from tests.contract.desk import DAY, HOUR, NOW, SECOND, A, Desk, alert
+from tests.contract.test_store_alerts import due, publish, record
+from tests.routers import ScriptedRouter, digest, gathering
+from tocsin.model import AlertDraft, BundleRow, DeliveryResult, Instant, RateLimit, Routed, SerializedEvent
+from tocsin.ports import Router, RoutingContext
+
+DUE = NOW + HOUR
+AT_ONCE = ScriptedRouter(lambda *_: [Routed("ops", "all")])
+
+
+async def routed(desk: Desk, router: Router | None, *channels: str, routes: Sequence[str] = ("daily", "all")) -> None:
+    """Let alerts go where this router says."""
+    await desk.store.set_channels(channels or ("ops", "mail"))
+    await desk.store.set_routes(router, routes, desk.now)
+
+
+async def bundle(desk: Desk, number: int = 1) -> BundleRow:
+    found = await desk.store.bundle(number)
+    assert found is not None
+    return found
+
+
+async def seal(desk: Desk, number: int = 1, name: str = "M1") -> None:
+    """Seal a bundle and compose it."""
+    await desk.store.seal_bundle(number, DUE)
+    await desk.store.keep_digest(number, SerializedEvent(name, b'{"id":"%s"}' % name.encode()), None)
+
+
+async def given(desk: Desk, at: Instant = DUE, channel: str = "mail") -> list[tuple[int, str, bytes]]:
+    """What a channel is to be given as digests: number, id, content."""
+    found = await desk.store.bundles_to_give(channel, at, limit=9)
+    return [(-each.position, each.alert_id, each.event.json) for each in found]
+
+
+async def end(desk: Desk, state: str = "accepted", number: int = 1, *, next_at: Instant | None = None) -> None:
+    result = DeliveryResult("M1", "mail", state, DUE, next_at, None if state == "accepted" else "503", 7, -number)  # type: ignore[arg-type]  # one of three
+    await desk.store.record_deliveries([result])
+
+
+async def places(desk: Desk, name: str) -> dict[str, str]:
+    """Where an alert is, by channel."""
+    row = await desk.store.alert(name.rjust(26, "0"))
+    assert row is not None
+    found = [(channel, state) for channel, state, *_ in row.deliveries]
+    found += [(each.channel, each.state) for each in row.bundled]
+    found += [(channel, "silenced") for channel, _ in row.silenced]
+    assert len(found) == len(dict(found)), "invariant 1: one row for each channel"
+    return dict(found)
+
+
+async def test_routes_decide_which_channels_get_an_alert_alone_and_which_in_a_digest(desk: Desk) -> None:
+    await routed(desk, ScriptedRouter(lambda *_: [Routed("ops", "all"), digest(due_at=DUE)]))
+
+    await publish(desk, "one", "two", page_id=7)
+
+    assert await due(desk, "ops") == ["one"]
+    assert await places(desk, "two") == {"ops": "waiting", "mail": "gathered"}
+    assert await due(desk, "mail") == []
+    row = await bundle(desk)
+    assert (row.channel, row.route, row.state, row.due_at, row.alerts) == ("mail", "daily", "open", DUE, 2)
+
+
+async def test_without_routes_every_channel_gets_every_alert(desk: Desk) -> None:
+    await routed(desk, AT_ONCE)
+    await publish(desk, "one")
+
+    await routed(desk, None)
+    await publish(desk, "two")
+
+    assert await places(desk, "one") == {"ops": "waiting"}
+    assert await places(desk, "two") == {"ops": "waiting", "mail": "waiting"}
+
+
+async def test_an_alert_that_no_route_takes_stays_listed_and_is_counted(desk: Desk) -> None:
+    await routed(desk, ScriptedRouter(lambda *_: []))
+
+    await publish(desk, "one")
+
+    assert await places(desk, "one") == {}
+    assert desk.behind.look("select position, at from unrouted") == [(1, NOW)]
+
+
+async def test_quiet_hours_hold_an_alert_back_also_behind_another_of_its_page(desk: Desk) -> None:
+    def quiet(draft: AlertDraft, *_: object) -> list[Routed]:
+        return [Routed("ops", "all", due_at=DUE if draft.id.endswith("two") else None)]
+
+    await routed(desk, ScriptedRouter(quiet))
+    await publish(desk, "one", "two", page_id=7)
+
+    await record(desk, "one", "accepted")
+    await desk.store.resume_deliveries("ops", NOW)
+
+    assert await due(desk, "ops", DUE - 1) == []
+    assert await due(desk, "ops", DUE) == ["two"]
+
+
+@pytest.mark.parametrize("key", ["", "press"])
+async def test_each_key_has_a_digest_of_its_own(desk: Desk, key: str) -> None:
+    await routed(desk, ScriptedRouter(lambda draft, *_: [digest(key=key or draft.id[-1], due_at=DUE)]))
+
+    await publish(desk, "one", "two")
+
+    assert len(await desk.store.bundles(limit=9)) == (1 if key else 2)
+
+
+async def test_a_sealed_digest_takes_no_more_alerts(desk: Desk) -> None:
+    """Invariant 4."""
+    await routed(desk, gathering(DUE))
+    await publish(desk, "one")
+    assert await desk.store.bundles_to_seal("mail", DUE - 1, limit=9) == []
+    assert await desk.store.bundles_to_seal("mail", DUE, limit=9) == [1]
+
+    await desk.store.seal_bundle(1, DUE)
+    await publish(desk, "two")
+
+    assert [(row.id, row.state, row.alerts) for row in await desk.store.bundles(limit=9)] == [
+        (2, "open", 1),
+        (1, "sealed", 1),
+    ]
+    assert await desk.store.bundles_to_seal("mail", DUE, limit=9) == []
+
+
+async def test_an_occasion_is_not_used_twice_after_the_clock_was_set_back(desk: Desk) -> None:
+    await routed(desk, gathering(DUE))
+    await publish(desk, "one")
+    await desk.store.seal_bundle(1, DUE)
+
+    await publish(desk, "two")
+
+    assert (await bundle(desk, 2)).due_at == DUE + HOUR
+
+
+async def test_what_a_digest_is_given_as_is_written_once(desk: Desk) -> None:
+    """Invariant 2."""
+    await routed(desk, gathering(DUE))
+    await publish(desk, "one")
+    await desk.store.seal_bundle(1, DUE)
+    assert await given(desk) == [(1, "", b"")]
+    await desk.store.keep_digest(1, SerializedEvent("M1", b'{"id":"M1"}'), None)
+
+    await desk.store.keep_digest(1, SerializedEvent("M2", b'{"other": 1}'), None)
+
+    assert await given(desk) == [(1, "M1", b'{"id":"M1"}')]
+    assert await desk.store.bundles_to_give("mail", DUE, limit=9, under_way=[1]) == []
+
+
+async def test_the_end_of_a_digest_is_the_end_of_all_its_alerts(desk: Desk) -> None:
+    """Invariant 3."""
+    await routed(desk, gathering(DUE))
+    await publish(desk, "one", "two")
+    await seal(desk)
+    await end(desk, "waiting", next_at=DUE + HOUR)
+    assert await given(desk) == []
+    assert [name for _, name, _ in await given(desk, DUE + HOUR)] == ["M1"]
+    assert (await desk.store.channel_state("mail")).gathered == 2
+
+    await end(desk)
+
+    assert await places(desk, "one") == await places(desk, "two") == {"mail": "accepted"}
+    state = await desk.store.channel_state("mail")
+    assert (state.accepted, state.gathered) == (2, 0)
+    assert ((await bundle(desk)).tries, await given(desk, DUE + DAY)) == (2, [])
+
+
+async def test_digests_of_one_route_are_given_in_order(desk: Desk) -> None:
+    def by_route(draft: AlertDraft, *_: object) -> list[Routed]:
+        return [digest(route="other" if draft.id.endswith("three") else "daily", due_at=DUE)]
+
+    await routed(desk, ScriptedRouter(by_route), routes=("daily", "other"))
+    await publish(desk, "one")
+    await seal(desk)
+    await publish(desk, "two", "three")
+    await seal(desk, 2, "M2")
+    await seal(desk, 3, "M3")
+
+    await end(desk, "waiting", next_at=DUE + DAY)
+
+    assert [name for _, name, _ in await given(desk)] == ["M3"]
+
+
+async def test_an_alert_waits_for_a_sealed_digest_with_an_older_one_of_its_page_but_not_for_an_open_one(
+    desk: Desk,
+) -> None:
+    """Invariant 6."""
+
+    def first_gathered(draft: AlertDraft, *_: object) -> list[Routed]:
+        return [digest("ops", due_at=DUE) if draft.id.endswith("one") else Routed("ops", "all")]
+
+    await routed(desk, ScriptedRouter(first_gathered))
+    await publish(desk, "one", "two", page_id=7)
+    await publish(desk, "else", page_id=8)
+    assert await due(desk, "ops") == ["two", "else"]
+
+    await seal(desk)
+    assert await due(desk, "ops") == ["else"]
+
+    await end(desk)
+    assert await due(desk, "ops") == ["two", "else"]
+
+
+async def test_digests_of_a_channel_that_is_removed_are_dead_with_the_reason(desk: Desk) -> None:
+    """Invariant 7."""
+    await routed(desk, gathering(DUE))
+    await publish(desk, "one")
+
+    await routed(desk, None, "ops", routes=())
+
+    row = await bundle(desk)
+    assert (row.state, await places(desk, "one")) == ("dead", {"mail": "dead"})
+    assert "no longer in the configuration" in (row.error or "")
+
+
+async def test_a_digest_of_a_route_that_is_removed_is_due_at_once(desk: Desk) -> None:
+    """Invariant 7."""
+    await routed(desk, gathering(DUE))
+    await publish(desk, "one")
+
+    await routed(desk, AT_ONCE, routes=["all"])
+
+    assert await desk.store.bundles_to_seal("mail", NOW, limit=9) == [1]
+
+
+async def test_a_promised_digest_is_sealed_without_alerts_and_the_next_one_opened(desk: Desk) -> None:
+    router = ScriptedRouter(lambda *_: [], promised=[("mail", "daily")])
+    await routed(desk, router)
+    await routed(desk, router)
+    (opened,) = await desk.store.bundles(limit=9)
+
+    await desk.store.seal_bundle(opened.id, opened.due_at)
+
+    after, before = await desk.store.bundles(limit=9)
+    assert (before.state, before.alerts, after.state, after.due_at) == ("sealed", 0, "open", before.due_at + HOUR)
+    await routed(desk, AT_ONCE)
+    assert [row.state for row in await desk.store.bundles(limit=9)] == ["sealed"]
+
+
+@pytest.mark.parametrize(("state", "counted"), [("dead", 2), ("accepted", 0)])
+async def test_a_digest_is_replayed_whole_and_the_same(desk: Desk, state: str, counted: int) -> None:
+    await routed(desk, gathering(DUE))
+    await publish(desk, "one", "two")
+    await seal(desk)
+    await end(desk, state)
+    assert await desk.store.count_dead("mail") == counted
+    assert len(await desk.store.alerts(limit=9, dead=True)) == counted
+
+    assert await desk.store.replay_bundle(1, NOW + DAY) == 2
+
+    assert await given(desk, NOW + DAY) == [(1, "M1", b'{"id":"M1"}')]
+    assert await places(desk, "one") == {"mail": "gathered"}
+    assert await desk.store.replay_bundle(1, NOW + DAY) == 0
+
+
+async def test_dead_digests_are_among_all_dead_letters(desk: Desk) -> None:
+    await routed(desk, gathering(DUE))
+    await publish(desk, "one", "two")
+    await seal(desk)
+    await end(desk, "dead")
+
+    assert await desk.store.replay_dead(channel=None, now=NOW + DAY) == 2
+
+    assert (await bundle(desk)).state == "sealed"
+
+
+async def test_an_alert_is_replayed_alone_out_of_its_digest(desk: Desk) -> None:
+    await routed(desk, gathering(DUE))
+    await publish(desk, "one", "two")
+    assert await desk.store.replay("one".rjust(26, "0"), channel=None, now=NOW) == 0
+
+    assert await desk.store.replay("one".rjust(26, "0"), channel="mail", now=NOW) == 1
+
+    assert await due(desk, "mail") == ["one"]
+    assert (await bundle(desk)).alerts == 1
+    await seal(desk)
+    assert await desk.store.replay("two".rjust(26, "0"), channel="mail", now=NOW) == 0
+    await end(desk)
+    assert await desk.store.replay("two".rjust(26, "0"), channel=None, now=NOW) == 1
+    assert await places(desk, "two") == {"mail": "waiting"}
+    assert await desk.store.check() == []
+
+
+async def test_alerts_published_before_go_to_the_channels_of_a_route(desk: Desk) -> None:
+    await routed(desk, ScriptedRouter(lambda *_: []))
+    await publish(desk, "one", "two", page_id=7)
+    await desk.store.write_alert(alert("three", 7, at=NOW + DAY))
+    await routed(desk, AT_ONCE)
+    await publish(desk, "four", page_id=7)
+    router = ScriptedRouter(lambda *_: [Routed("ops", "all"), digest(due_at=DUE)])
+
+    assert await desk.store.replay_route(router, "all", since=NOW - 1, now=NOW) == 3
+    assert await desk.store.replay_route(router, "daily", since=NOW + SECOND, now=NOW) == 1
+
+    assert await due(desk, "ops") == ["one"]
+    assert await places(desk, "three") == {"ops": "waiting", "mail": "gathered"}
+    assert (await places(desk, "four"), desk.behind.look("select * from unrouted")) == ({"ops": "waiting"}, [])
+    assert await desk.store.check() == []
+
+
+class Limits:
+    """Asks for room of at most two alerts in a window."""
+
+    def __init__(self) -> None:
+        self.start = NOW
+
+    def __call__(self, _: AlertDraft, __: Instant, context: RoutingContext) -> list[Routed]:
+        limit = RateLimit(2, self.start, self.start + HOUR)
+        alone = context.take("ops", "all", limit)
+        return [Routed("ops", "all") if alone else digest("ops", "all", due_at=limit.end)]
+
+
+async def test_at_most_is_counted_in_the_transaction_that_publishes(desk: Desk) -> None:
+    limits = Limits()
+    await routed(desk, ScriptedRouter(limits))
+
+    await publish(desk, "one", "two", "three")
+    limits.start += HOUR
+    await publish(desk, "four")
+
+    assert await due(desk, "ops") == ["one", "two", "four"]
+    assert (await bundle(desk)).alerts == 1
+
+
+async def test_the_route_of_a_page_is_read_of_the_page_its_group_or_all(desk: Desk) -> None:
+    seen: list[str | None] = []
+
+    def look(draft: AlertDraft, _: Instant, context: RoutingContext) -> list[Routed]:
+        seen.append(context.page_route(draft.page_id or 0))
+        return []
+
+    (page,) = await desk.watch(A)
+    await routed(desk, ScriptedRouter(look))
+    await publish(desk, "one", page_id=page)
+    for scope in ("main", None):
+        await desk.store.edit_group(scope, desk.now, settings={"route": scope or "all"}, unset=())
+    await publish(desk, "two", page_id=page)
+
+    assert seen == [None, "main"]
+
+
+async def test_silences_are_known_to_the_next_alert_and_counted_beside_the_digest(desk: Desk) -> None:
+    def silenced(_: AlertDraft, __: Instant, context: RoutingContext) -> list[Routed]:
+        number = next((each.id for each in context.silences), None)
+        return [Routed("mail", "daily", "", DUE, is_digest=True, silence=number)]
+
+    await routed(desk, ScriptedRouter(silenced))
+    await publish(desk, "one")
+    made = await desk.store.add_silence({"host": ["a"]}, from_at=NOW, until_at=None, reason="relaunch", who="me")
+    await publish(desk, "two", "three")
+    assert await desk.store.end_silence(made.id, NOW)
+    await publish(desk, "four")
+    await desk.store.seal_bundle(1, DUE)
+
+    assert (await places(desk, "two"), await places(desk, "four")) == ({"mail": "silenced"}, {"mail": "gathered"})
+    assert (await bundle(desk)).silenced == 2
+    assert not await desk.store.end_silence(made.id, NOW)
+    assert [each.ended_at for each in await desk.store.silences(limit=9)] == [NOW]
+    assert await desk.store.replay("two".rjust(26, "0"), channel="mail", now=NOW) == 1
+    assert await places(desk, "two") == {"mail": "waiting"}
+
+
+async def test_silences_of_the_configuration_begin_and_end_with_it(desk: Desk) -> None:
+    await desk.store.add_silence({"host": ["own"]}, from_at=NOW, until_at=None, reason="", who="me")
+    (one,) = await desk.store.silences(limit=9)
+
+    for declared in ([one], [one], []):
+        await desk.store.declare_silences(declared, NOW)
+
+    assert [(each.who, each.ended_at) for each in await desk.store.silences(limit=9)] == [
+        ("configuration", NOW),
+        ("me", None),
+    ]
+
+
+async def test_a_digest_counts_what_it_does_not_show(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tocsin.adapters.stores.sql.awareness import bundles  # noqa: PLC0415 - to make it small
+
+    monkeypatch.setattr(bundles, "SHOWN", 2)
+    monkeypatch.setattr(bundles, "_STEP", 2)
+    monkeypatch.setattr(bundles, "_NAMED", 1)
+    (page,) = await desk.watch(A)
+    await routed(desk, gathering(DUE))
+    for number, page_id in enumerate([None, page, 99, page, page, page]):
+        await desk.store.write_alert(alert(f"n{number}", page_id, at=NOW + number))
+    await desk.store.seal_bundle(1, DUE)
+
+    made = await desk.store.digest(1)
+
+    assert [event["id"] for event in made.events] == ["n0", "n1"]
+    assert (made.first_at, made.last_at, made.bundle.alerts) == (NOW, NOW + 5, 6)
+    assert (dict(made.rest_groups), dict(made.rest_hosts)) == ({"": 4}, {"one.example": 3, "": 1})
