@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
@@ -90,6 +91,11 @@ class WebhookReceiver:
         if answer.wait is not None:
             await answer.wait()
         return web.Response(status=answer.status, headers=answer.headers, body=answer.body)
+
+
+async def no_dial(host: str, port: int, *, tls: bool) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Stands in for `ChannelContext.dial` where nothing is dialled."""
+    raise AssertionError((host, port, tls))
 
 
 class RecordingChannel:

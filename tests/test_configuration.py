@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tocsin.adapters.channels.webhook import WebhookSettings
 from tocsin.configuration import Loaded, changed_keys, load, mask, needs_restart
+from tocsin.configuration.convert import ChannelName
 from tocsin.errors import SettingsError
 from tocsin.settings import Settings, why_unread
 
@@ -28,10 +30,16 @@ def complaint_of(folder: Path, text: str | None = None, environ: Mapping[str, st
     return str(caught.value)
 
 
+def webhook_in(loaded: Loaded, name: str = "ops") -> WebhookSettings:
+    channel = loaded.settings.channels[name]
+    assert isinstance(channel, WebhookSettings)
+    return channel
+
+
 def secret_in(folder: Path, file: str) -> str:
     """A channel's secret that this file is to hold."""
     loaded = load_from(folder, f'[channels.ops]\ntype = "webhook"\nsecret_file = "{file}"\n')
-    return loaded.settings.channels["ops"].secret
+    return webhook_in(loaded).secret
 
 
 def test_without_anything_the_defaults_hold(tmp_path: Path) -> None:
@@ -74,10 +82,11 @@ def test_nested_keys_can_be_given_in_the_environment(tmp_path: Path) -> None:
         "TOCSIN_PAGES__RETRY_REFUSED": "true",
     }
 
-    settings = load_from(tmp_path, None, environ).settings
+    loaded = load_from(tmp_path, None, environ)
 
+    settings = loaded.settings
     assert settings.fetch.deadlines.dns == timedelta(seconds=3)
-    assert settings.channels["ops"].url == "https://example.org/hook"
+    assert webhook_in(loaded).url == "https://example.org/hook"
     assert settings.fetch.max_body == 512 * 1024
     assert settings.fetch.fetchers == 2
     assert settings.pages.retry_refused is True
@@ -86,9 +95,9 @@ def test_nested_keys_can_be_given_in_the_environment(tmp_path: Path) -> None:
 def test_a_variable_finds_the_channel_of_the_file_that_it_can_only_spell_in_capitals(tmp_path: Path) -> None:
     text = '[channels.ops-Team]\ntype = "webhook"\n'
 
-    settings = load_from(tmp_path, text, {"TOCSIN_CHANNELS__OPS_TEAM__URL": "https://example.org/"}).settings
+    loaded = load_from(tmp_path, text, {"TOCSIN_CHANNELS__OPS_TEAM__URL": "https://example.org/"})
 
-    assert settings.channels["ops-Team"].url == "https://example.org/"
+    assert webhook_in(loaded, "ops-Team").url == "https://example.org/"
 
 
 @pytest.mark.parametrize("value", ["unchanged, too-soon", '["unchanged", "too-soon"]', "unchanged,too-soon"])
@@ -289,21 +298,21 @@ def test_names_in_the_file_are_meant_from_its_folder(tmp_path: Path) -> None:
     settings = load(environ={}, cwd=tmp_path, config="etc/tocsin.toml").settings
 
     assert settings.store.url == f"sqlite:{folder}/a.db"
-    assert settings.channels["lines"].path == f"{folder}/out.jsonl"
+    assert settings.channels["lines"].address() == f"{folder}/out.jsonl"
 
 
 def test_a_secret_is_read_from_its_file_without_its_line_end(tmp_path: Path) -> None:
     (tmp_path / "ops.secret").write_bytes(b" s3cret \r\n")
     text = '[channels.ops]\ntype = "webhook"\nsecret_file = "ops.secret"\n'
 
-    assert load_from(tmp_path, text).settings.channels["ops"].secret == " s3cret "
+    assert webhook_in(load_from(tmp_path, text)).secret == " s3cret "
 
 
 def test_a_secret_file_can_be_named_in_the_environment(tmp_path: Path) -> None:
     (tmp_path / "ops.secret").write_text("s3cret\n")
     environ = {"TOCSIN_CHANNELS__OPS__TYPE": "webhook", "TOCSIN_CHANNELS__OPS__SECRET_FILE": "ops.secret"}
 
-    assert load_from(tmp_path, None, environ).settings.channels["ops"].secret == "s3cret"
+    assert webhook_in(load_from(tmp_path, None, environ)).secret == "s3cret"
 
 
 @pytest.mark.parametrize(
@@ -355,7 +364,8 @@ def test_a_file_with_a_secret_that_cannot_be_used_stops_only_what_needs_it(
     why = why_unread(value) or ""
     assert f"tocsin.toml: {section}.{key}_file: {tmp_path}/a.file: " in why
     assert body is None or body not in why
-    assert mask((*section.split("."), key), value) == "(its file cannot be read)"
+    path = (section, key) if section == "pages" else ("channels", ChannelName("ops", WebhookSettings), key)
+    assert mask(path, value) == "(its file cannot be read)"
 
 
 def test_a_value_of_the_environment_takes_the_place_of_a_file_that_cannot_be_read(tmp_path: Path) -> None:

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tocsin.adapters.channels.webhook import WebhookSettings
 from tocsin.configuration import mask, parse_page_settings, parse_size, parse_span, show_size, show_span
+from tocsin.configuration.convert import ChannelName
 from tocsin.errors import SettingsError
 
 
@@ -69,13 +71,17 @@ def test_a_size_that_was_written_is_read_as_it_was(size: int) -> None:
     assert parse_size(show_size(size)) == size
 
 
+OPS = ChannelName("ops", WebhookSettings)
+
+
 @pytest.mark.parametrize(
     ("path", "value", "shown"),
     [
-        (("channels", "ops", "secret"), "whsec_abc", "***"),
-        (("channels", "ops", "secret"), "", ""),
-        (("channels", "ops", "url"), "https://u:p@example.org/hook/T0K3N?key=1", "https://***@example.org/***"),
-        (("channels", "ops", "url"), "https://example.org/", "https://example.org/"),
+        (("channels", OPS, "secret"), "whsec_abc", "***"),
+        (("channels", OPS, "secret"), "", ""),
+        (("channels", OPS, "url"), "https://u:p@example.org/hook/T0K3N?key=1", "https://***@example.org/***"),
+        (("channels", OPS, "url"), "https://example.org/", "https://example.org/"),
+        (("channels", "ops", "a-key"), "of an unknown type", "***"),
         (("pages", "proxy"), "http://u:p@proxy:8080", "http://***@proxy:8080"),
         (("pages", "auth"), "u:p", "***"),
         (("pages", "headers"), {"Authorization": "Bearer x"}, {"Authorization": "***"}),

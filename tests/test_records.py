@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tocsin.adapters.channels.webhook import WebhookSettings
 from tocsin.model import (
     AlertRow,
     Attempt,
@@ -48,7 +49,7 @@ from tocsin.model.records.fields import Record, to_json
 from tocsin.model.records.history import history_state_of
 from tocsin.model.records.pages import Modes, check_of, page_of
 from tocsin.model.records.service import audit_line_of, job_of, new_token_of, token_of
-from tocsin.settings import ChannelSettings, Scope
+from tocsin.settings import Scope
 from tocsin.spec.topper.state import FIELDS
 
 S = 1_000_000
@@ -173,8 +174,7 @@ ALERT = {
 CHANNEL = {
     "name": "ops",
     "type": "webhook",
-    "url": "https://a.example/***",
-    "path": "",
+    "to": "https://a.example/***",
     "accepted": 1,
     "waiting": 2,
     "dead": 3,
@@ -347,7 +347,7 @@ JOB = {
         (
             channel_of(
                 ChannelState("ops", 4, 5 * S, disabled=True, error="timeout", waiting=2, dead=3, accepted=1),
-                ChannelSettings("webhook", url="https://a.example/hidden"),
+                WebhookSettings(type="webhook", url="https://a.example/hidden"),
             ),
             CHANNEL,
         ),

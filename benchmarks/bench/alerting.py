@@ -16,6 +16,7 @@ from benchmarks.bench.results import result_of
 from benchmarks.bench.storing import BATCH, add, all_tasks, claimed
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.registry import open_channel
+from tocsin.adapters.channels.webhook import WebhookSettings
 from tocsin.adapters.http.guarded import GuardedSessions
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemChance, SystemClock
@@ -24,7 +25,7 @@ from tocsin.engine.judging.assess import decide, thresholds_of
 from tocsin.engine.judging.events import EventWriter, changed_data
 from tocsin.events import Happening
 from tocsin.model import AlertDraft, PageTask, PendingVerdict, RenderingRow, StoredState
-from tocsin.settings import ChannelSettings, DeliverySettings, NetworkSettings, PageSettings
+from tocsin.settings import DeliverySettings, NetworkSettings, PageSettings
 from tocsin.spec.topper.state import PageState
 
 CHANNEL = "hook"
@@ -73,8 +74,8 @@ async def _deliver(url: str, count: int, watch: Stopwatch) -> list[bytes]:
             await open_store(f"sqlite:{Path(name)}/store.db", engine=True) as store,
             GuardedSessions(network, user_agent="bench") as sessions,
         ):
-            section = ChannelSettings(type="webhook", url=url, secret="raw:a secret of the benchmark")  # noqa: S106 - made up
-            channel = open_channel(CHANNEL, section, ChannelContext(session=sessions.open, clock=clock))
+            section = WebhookSettings(type="webhook", url=url, secret="raw:a secret of the benchmark")  # noqa: S106 - made up
+            channel = open_channel(CHANNEL, section, ChannelContext(sessions.open, clock, sessions.dial))
             await store.set_channels([CHANNEL])
             await add(store, count, hot=0)
             claim = await claimed(store)

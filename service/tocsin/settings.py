@@ -14,6 +14,14 @@ from msgspec import Meta, Struct, field
 Bytes: TypeAlias = Annotated[int, Meta(ge=1)]
 Times: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=1000)]
+# How the configuration reads and shows a text: it may be written as the name of a file that holds it (KEY_file), and is
+# masked wholly, or but for the scheme and host of an address; of a table only the names are shown. Checks of a text
+# (`check`) and of names (`check_name`) say what is allowed, or nothing; `span` is the range of a duration.
+Secret: TypeAlias = Annotated[str, Meta(extra={"shown": "never"})]
+SecretAddress: TypeAlias = Annotated[str, Meta(extra={"shown": "host"})]
+SecretTable: TypeAlias = Annotated[dict[str, str], Meta(extra={"shown": "names"})]
+# The name of a file; a relative one starts from the folder of the configuration.
+FileName: TypeAlias = Annotated[str, Meta(extra={"is_file": True})]
 Name: TypeAlias = Annotated[str, Meta(pattern=r"^[a-z0-9.-]+$", max_length=63)]
 
 # The key of a page's settings whose row in the store cannot be read; no setting has this name.
@@ -47,6 +55,12 @@ def unread(why: str) -> str:
 def why_unread(*values: str) -> str | None:
     """Say why one of these secrets could not be read, with the mend; None if all could."""
     return next((value.removeprefix(_UNREAD) for value in values if value.startswith(_UNREAD)), None)
+
+
+def unread_in(section: Struct) -> str | None:
+    """Say why a secret of this section could not be read, as above."""
+    values = (getattr(section, name) for name in section.__struct_fields__)
+    return why_unread(*(value for value in values if isinstance(value, str)))
 
 
 class InstanceSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -91,10 +105,10 @@ class PageSettings(Struct, frozen=True, forbid_unknown_fields=True):
     adaptive: bool = False
     every_min: timedelta = timedelta(hours=1)
     every_max: timedelta = timedelta(days=7)
-    headers: dict[str, str] = field(default_factory=dict)
-    auth: str = ""
-    cookies: dict[str, str] = field(default_factory=dict)
-    proxy: str = ""
+    headers: SecretTable = field(default_factory=dict)
+    auth: Secret = ""
+    cookies: SecretTable = field(default_factory=dict)
+    proxy: SecretAddress = ""
 
 
 class Deadlines(Struct, frozen=True, forbid_unknown_fields=True):
@@ -185,20 +199,27 @@ class RenderSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DeliverySettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """How long delivery of an alert is tried before it becomes a dead letter."""
+    """How long delivery of an alert is tried before it becomes a dead letter.
+
+    plugins  names of types of channels that other packages bring; their code runs with the rights of the service
+    """
 
     give_up: timedelta = timedelta(days=5)
+    plugins: tuple[str, ...] = ()
 
 
-class ChannelSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """A downstream system that is given alerts; each type checks the keys that it needs."""
+class ChannelSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A downstream system that is given alerts; each type adds its own keys in a class of its own."""
 
-    type: str
-    url: str = ""
-    path: str = ""
-    secret: str = ""
-    headers: dict[str, str] = field(default_factory=dict)
-    timeout: timedelta = timedelta(seconds=15)
+    type: Annotated[str, Meta(description="how alerts get there; must be given")]
+    timeout: Annotated[
+        timedelta,
+        Meta(description="for one delivery", extra={"span": (timedelta(milliseconds=10), timedelta(hours=1))}),
+    ] = timedelta(seconds=15)
+
+    def address(self) -> str:
+        """Say where it leads; secrets in it are masked when it is shown."""
+        return ""
 
 
 class MatchSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -270,7 +291,7 @@ class HttpSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     listen: str = "127.0.0.1:8330"
     public_url: str = ""
-    tokens: str = ""
+    tokens: Secret = ""
     first_token: bool = False
     trusted_proxies: tuple[str, ...] = ()
     session: timedelta = timedelta(days=30)
@@ -307,5 +328,5 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
 
 def unread_channels(settings: Settings) -> dict[str, str]:
     """Give the channels whose secret cannot be read, each with the reason and the mend; their alerts wait."""
-    found = {name: why_unread(channel.url, channel.secret) for name, channel in settings.channels.items()}
+    found = {name: unread_in(channel) for name, channel in settings.channels.items()}
     return {name: why for name, why in found.items() if why is not None}

@@ -13,22 +13,22 @@ import aiohttp
 import pytest
 
 from tests.fakes import ManualClock
-from tests.receivers import EVENT
+from tests.receivers import EVENT, no_dial
 from tocsin.adapters.channels import file as file_channel
 from tocsin.adapters.channels.context import ChannelContext
+from tocsin.adapters.channels.file import FileSettings
 from tocsin.adapters.channels.registry import open_channel
 from tocsin.adapters.channels.stdout import StdoutChannel
 from tocsin.errors import DeliveryError
 from tocsin.model import JsonObject, SerializedEvent
 from tocsin.ports import Channel, Notification
-from tocsin.settings import ChannelSettings
 
 OTHER = EVENT | {"id": "01KAK0000000000000000000BB"}
 
 
 def channel_at(path: Path) -> Channel:
     return open_channel(
-        "log", ChannelSettings(type="file", path=str(path)), ChannelContext(aiohttp.ClientSession, ManualClock())
+        "log", FileSettings(type="file", path=str(path)), ChannelContext(aiohttp.ClientSession, ManualClock(), no_dial)
     )
 
 

@@ -17,17 +17,18 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from tests.fakes import ManualClock
 from tests.origin import RawOrigin, port_of_nobody
-from tests.receivers import EVENT, Answer, WebhookReceiver
+from tests.receivers import EVENT, Answer, WebhookReceiver, no_dial
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.registry import open_channel
 from tocsin.adapters.channels.signing import doubts_of, new_secret, read_secrets, sign
+from tocsin.adapters.channels.webhook import WebhookSettings
 from tocsin.adapters.http.guarded import GuardedSessions
 from tocsin.adapters.http.tls import fingerprint_of
 from tocsin.adapters.system import SystemClock
 from tocsin.errors import DeliveryError
 from tocsin.model import SerializedEvent
 from tocsin.ports import Channel, Clock, Notification
-from tocsin.settings import ChannelSettings, NetworkSettings
+from tocsin.settings import NetworkSettings
 
 SECRET = "whsec_dG9jc2luLXRlc3RzLXNpZ24td2l0aC10aGlz"
 CERTIFICATE = Path(__file__).with_name("loopback.pem")
@@ -43,10 +44,10 @@ async def webhook(
     clock: Clock | None = None,
     session: Callable[[], aiohttp.ClientSession] = aiohttp.ClientSession,
 ) -> AsyncIterator[Channel]:
-    settings = ChannelSettings(
+    settings = WebhookSettings(
         type="webhook", url=url, secret=secret, headers=headers or {}, timeout=timedelta(seconds=timeout_s)
     )
-    channel = open_channel("ops", settings, ChannelContext(session, clock or ManualClock()))
+    channel = open_channel("ops", settings, ChannelContext(session, clock or ManualClock(), no_dial))
     try:
         yield channel
     finally:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from tests.app.crew import PATIENCE_S
 from tests.fakes import RecordingTelemetry
 from tests.server.rig import NoDemo
+from tocsin.adapters.channels.file import FileSettings
 from tocsin.adapters.system import SystemClock
 from tocsin.app.assembly import Assembly, assemble, open_store_for
 from tocsin.app.serving import RunningService
@@ -21,7 +22,6 @@ from tocsin.configuration import Loaded
 from tocsin.errors import SettingsError
 from tocsin.ports import Store
 from tocsin.settings import (
-    ChannelSettings,
     HostSettings,
     NetworkSettings,
     PageSettings,
@@ -45,7 +45,7 @@ async def running(folder: Path) -> AsyncIterator[Running]:
         network=NetworkSettings(allow=("127.0.0.0/8",)),
         pages=PageSettings(min_gap=timedelta(0)),
         hosts=HostSettings(delay=timedelta(0)),
-        channels={"journal": ChannelSettings(type="file", path=str(folder / "alerts.jsonl"))},
+        channels={"journal": FileSettings(type="file", path=str(folder / "alerts.jsonl"))},
     )
     async with (
         open_store_for(settings, engine=True) as store,

@@ -234,14 +234,13 @@ def test_the_doctor_shows_what_is_set_at_run_time_and_for_a_group(installation: 
 def test_the_doctor_finds_a_channel_whose_address_is_not_allowed(installation: Installation) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        text = f'[channels.ops]\ntype = "webhook"\nurl = "http://127.0.0.1:{port}/"\n[channels.odd]\ntype = "webhok"\n'
+        text = f'[channels.ops]\ntype = "webhook"\nurl = "http://127.0.0.1:{port}/"\n'
         (installation.folder / "tocsin.toml").write_text(text)
 
         answer = installation.call("doctor", "--no-settings")
 
     found = " ".join(record["finding"] for record in answer.records)
     assert "is not contacted" in found
-    assert "there is no channel of type 'webhok'" in found
 
 
 def test_the_doctor_finds_nothing_wrong_with_a_sound_installation(installation: Installation) -> None:

@@ -25,7 +25,6 @@ SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         ),
         ('type = "file"', "a file channel needs the path"),
         ('type = "file"\npath = "."', "is a folder"),
-        ('type = "webhok"', "there is no channel of type"),
     ],
 )
 def test_the_doctor_finds_each_channel_that_the_service_would_refuse(

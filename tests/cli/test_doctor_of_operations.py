@@ -180,7 +180,7 @@ def test_a_secret_that_others_can_read_is_found(
 ) -> None:
     (sound.folder / "a.secret").write_text("whsec_abc")
     with (sound.folder / "tocsin.toml").open("a") as configuration:
-        configuration.write(f'[channels.lines]\ntype = "file"\npath = "alerts.jsonl"\n{key} = "{value}"\n')
+        configuration.write(f'[channels.lines]\ntype = "webhook"\n{key} = "{value}"\n')
     for name in ("tocsin.toml", "a.secret"):
         (sound.folder / name).chmod(0o600)
     before = told(sound)

@@ -17,15 +17,15 @@ import aiohttp
 import pytest
 
 from tests.house.sources import ROOT
-from tests.receivers import EVENT
+from tests.receivers import EVENT, no_dial
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.registry import open_channel
 from tocsin.adapters.channels.signing import read_secrets, sign
+from tocsin.adapters.channels.webhook import WebhookSettings
 from tocsin.adapters.system import SystemClock
 from tocsin.errors import DeliveryError
 from tocsin.model import SerializedEvent
 from tocsin.ports import Notification
-from tocsin.settings import ChannelSettings
 
 EXAMPLES = ROOT / "docs" / "examples"
 SECRET = "whsec_dG9jc2luLXRlc3RzLXNpZ24td2l0aC10aGlz"
@@ -96,8 +96,8 @@ def receiver(request: pytest.FixtureRequest) -> Callable[[Path, str], AbstractAs
 
 
 async def deliver(url: str, *events: dict[str, Any], secret: str = SECRET) -> None:
-    settings = ChannelSettings(type="webhook", url=url, secret=secret, timeout=timedelta(seconds=30))
-    channel = open_channel("ops", settings, ChannelContext(aiohttp.ClientSession, SystemClock()))
+    settings = WebhookSettings(type="webhook", url=url, secret=secret, timeout=timedelta(seconds=30))
+    channel = open_channel("ops", settings, ChannelContext(aiohttp.ClientSession, SystemClock(), no_dial))
     try:
         for event in events:
             await channel.deliver(Notification(SerializedEvent.of(event)))

@@ -189,7 +189,7 @@ def test_the_shipped_values_are_the_defaults_once_taken_in(tmp_path: Path) -> No
 
     loaded = load(environ={}, cwd=tmp_path).settings
 
-    assert sorted(loaded.channels) == sorted(tree["channels"]) == ["lines", "ops"]
+    assert sorted(loaded.channels) == sorted(tree["channels"]) == ["lines", "ops", "stdout"]
     assert list(loaded.hosts.rules) == ["*.example.org", "intranet.example.org"]
     shipped = {
         key: value

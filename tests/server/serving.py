@@ -17,10 +17,11 @@ from tests.contract.desk import GATHER
 from tests.fakes import ManualClock
 from tests.server.lived import CHANNELS
 from tests.server.rig import served
+from tocsin.adapters.channels.file import FileSettings
 from tocsin.adapters.stores import open_store
 from tocsin.model import Scope
 from tocsin.server.serving import Front, serve
-from tocsin.settings import ChannelSettings, Settings
+from tocsin.settings import Settings
 
 PATIENCE_S = 60
 """How long an answer is waited for."""
@@ -90,5 +91,5 @@ async def _serve(
 
 
 def _settings(folder: Path) -> Settings:
-    channels = {name: ChannelSettings("file", path=str(folder / f"{name}.jsonl")) for name in CHANNELS}
+    channels = {name: FileSettings(type="file", path=str(folder / f"{name}.jsonl")) for name in CHANNELS}
     return replace(Settings(), channels=channels)

@@ -10,13 +10,15 @@ import pytest
 from msgspec.structs import replace
 
 from tests.server.rig import ELSEWHERE, Rig, served
+from tocsin.adapters.channels.file import FileSettings
+from tocsin.adapters.channels.webhook import WebhookSettings
 from tocsin.cli.__main__ import COMMANDS
 from tocsin.errors import StoreError
 from tocsin.model import Unwritten
 from tocsin.ports import Store
 from tocsin.server.access.guard import Doorkeeper
 from tocsin.server.web import rendering
-from tocsin.settings import ChannelSettings, unread
+from tocsin.settings import unread
 
 
 async def test_the_process_is_alive_whoever_asks(rig: Rig) -> None:
@@ -80,8 +82,8 @@ async def test_a_channel_without_its_secret_is_told_and_no_reason_to_be_taken_ou
     rig: Rig, local: httpx.AsyncClient
 ) -> None:
     channels = {
-        "ops": ChannelSettings(type="webhook", secret=unread("no such file")),
-        "lines": ChannelSettings(type="file"),
+        "ops": WebhookSettings(type="webhook", secret=unread("no such file")),
+        "lines": FileSettings(type="file"),
     }
     rig.service.settings_ = replace(rig.service.settings_, channels=channels)
 

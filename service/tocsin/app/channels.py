@@ -16,11 +16,12 @@ from tocsin.ports import Notification
 from tocsin.settings import unread_channels
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import TracebackType
 
     from tocsin.adapters.channels.context import ChannelContext
     from tocsin.model import ChannelTest
-    from tocsin.ports import Channel, Store
+    from tocsin.ports import Channel, ChannelFinding, Store
     from tocsin.settings import ChannelSettings, Settings
 
 # A running service begins a requested test within this time.
@@ -38,6 +39,7 @@ class OpenChannels:
         self._settings = settings
         self._sections: dict[str, ChannelSettings] = {}
         self._stack = AsyncExitStack()
+        self._plugins = settings.delivery.plugins
         self._context: ChannelContext | None = None
         self.opened: list[Channel] = []
 
@@ -62,6 +64,7 @@ class OpenChannels:
         Nothing is contacted, and what was open stays so. Network and certificates stay those of the start.
         Raises SettingsError; then nothing has changed.
         """
+        self._plugins = settings.delivery.plugins
         unread = unread_channels(settings)
         wanted = {name: section for name, section in settings.channels.items() if name not in unread}
         changed = {name: section for name, section in wanted.items() if self._sections.get(name) != section}
@@ -76,9 +79,18 @@ class OpenChannels:
         """Open one channel; raises SettingsError."""
         from tocsin.adapters.channels.registry import open_channel  # noqa: PLC0415 - without channels no aiohttp is needed
 
+        return open_channel(name, section, await self._needed_context(), self._plugins)
+
+    async def probe(self, name: str, section: ChannelSettings) -> Sequence[ChannelFinding]:
+        """Find what keeps alerts from a channel that could be opened."""
+        from tocsin.adapters.channels.registry import channel_type  # noqa: PLC0415 - as above
+
+        return await channel_type(section, self._plugins).probe(name, section, await self._needed_context())
+
+    async def _needed_context(self) -> ChannelContext:
         if self._context is None:
             self._context = await self._make_context()
-        return open_channel(name, section, self._context)
+        return self._context
 
     async def _make_context(self) -> ChannelContext:
         from tocsin.adapters.channels.context import ChannelContext  # noqa: PLC0415 - as above
@@ -88,7 +100,7 @@ class OpenChannels:
         agent, accepted = user_agent(settings.instance.contact), accepted_of(settings.hosts)
         sessions = GuardedSessions(settings.network, user_agent=agent, accepted=accepted)
         await self._stack.enter_async_context(sessions)
-        return ChannelContext(session=sessions.open, clock=SystemClock())
+        return ChannelContext(session=sessions.open, clock=SystemClock(), dial=sessions.dial)
 
 
 async def test_channel(settings: Settings, name: str, store: Store) -> bool:

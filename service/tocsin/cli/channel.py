@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from tocsin.cli import output
 from tocsin.cli.formatting import count, show_time
 from tocsin.cli.session import configuration, with_store
-from tocsin.configuration import mask
+from tocsin.configuration.loading import shown_address
 from tocsin.errors import DeliveryError, SettingsError, UsageError
 from tocsin.model import as_configured
 from tocsin.model.records.alerting import channel_of
-from tocsin.settings import why_unread
+from tocsin.settings import unread_in, why_unread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -222,19 +222,16 @@ def to_record(state: ChannelState, settings: ChannelSettings, refusals: Refusals
     return found if found.error or refusals is None else replace(found, error=refusals.error)
 
 
-def address_of(name: str, settings: ChannelSettings) -> str | None:
-    """Say where a channel leads, as it may be shown."""
-    return mask(("channels", name, "url"), settings.url) or settings.path or None
-
-
 def _doubts_of(settings: ChannelSettings | None) -> list[str]:
     """Say what a receiver may think of a secret that can be used."""
     from tocsin.adapters.channels.signing import doubts_of  # noqa: PLC0415 - listing needs no signing
 
-    if settings is None or settings.type != "webhook" or why_unread(settings.secret):
+    # Of any type: each that has a key of this name signs with it.
+    key = getattr(settings, "secret", "")
+    if not key or why_unread(key):
         return []
     try:
-        return doubts_of(settings.secret)
+        return doubts_of(key)
     except ValueError:
         # What cannot be used is refused where the channel is opened.
         return []
@@ -250,11 +247,11 @@ async def _states(
 def _row(state: ChannelState, settings: ChannelSettings, refusals: Refusals | None) -> tuple[object, ...]:
     if state.disabled:
         stands = f"DISABLED: {state.error}; enable it with: tocsin channel test {state.name}"
-    elif why := why_unread(settings.url, settings.secret):
+    elif why := unread_in(settings):
         stands = f"alerts wait: {why}"
     elif state.failures:
         stands = f"failed {count(state.failures, 'time')}, next try {show_time(state.next_at)}: {state.error}"
     else:
         stands = refusals.told if refusals else "OK"
-    where = address_of(state.name, settings)
+    where = shown_address(settings) or None
     return (state.name, settings.type, where, state.accepted, state.waiting, state.dead, stands)

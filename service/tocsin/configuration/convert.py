@@ -6,7 +6,8 @@ import re
 import tomllib
 from datetime import timedelta
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, cast
 
 import msgspec
 from msgspec import Struct
@@ -15,6 +16,7 @@ from msgspec.inspect import (
     DictType,
     IntType,
     LiteralType,
+    Metadata,
     NoneType,
     StrType,
     StructType,
@@ -26,10 +28,10 @@ from msgspec.inspect import (
 )
 
 from tocsin.configuration import limits
-from tocsin.settings import PageSettings, Settings
+from tocsin.settings import ChannelSettings, PageSettings, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 
 Path: TypeAlias = tuple[str, ...]
@@ -37,6 +39,19 @@ Path: TypeAlias = tuple[str, ...]
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 ROOT: Final = cast("StructType", type_info(Settings))
 PAGE_KEYS: Final = tuple(PageSettings.__struct_fields__)
+
+
+class ChannelName(str):
+    """The name of a channel in a path, with the class of its type's settings: which keys there are depends on it."""
+
+    __slots__ = ("kind",)
+    kind: type[ChannelSettings]
+
+    def __new__(cls, name: str, kind: type[ChannelSettings]) -> Self:
+        """Make the part of a path."""
+        made = super().__new__(cls, name)
+        made.kind = kind
+        return made
 
 
 class UnknownKey(Exception):
@@ -75,14 +90,44 @@ def type_at(path: Path) -> Type:
 
     Raises UnknownKey.
     """
+    return _bare(_annotated_at(path))
+
+
+def traits_at(path: Path) -> Mapping[str, Any]:
+    """Return what `settings` says of this setting beyond its type: how it is shown and checked. Raises UnknownKey."""
+    return _traits(_annotated_at(path))
+
+
+def described(path: Path) -> str:
+    """Return the description of a setting of a channel; empty for others."""
+    kind = _annotated_at(path)
+    said = (kind.extra_json_schema or {}) if isinstance(kind, Metadata) else {}
+    return str(said.get("description", ""))
+
+
+def is_secret(path: Path) -> bool:
+    """Tell whether the value is a secret text, which may also be in a file. Raises UnknownKey."""
+    return traits_at(path).get("shown") in {"never", "host"}
+
+
+def _annotated_at(path: Path) -> Type:
     here: Type = ROOT
     for depth, part in enumerate(path):
-        if isinstance(here, StructType) and part not in _names(here):
-            raise UnknownKey(path[: depth + 1], _names(here))
-        if not isinstance(here, StructType) and not is_named_table(here):
+        bare = _bare(here)
+        if isinstance(bare, StructType) and part not in _names(bare):
+            raise UnknownKey(path[: depth + 1], _names(bare))
+        if not isinstance(bare, StructType) and not is_named_table(bare):
             raise UnknownKey(path[: depth + 1], ())
-        here = _below(here, part)
+        here = _below(bare, part)
     return here
+
+
+def _bare(kind: Type) -> Type:
+    return kind.type if isinstance(kind, Metadata) else kind
+
+
+def _traits(kind: Type) -> Mapping[str, Any]:
+    return (kind.extra or {}) if isinstance(kind, Metadata) else {}
 
 
 def is_section(kind: Type) -> bool:
@@ -118,15 +163,24 @@ def walk(section: Struct, path: Path = ()) -> Iterator[tuple[Path, Any]]:
             yield from walk(value, below)
         elif isinstance(value, dict) and is_named_table(type_at(below)):
             for key, inner in value.items():
-                yield from walk(inner, (*below, key))
+                named = ChannelName(key, type(inner)) if isinstance(inner, ChannelSettings) else key
+                yield from walk(inner, (*below, named))
         elif value is not None:
             yield below, value
 
 
 def _below(kind: Type, part: str) -> Type:
+    kind = _bare(kind)
+    if isinstance(part, ChannelName):
+        return _type_of(part.kind)
     if isinstance(kind, StructType):
         return next(field.type for field in kind.fields if field.name == part)
     return kind.value_type if isinstance(kind, DictType) else kind
+
+
+@lru_cache(maxsize=64)
+def _type_of(kind: type[ChannelSettings]) -> Type:
+    return type_info(kind)
 
 
 def _names(kind: StructType) -> tuple[str, ...]:
@@ -138,7 +192,8 @@ def _names(kind: StructType) -> tuple[str, ...]:
 
 # A running service takes these up at once; the others are built into connections, files or processes.
 _RELOADED: Final = (
-    "pages.", "hosts.", "render.limit", "render.resume_at", "channels.", "routes", "silences", "http.tokens",
+    "pages.", "hosts.", "render.limit", "render.resume_at", "channels.", "delivery.plugins", "routes",
+    "silences", "http.tokens",
 )  # fmt: skip
 _BUILT_IN: Final = ".certificate"
 
@@ -252,7 +307,7 @@ def to_setting(path: Path, value: object, *, written: bool) -> Any:
     written  the value is text from the environment or a command line, though the setting may have another type
     Raises NotAllowed, whose text says what is allowed.
     """
-    return _convert(type_at(path), pattern(path), value, written=written)
+    return _convert(_annotated_at(path), pattern(path), value, written=written)
 
 
 def to_json(path: Path, value: Any) -> Any:
@@ -269,8 +324,10 @@ def to_json(path: Path, value: Any) -> Any:
 def _convert(kind: Type, key: str, value: object, *, written: bool) -> Any:
     result: Any
     match kind:
+        case Metadata():
+            result = _annotated(kind, key, value, written=written)
         case TimeDeltaType():
-            result = _span(key, value)
+            result = _span(value, *limits.SPANS.get(key, limits.ANY_SPAN))
         case IntType():
             result = _size(kind, value) if key in limits.SIZES else _whole(kind, value, written=written)
         case StrType():
@@ -290,8 +347,23 @@ def _convert(kind: Type, key: str, value: object, *, written: bool) -> Any:
     return result
 
 
-def _span(key: str, value: object) -> timedelta:
-    least, most = limits.SPANS.get(key, limits.ANY_SPAN)
+def _annotated(kind: Metadata, key: str, value: object, *, written: bool) -> Any:
+    """Convert a value whose type says more of it."""
+    traits = _traits(kind)
+    if "span" in traits:
+        return _span(value, *traits["span"])
+    result = _convert(kind.type, key, value, written=written)
+    if isinstance(result, dict):
+        for name in result:
+            _refuse(traits.get("check_name"), name)
+    for text in (result,) if isinstance(result, str) else result if isinstance(result, tuple) else ():
+        # The character marks a secret that could not be read.
+        _refuse(limits.check_secret if "shown" in traits else None, text)
+        _refuse(traits.get("check"), text)
+    return result
+
+
+def _span(value: object, least: timedelta, most: timedelta) -> timedelta:
     allowed = f'a duration from {show_span(least)} to {show_span(most)}, such as "10s", "5m", "24h" or "80d"'
     try:
         span = parse_span(value) if isinstance(value, str) else None

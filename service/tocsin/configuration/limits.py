@@ -53,7 +53,6 @@ SPANS: Final[dict[str, Range]] = {
     "snapshots.keep": (_NONE, 100 * _YEAR),
     "delivery.give_up": (_SECOND, _YEAR),
     "http.session": (_SECOND * 60, _YEAR),
-    "channels.*.timeout": (10 * _MS, _HOUR),
 }
 
 # Whole numbers that are written as sizes.
@@ -267,8 +266,6 @@ TEXTS: Final[dict[str, Check]] = {
     "pages.proxy": check_proxy,
     "hosts.rules.*.certificate": check_certificate,
     "network.allow": check_network,
-    "channels.*.url": check_web_address,
-    "channels.*.secret": check_secret,
     "http.listen": check_listen,
     "http.tokens": check_tokens,
     "http.public_url": check_public_url,
@@ -281,5 +278,4 @@ NAMES: Final[dict[str, Check]] = {
     "pages.headers": check_page_header,
     "pages.cookies": check_header_name,
     "channels": check_channel_name,
-    "channels.*.headers": check_header_name,
 }

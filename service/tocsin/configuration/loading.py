@@ -14,26 +14,30 @@ import msgspec
 from msgspec.inspect import StructType
 
 from tocsin.configuration import limits
+from tocsin.configuration.channels import load_type
 from tocsin.configuration.convert import (
     ROOT,
+    ChannelName,
     NotAllowed,
     Path,
     UnknownKey,
     dotted,
     flatten,
     is_named_table,
+    is_secret,
     is_section,
     is_table_list,
     pattern,
     required_keys,
     show_span,
     to_setting,
+    traits_at,
     type_at,
     walk,
 )
 from tocsin.configuration.routes import TABLE_LISTS, check_routes
 from tocsin.errors import SettingsError
-from tocsin.settings import PageSettings, Settings, unread, why_unread
+from tocsin.settings import ChannelSettings, PageSettings, Settings, unread, why_unread
 
 if TYPE_CHECKING:
     import pathlib
@@ -43,12 +47,6 @@ if TYPE_CHECKING:
 # Secret settings: which they are, how they are masked, and how they are read from files.
 
 
-# Each may also be given as the name of a file, with `_file` behind its key.
-SECRETS: Final = frozenset({"channels.*.secret", "channels.*.url", "pages.auth", "pages.proxy", "http.tokens"})
-
-# Only their names are shown.
-HIDDEN_TABLES: Final = frozenset({"pages.headers", "pages.cookies", "channels.*.headers"})
-_ADDRESSES: Final = frozenset({"channels.*.url", "pages.proxy"})
 _MASK: Final = "***"
 UNREAD_SHOWN: Final = "(its file cannot be read)"
 _OF_CHANNEL: Final = re.compile(r"channels\.([A-Za-z0-9_-]+)\.secret_file")
@@ -59,25 +57,35 @@ def mask(path: Path, value: Any) -> Any:
     """Return the value as it may be shown: of an address the scheme and host, of a table of headers the names."""
     # A value of the wrong type or of an unknown setting is hidden whole: an older version may have kept a secret there.
     try:
-        type_at(path)
+        shown = traits_at(path).get("shown")
     except UnknownKey:
         return _MASK
     if isinstance(value, str) and why_unread(value) is not None:
         return UNREAD_SHOWN
-    key = pattern(path)
-    if key in HIDDEN_TABLES:
+    if shown == "names":
         return dict.fromkeys(value, _MASK) if isinstance(value, dict) else _MASK
-    if key in _ADDRESSES and value:
-        try:
-            parts = urlsplit(value)
-        except (ValueError, TypeError, AttributeError):
-            return _MASK
-        host = parts.netloc.rpartition("@")[2]
-        rest = _MASK if parts.path.strip("/") or parts.query else parts.path
-        return (
-            f"{parts.scheme}://{_MASK + '@' if '@' in parts.netloc else ''}{host}{'/' if rest == _MASK else ''}{rest}"
-        )
-    return _MASK if key in SECRETS and value else value
+    if shown == "host" and value:
+        return mask_address(value)
+    return _MASK if shown and value else value
+
+
+def mask_address(value: Any) -> str:
+    """Return the scheme and host of an address; they alone may be shown."""
+    if isinstance(value, str) and why_unread(value) is not None:
+        return UNREAD_SHOWN
+    try:
+        parts = urlsplit(value)
+    except (ValueError, TypeError, AttributeError):
+        return _MASK
+    host = parts.netloc.rpartition("@")[2]
+    rest = _MASK if parts.path.strip("/") or parts.query else parts.path
+    return f"{parts.scheme}://{_MASK + '@' if '@' in parts.netloc else ''}{host}{'/' if rest == _MASK else ''}{rest}"
+
+
+def shown_address(channel: ChannelSettings) -> str:
+    """Say where a channel leads, as it may be shown."""
+    address = channel.address()
+    return mask_address(address) if "://" in address or why_unread(address) is not None else address
 
 
 def mask_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,6 +134,7 @@ PREFIX: Final = "TOCSIN_"
 _PARTS: Final = "__"
 # Behind the key of a secret: the value names a file that holds it.
 FILE_SUFFIX: Final = "_file"
+_CHANNEL_DEPTH: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +155,15 @@ class Given:
 
 
 def from_tree(tree: Mapping[str, Any], source: str, *, path: Path = ()) -> Iterator[Given]:
-    """List the settings of a TOML tree.
+    """List the settings of a TOML tree; those of channels as they are, until `typed_channels` knows their types.
 
     Raises SettingsError for an unknown key, and for a value in place of a section.
     """
     for name, value in tree.items():
         below = (*path, name)
+        if _is_of_channel(below):
+            yield Given(below, value, source)
+            continue
         if _names_a_file(below):
             yield Given(_without_file(below), value, source, by_file=True)
             continue
@@ -180,6 +192,9 @@ def from_environ(environ: Mapping[str, str], *, channels: Collection[str] = ()) 
         path = tuple(part.lower() for part in variable.removeprefix(PREFIX).split(_PARTS))
         if path[0] == "channels" and len(path) > 1:
             path = ("channels", spelled.get(path[1].upper(), path[1]), *path[2:])
+        if _is_of_channel(path):
+            yield Given(path, environ[variable], variable, written=True)
+            continue
         if _names_a_file(path):
             yield Given(_without_file(path), environ[variable], variable, written=True, by_file=True)
             continue
@@ -212,12 +227,62 @@ def unknown_key(error: UnknownKey, source: str) -> SettingsError:
     return SettingsError(f"{source}: {dotted(error.path)}: unknown key; {mend}")
 
 
+def typed_channels(
+    layers: Iterable[Layer], plugins: Collection[str], complain: Callable[[str], None]
+) -> Iterator[Layer]:
+    """Give the settings of channels in each layer, with the classes of their types in their paths.
+
+    A channel without a type that can be used, and a key that its type does not know, are complained of and left out.
+    """
+    layers = list(layers)
+    given = [item for layer in layers for item in layer.given if _is_of_channel(item.path)]
+    names = {
+        item.path[1]: ChannelName(item.path[1], kind)
+        for item in {each.path[1]: each for each in given if each.path[2:] == ("type",)}.values()
+        if (kind := _kind_of(item, plugins, complain)) is not None
+    }
+    for name in {item.path[1]: None for item in given}:
+        if not any(item.path[1:] == (name, "type") for item in given):
+            source = next(item.source for item in given if item.path[1] == name)
+            complain(f'{source}: {dotted(("channels", name))}: type is missing; give it, as in type = "webhook"')
+    for layer in layers:
+        found = []
+        for item in layer.given:
+            if not _is_of_channel(item.path) or item.path[1] not in names:
+                continue
+            path = ("channels", names[item.path[1]], *item.path[2:])
+            try:
+                if by_file := _names_a_file(path):
+                    path = _without_file(path)
+                type_at(path)
+            except UnknownKey as exc:
+                complain(str(unknown_key(exc, item.source)))
+                continue
+            found.append(Given(path, item.value, item.source, item.written, by_file))
+        yield Layer(tuple(found), layer.folder)
+
+
+def _kind_of(item: Given, plugins: Collection[str], complain: Callable[[str], None]) -> type[ChannelSettings] | None:
+    if not isinstance(item.value, str):
+        complain(f"{item.source}: {dotted(item.path)}: found {_shown(item.value)}, allowed is text in quotes")
+        return None
+    try:
+        return load_type(item.value, plugins).Settings
+    except SettingsError as exc:
+        complain(f"{item.source}: {dotted(item.path)}: {exc}")
+        return None
+
+
+def _is_of_channel(path: Path) -> bool:
+    return path[0] == "channels" and len(path) > _CHANNEL_DEPTH
+
+
 def _names_a_file(path: Path) -> bool:
     if not path[-1].endswith(FILE_SUFFIX) or len(path[-1]) == len(FILE_SUFFIX):
         return False
     try:
-        return pattern(_without_file(path)) in SECRETS and not is_named_table(type_at(path[:-1]))
-    except (UnknownKey, StopIteration):
+        return is_secret(_without_file(path)) and not is_named_table(type_at(path[:-1]))
+    except UnknownKey:
         return False
 
 
@@ -242,7 +307,6 @@ DEFAULT: Final = "default"
 _EVERY: Final = ("pages", "every")
 _CRON: Final = ("pages", "cron")
 _SHOWN: Final = 80
-_PATHS: Final = frozenset({"store.url", "channels.*.path"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,14 +341,23 @@ def parse(layers: Iterable[Layer], *, read_secret: ReadSecret) -> Parsed:
     read_secret  given a file's name, the key and its source, returns what the file holds
     Raises SettingsError that names every value that cannot be used, a line each.
     """
-    gathered = _Gathered()
+    gathered, layers = _Gathered(), list(layers)
     for layer in layers:
+        others = tuple(item for item in layer.given if not _is_of_channel(item.path))
+        _lay(Layer(others, layer.folder), gathered, read_secret)
+    plugins = gathered.values.get(("delivery", "plugins"), ())
+    for layer in typed_channels(layers, plugins, gathered.complaints.append):
         _lay(layer, gathered, read_secret)
     _check_names(gathered)
     _check_required(gathered)
     if gathered.complaints:
         raise SettingsError("\n".join(gathered.complaints))
-    settings = msgspec.convert(_to_tree(gathered.values), Settings)
+    tree = _to_tree(gathered.values)
+    channels = tree.pop("channels", {})
+    settings = msgspec.structs.replace(
+        msgspec.convert(tree, Settings),
+        channels={str(name): msgspec.convert(section, name.kind) for name, section in channels.items()},
+    )
     _check_whole(settings, gathered)
     origins = dict.fromkeys(flatten(settings), DEFAULT)
     origins.update({dotted(path): source for path, source in gathered.origins.items()})
@@ -293,7 +366,7 @@ def parse(layers: Iterable[Layer], *, read_secret: ReadSecret) -> Parsed:
 
 def complaint(path: Path, source: str, value: object, allowed: str) -> str:
     """Say where a value is wrong and what is allowed; a value that may be a secret is not repeated."""
-    found = "" if pattern(path) in SECRETS | HIDDEN_TABLES else f"found {_shown(value)}, "
+    found = "" if traits_at(path).get("shown") else f"found {_shown(value)}, "
     return f"{source}: {dotted(path)}: {found}allowed is {allowed}"
 
 
@@ -322,10 +395,12 @@ def _value_of(given: Given, layer: Layer, read_secret: ReadSecret) -> Any:
     if is_table_list(type_at(given.path)):
         return TABLE_LISTS[given.path[0]](given.value, given.source)
     setting = to_setting(given.path, given.value, written=given.written)
-    if layer.folder is not None and setting and pattern(given.path) in _PATHS:
-        kind, colon, name = setting.rpartition(":") if given.path[0] == "store" else ("", "", setting)
+    if layer.folder is None or not setting:
+        return setting
+    if given.path == ("store", "url"):
+        kind, colon, name = setting.rpartition(":")
         return f"{kind}{colon}{layer.folder / name}"
-    return setting
+    return str(layer.folder / setting) if traits_at(given.path).get("is_file") else setting
 
 
 def _value_in_file(given: Given, layer: Layer, read_secret: ReadSecret) -> Any:
@@ -373,7 +448,7 @@ def _check_required(gathered: _Gathered) -> None:
         if not is_named_table(type_at(section[:-1])) or not isinstance(kind, StructType):
             continue
         gathered.complaints.extend(
-            f'{source}: {dotted(section)}: {key} is missing; give it, as in {key} = "webhook"'
+            f"{source}: {dotted(section)}: {key} is missing; give it"
             for key in required_keys(kind)
             if (*section, key) not in gathered.values
         )
@@ -483,12 +558,19 @@ def load(
         return read_secret(cwd / name, key=key, source=source)
 
     parsed = parse(layers, read_secret=secret)
-    return Loaded(parsed.settings, parsed.origins, file, _doubts(environ), _secret_files(layers, cwd))
+    return Loaded(
+        parsed.settings,
+        parsed.origins,
+        file,
+        _doubts(environ),
+        _secret_files(layers, parsed.settings.delivery.plugins, cwd),
+    )
 
 
-def _secret_files(layers: Iterable[Layer], cwd: pathlib.Path) -> dict[str, pathlib.Path]:
+def _secret_files(layers: Iterable[Layer], plugins: Collection[str], cwd: pathlib.Path) -> dict[str, pathlib.Path]:
     found: dict[str, pathlib.Path] = {}
-    for layer in layers:
+    typed = typed_channels(layers, plugins, lambda _: None)
+    for layer in (*layers, *typed):
         for given in layer.given:
             found.pop(dotted(given.path), None)
             if given.by_file and isinstance(given.value, str):

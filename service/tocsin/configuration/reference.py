@@ -7,19 +7,22 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.inspect import StructType
 
+from tocsin.configuration.channels import load_type, our_types
 from tocsin.configuration.convert import (
+    ChannelName,
     NotAllowed,
     Path,
+    described,
     dotted,
     is_named_table,
     is_reloaded,
+    is_secret,
     is_table_list,
     pattern,
     to_json,
     to_setting,
     type_at,
 )
-from tocsin.configuration.loading import SECRETS
 from tocsin.configuration.template import KEYS, SECTIONS
 from tocsin.settings import Settings
 
@@ -67,15 +70,6 @@ _NAMED: Final[dict[str, dict[str, str]]] = {
         "robots": '"ignore" only for your own hosts',
         "certificate": "the only one that is trusted there; for one host by its name, never for many",
     },
-    "channels.*": {
-        "type": "webhook, file or stdout; must be given",
-        "url": "where a webhook goes; a secret, since it often has one in it",
-        "path": "of a file: one alert a line",
-        "secret": "signs what a webhook is sent: base64, with or without whsec_ before it, or raw: and the key itself; "
-        "two while one is replaced, a line each; a webhook needs one",
-        "headers": "sent with each delivery",
-        "timeout": "for one delivery",
-    },
     "routes": {
         "name": "letters, digits, `_ . -`; must be given, each once",
         "channels": "names of channels; must be given",
@@ -106,10 +100,11 @@ _NAMED: Final[dict[str, dict[str, str]]] = {
         "reason": "shown beside it",
     },
 }
-_EXAMPLES: Final = {
-    "hosts.rules.*": '[hosts.rules."*.example.org"]\ndelay = "5s"\n',
-    "channels.*": '[channels.ops]\ntype = "webhook"\nurl = "https://example.org/hook"\nsecret_file = "ops.secret"\n',
-}
+_EXAMPLES: Final = {"hosts.rules.*": '[hosts.rules."*.example.org"]\ndelay = "5s"\n'}
+_OF_CHANNELS: Final = """\
+`type` must be given; which other keys there are depends on it. A type of another package is used only where
+`delivery.plugins` names it.
+"""
 
 
 def render_reference() -> str:
@@ -123,6 +118,8 @@ def _sections(section: Struct, path: Path) -> list[str]:
         where, value = (*path, name), getattr(section, name)
         if isinstance(value, Struct):
             below += _sections(value, where)
+        elif where == ("channels",):
+            below += _channels()
         elif is_named_table(type_at(where)):
             below.append(_named(where))
         elif is_table_list(type_at(where)):
@@ -166,13 +163,36 @@ def _keys(name: str) -> str:
     return "\n".join(["| key | what it is |", "|---|---|", *rows, ""])
 
 
+def _channels() -> list[str]:
+    """A table for each type of channels."""
+    parts = [f"## [channels.NAME]\n\n{SECTIONS['channels']}\n\n{_OF_CHANNELS}"]
+    for type_name in our_types():
+        kind = load_type(type_name, ())
+        here = ("channels", ChannelName("NAME", kind.Settings))
+        found = type_at(here)
+        assert isinstance(found, StructType)  # noqa: S101 - the class of its settings
+        rows = [
+            _row(
+                (*here, field.name),
+                None if field.required else to_json((*here, field.name), _default(field)),
+                described((*here, field.name)),
+            )
+            for field in found.fields
+            if field.name != "type"
+        ]
+        what = " ".join((kind.Settings.__doc__ or "").split())
+        example = f"\n```toml\n[channels.NAME]\n{kind.example}```\n"
+        parts.append("\n".join([f'### type = "{type_name}"\n\n{what}\n\n{_TABLE}', *rows, example]))
+    return parts
+
+
 def _default(field: Any) -> Any:
     return field.default_factory() if callable(field.default_factory) else field.default
 
 
 def _row(path: Path, default: Any, what: str) -> str:
     marks = "" if is_reloaded(dotted(path)) else " ↻"
-    marks += " *secret*" if pattern(path) in SECRETS else ""
+    marks += " *secret*" if is_secret(path) else ""
     cells = (f"`{path[-1]}`{marks}", _shown(default), _allowed(path), what)
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from tocsin.configuration.channels import load_type, our_types
 from tocsin.configuration.convert import Path, dotted, is_named_table, is_table_list, to_json, type_at
 from tocsin.settings import Settings
 
@@ -106,6 +107,7 @@ KEYS: Final[dict[str, str]] = {
     "render.kind": "http: receive and parse",
     "render.limit": "pages at a time",
     "render.resume_at": "free slots at which deferred pages continue, 1 to limit",
+    "delivery.plugins": "types of channels of other packages; their code runs with the service's rights",
     "delivery.give_up": "an alert that was not accepted after trying this long is a dead letter",
     "http.listen": "address and port; without a token only loopback is used; empty: no web pages, no API",
     "http.public_url": "the URL under which clients reach the service, for links; needed behind a proxy",
@@ -128,18 +130,6 @@ _EXAMPLES: Final[dict[str, str]] = {
 # A self-signed certificate: only this one is trusted for this host; for one host by its name, never for several.
 #[hosts.rules."intranet.example.org"]
 #certificate = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
-""",
-    "channels": """\
-#[channels.ops]
-#type = "webhook"             # webhook | file | stdout
-#url = "https://example.org/hook"
-#secret_file = "ops.secret"   # signs the alerts; `tocsin channel secret ops` creates it; or secret = "whsec_…"
-#headers = { "X-Team" = "web" }
-#timeout = "15s"              # for one delivery
-
-#[channels.lines]
-#type = "file"
-#path = "alerts.jsonl"        # one alert a line
 """,
     "routes": """\
 #[[routes]]
@@ -165,6 +155,8 @@ _EXAMPLES: Final[dict[str, str]] = {
 #reason = "relaunch"
 """,
 }
+# The names of the examples of channels; a type that is not listed here has its own.
+_NAMES: Final = {"webhook": "ops", "file": "lines"}
 
 
 def render_template() -> str:
@@ -179,12 +171,23 @@ def _sections(section: Struct, path: Path) -> list[str]:
         where, value = (*path, name), getattr(section, name)
         if isinstance(value, Struct):
             below += _sections(value, where)
+        elif where == ("channels",):
+            below.append(f"# {SECTIONS[dotted(where)]}\n{_channels()}")
         elif is_named_table(type_at(where)) or is_table_list(type_at(where)):
             below.append(f"# {SECTIONS[dotted(where)]}\n{_EXAMPLES[dotted(where)]}")
         else:
             keys.append(f"#{name} = {_to_toml(to_json(where, value))}".ljust(29) + f" # {KEYS[dotted(where)]}")
     lines = [f"# {SECTIONS[dotted(path)]}", f"#[{dotted(path)}]", *keys, ""] if path else []
     return ["\n".join(lines), *below] if lines else below
+
+
+def _channels() -> str:
+    """An example of each type."""
+    sections = []
+    for name in our_types():
+        lines = f"[channels.{_NAMES.get(name, name)}]\n{load_type(name, ()).example}".splitlines()
+        sections.append("".join(f"#{line}\n" for line in lines))
+    return "\n".join(sections)
 
 
 def _to_toml(value: Any) -> str:

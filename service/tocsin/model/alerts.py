@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tocsin.model.common import Attempt, Instant, Instruction, JsonObject
 from tocsin.model.knowledge import KnownCopy
 from tocsin.model.messages import Message
-from tocsin.settings import why_unread
+from tocsin.settings import unread_in
 
 if TYPE_CHECKING:
     from tocsin.settings import ChannelSettings
@@ -167,7 +167,7 @@ class ChannelTest(Struct, frozen=True):
 
 def as_configured(state: ChannelState, channel: ChannelSettings) -> ChannelState:
     """Give a channel's state as it is shown: one whose secret cannot be read fails, even after a success."""
-    why = why_unread(channel.url, channel.secret)
+    why = unread_in(channel)
     return state if why is None else replace(state, failures=max(state.failures, 1), next_at=None, error=why)
 
 

@@ -3,7 +3,7 @@
 from tocsin.ports.attention import AttentionStore, StormStore
 from tocsin.ports.awareness import AlertStore, BundleStore, RenderStore, Router, RoutingContext
 from tocsin.ports.care import AccessStore, StoreCare, TableStore
-from tocsin.ports.channels import Channel, Notification
+from tocsin.ports.channels import Channel, ChannelFinding, Notification
 from tocsin.ports.checking import RoundStore, WorkStore
 from tocsin.ports.fetching import Fetcher, Renderer, Session
 from tocsin.ports.knowledge import SignalStore, SnapshotStore
@@ -20,6 +20,7 @@ __all__ = [
     "BundleStore",
     "Chance",
     "Channel",
+    "ChannelFinding",
     "Clock",
     "DemoDesk",
     "Fetcher",

@@ -22,6 +22,19 @@ class Notification(Struct, frozen=True, gc=False):
     message: Message | None = None
 
 
+class ChannelFinding(Struct, frozen=True):
+    """Something about a channel that its user should know.
+
+    what      in words that follow the channel's name: "cannot be reached at …"
+    mend      a sentence
+    is_wrong  alerts do not arrive, or may be lost
+    """
+
+    what: str
+    mend: str
+    is_wrong: bool = True
+
+
 class Channel(Protocol):
     """One downstream system that takes alerts.
 

@@ -14,8 +14,10 @@ from tests.contract.desk import GATHER, Desk
 from tests.fakes import ManualClock
 from tests.server.api.talk import Api
 from tests.server.diary import URL, desk_on
-from tests.server.lived import CHANNELS, live
+from tests.server.lived import live
 from tests.server.rig import Rig, served
+from tocsin.adapters.channels.file import FileSettings
+from tocsin.adapters.channels.webhook import WebhookSettings
 from tocsin.adapters.stores import open_store
 from tocsin.model import Scope
 from tocsin.settings import ChannelSettings, Settings
@@ -45,8 +47,8 @@ async def api(rig: Rig) -> AsyncIterator[Api]:
 async def busy(lived: Lived, tmp_path: Path) -> AsyncIterator[Api]:
     """The same on a copy of the store in which much has happened."""
     folder = shutil.copytree(lived.folder, tmp_path / "busy")
-    secret = {"log": "", "ops": "whsec_c2VjcmV0LW9mLXRoZS1zaW5r"}
-    channels = {name: ChannelSettings("file", path="alerts.jsonl", secret=secret[name]) for name in CHANNELS}
+    ops = WebhookSettings(type="webhook", url="https://a.example/", secret="whsec_c2VjcmV0LW9mLXRoZS1zaW5r")
+    channels: dict[str, ChannelSettings] = {"log": FileSettings(type="file", path="alerts.jsonl"), "ops": ops}
     async with (
         await open_store(f"sqlite:{folder / 'tocsin.db'}", engine=True, gather=GATHER) as store,
         served(store, ManualClock(lived.until), Settings(channels=channels)) as rig,

@@ -190,7 +190,7 @@ async def test_channels_are_listed_without_their_secrets_and_tried(busy: Api) ->
 
     tried = await busy.call("POST", "/channels/ops/test")
 
-    assert states == {"log": ("file", 0), "ops": ("file", 2)}
+    assert states == {"log": ("file", 0), "ops": ("webhook", 2)}
     assert "whsec_" not in answer.text
     assert (tried.status_code, busy.rig.service.tried) == (204, ["ops"])
     assert (await busy.refused("POST", "/channels/nobody/test"))["status"] == 404

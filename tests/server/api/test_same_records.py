@@ -11,7 +11,6 @@ from msgspec import Raw, Struct
 
 from tests.cli.calling import Installation
 from tests.server.api.talk import Api
-from tests.server.lived import CHANNELS
 
 
 class RawPart(Struct):
@@ -24,7 +23,10 @@ class RawPart(Struct):
 def installation(busy: Api, tmp_path: Path) -> Installation:  # noqa: ARG001 - `busy` makes the store
     """The command line on the store of the API that is asked."""
     made = Installation(tmp_path / "busy")
-    made.configure("".join(f'[channels.{name}]\ntype = "file"\npath = "alerts.jsonl"\n' for name in CHANNELS))
+    made.configure(
+        '[channels.log]\ntype = "file"\npath = "alerts.jsonl"\n[channels.ops]\ntype = "webhook"\n'
+        'url = "https://a.example/"\nsecret = "whsec_c2VjcmV0LW9mLXRoZS1zaW5r"\n'
+    )
     return made
 
 

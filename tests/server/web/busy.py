@@ -12,6 +12,8 @@ from tests.alert_examples import examples
 from tests.contract.desk import ALL, HOUR, LEASE, MINUTE, SECOND, Desk
 from tests.fakes import SeededChance
 from tocsin import events
+from tocsin.adapters.channels.file import FileSettings
+from tocsin.adapters.channels.webhook import WebhookSettings
 from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.model import (
     ActivityRow,
@@ -25,14 +27,13 @@ from tocsin.model import (
     PageQuery,
     VerdictRow,
 )
-from tocsin.settings import ChannelSettings
 
 NEWS, LIST = "https://news.example/today", "https://lists.example/all"
 GONE = tuple(f"https://gone.example/reports/{year}" for year in range(2012, 2027))
 ALIKE = tuple(f"https://shop.example/offers/{number}" for number in range(1, 7))
 CHANNELS = {
-    "ops": ChannelSettings(type="webhook", url="https://hooks.example/tocsin/9f27c1", secret="whsec_c2VjcmV0"),
-    "lines": ChannelSettings(type="file", path="alerts.jsonl"),
+    "ops": WebhookSettings(type="webhook", url="https://hooks.example/tocsin/9f27c1", secret="whsec_c2VjcmV0"),
+    "lines": FileSettings(type="file", path="alerts.jsonl"),
 }
 DIFFERENCE: JsonObject = {
     "added": ["The office is closed on Fridays.", "Ask for an appointment by telephone."],

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tocsin.adapters.channels.webhook import WebhookSettings
 from tocsin.configuration.convert import to_json, to_setting
 from tocsin.server.web.settings import (
     BLOCKS,
@@ -18,7 +19,7 @@ from tocsin.server.web.settings import (
     sections,
     written,
 )
-from tocsin.settings import ChannelSettings, PageSettings, Settings
+from tocsin.settings import PageSettings, Settings
 
 
 def test_what_is_typed_is_set() -> None:
@@ -123,8 +124,8 @@ def test_every_setting_is_listed_with_its_meaning() -> None:
 
 
 def test_secrets_are_masked_where_settings_are_listed() -> None:
-    channel = ChannelSettings(
-        "webhook", url="https://u:p@hooks.example/a/b?c", secret="whsec_1", headers={"X-Key": "k-1"}
+    channel = WebhookSettings(
+        type="webhook", url="https://u:p@hooks.example/a/b?c", secret="whsec_1", headers={"X-Key": "k-1"}
     )
 
     listed = sections(Settings(channels={"ops": channel}, pages=PageSettings(auth="me:s-1", cookies={"a": "c-1"})), {})

@@ -1,21 +1,64 @@
-"""What a channel needs of its process."""
+"""What a type of channels is, and what it gets of its process."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
-from aiohttp import ClientSession
 from msgspec import Struct
 
-from tocsin.ports import Clock
+from tocsin.ports import Channel, ChannelFinding, Clock
+from tocsin.settings import ChannelSettings
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader, StreamWriter
+
+    from aiohttp import ClientSession
+
+
+class Dial(Protocol):
+    """Connects to a host, at an address that the policy of `network.allow` lets it dial."""
+
+    def __call__(self, host: str, port: int, *, tls: bool) -> Awaitable[tuple[StreamReader, StreamWriter]]:
+        """Connect; with TLS, the certificate is verified for this host, or is the one that the user accepted for it.
+
+        Raises OSError: AddressRefused with the mend, NameNotResolved, ssl.SSLError or that of the connection. The
+        caller sets the deadline.
+        """
 
 
 class ChannelContext(Struct, frozen=True):
-    """What a channel may use.
+    """What a channel may use; it reaches the network by nothing else.
 
-    session  opens a client session that obeys the address policy; the channel closes it
+    session  opens a client session of HTTP that obeys the address policy; the channel closes it
     clock    for the time in signatures
+    dial     opens a connection that obeys the address policy
     """
 
     session: Callable[[], ClientSession]
     clock: Clock
+    dial: Dial
+
+
+class ChannelType(Protocol):
+    """A type of channels: an entry point of the group `tocsin.channels`, with the type's name, leads to its class.
+
+    The class takes no arguments. Its module is imported with the configuration, so it imports libraries where they are
+    first used.
+
+    Settings  its keys in [channels.NAME], each with its description
+    example   such a section for the commented configuration file, as TOML with comments, without its head
+    """
+
+    Settings: type[ChannelSettings]
+    example: str
+
+    def open(self, name: str, settings: Any, context: ChannelContext) -> Channel:
+        """Build the channel of [channels.NAME]; nothing is contacted yet.
+
+        settings  of the class `Settings`; their secrets could be read
+        Raises SettingsError for values that cannot work, with the key and the mend.
+        """
+
+    async def probe(self, name: str, settings: Any, context: ChannelContext) -> Sequence[ChannelFinding]:
+        """Find what keeps alerts from it, for `tocsin doctor`: connect and sign in, but send nothing."""

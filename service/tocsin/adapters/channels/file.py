@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.errors import DeliveryError, SettingsError, shortage_of
-from tocsin.ports import Notification
-from tocsin.settings import ChannelSettings
+from tocsin.ports import ChannelFinding, Notification
+from tocsin.settings import ChannelSettings, FileName
 
 # The file is readable by its owner alone: the watch list is private data (T64).
 _MODE = 0o600
@@ -20,20 +23,43 @@ _OUR_START = b'{"specversion":'
 _LONGEST_LINE = 2**20
 
 
-def open_file_channel(name: str, settings: ChannelSettings, _context: ChannelContext) -> FileChannel:
-    """Build a file channel; raises SettingsError for a path that cannot be a file."""
-    if not settings.path:
-        raise SettingsError(f"channels.{name}.path: a file channel needs the path of the file that it writes")
-    path = Path(settings.path).expanduser()
-    if path.is_dir():
-        raise SettingsError(f"channels.{name}.path: {path} is a folder; name a file in it")
-    if path.exists() and not path.is_file():
-        raise SettingsError(
-            f"channels.{name}.path: {path} is no regular file; name one, or use type 'stdout' for standard output"
-        )
-    if not path.parent.is_dir():
-        raise SettingsError(f"channels.{name}.path: the folder {path.parent} does not exist; create it")
-    return FileChannel(name, path)
+class FileSettings(ChannelSettings, frozen=True, kw_only=True):
+    """A file that alerts are appended to."""
+
+    path: Annotated[FileName, Meta(description="the file; one alert a line")] = ""
+
+    def address(self) -> str:
+        """Give the path."""
+        return self.path
+
+
+class FileType:
+    """Alerts as lines of a file; implements `ChannelType`."""
+
+    Settings = FileSettings
+    example = """\
+type = "file"
+path = "alerts.jsonl"        # one alert a line
+"""
+
+    def open(self, name: str, settings: FileSettings, _context: ChannelContext) -> FileChannel:
+        """Build a file channel; raises SettingsError for a path that cannot be a file."""
+        if not settings.path:
+            raise SettingsError(f"channels.{name}.path: a file channel needs the path of the file that it writes")
+        path = Path(settings.path).expanduser()
+        if path.is_dir():
+            raise SettingsError(f"channels.{name}.path: {path} is a folder; name a file in it")
+        if path.exists() and not path.is_file():
+            raise SettingsError(
+                f"channels.{name}.path: {path} is no regular file; name one, or use type 'stdout' for standard output"
+            )
+        if not path.parent.is_dir():
+            raise SettingsError(f"channels.{name}.path: the folder {path.parent} does not exist; create it")
+        return FileChannel(name, path)
+
+    async def probe(self, _name: str, _settings: FileSettings, _context: ChannelContext) -> Sequence[ChannelFinding]:
+        """Find nothing: opening it finds what is wrong."""
+        return ()
 
 
 class FileChannel:

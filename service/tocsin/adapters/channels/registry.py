@@ -1,38 +1,29 @@
-"""The types of channels, by the name that the configuration gives them."""
+"""Opening channels by their types."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from difflib import get_close_matches
-from typing import TypeAlias
+from collections.abc import Collection
+from typing import cast
 
-from tocsin.adapters.channels.context import ChannelContext
-from tocsin.adapters.channels.file import open_file_channel
-from tocsin.adapters.channels.stdout import open_stdout_channel
-from tocsin.adapters.channels.webhook import open_webhook_channel
+from tocsin.adapters.channels.context import ChannelContext, ChannelType
+from tocsin.configuration.channels import load_type
 from tocsin.errors import SettingsError
 from tocsin.ports import Channel
-from tocsin.settings import ChannelSettings, why_unread
-
-Opener: TypeAlias = Callable[[str, ChannelSettings, ChannelContext], Channel]
-
-CHANNELS: dict[str, Opener] = {
-    "webhook": open_webhook_channel,
-    "file": open_file_channel,
-    "stdout": open_stdout_channel,
-}
+from tocsin.settings import ChannelSettings, unread_in
 
 
-def open_channel(name: str, settings: ChannelSettings, context: ChannelContext) -> Channel:
+def channel_type(settings: ChannelSettings, plugins: Collection[str] = ()) -> ChannelType:
+    """Give the type of a configured channel; raises SettingsError."""
+    return cast("ChannelType", load_type(settings.type, plugins))
+
+
+def open_channel(
+    name: str, settings: ChannelSettings, context: ChannelContext, plugins: Collection[str] = ()
+) -> Channel:
     """Build the channel of the section `[channels.NAME]`; nothing is contacted yet.
 
-    Raises SettingsError for an unknown type, a key that is missing or wrong, and a secret that cannot be read.
+    Raises SettingsError for a key that is missing or wrong, and a secret that cannot be read.
     """
-    if why := why_unread(settings.url, settings.secret):
+    if why := unread_in(settings):
         raise SettingsError(why)
-    opener = CHANNELS.get(settings.type)
-    if opener is None:
-        nearest = get_close_matches(settings.type, CHANNELS, n=1)
-        hint = f"did you mean {nearest[0]!r}?" if nearest else f"use one of: {', '.join(CHANNELS)}"
-        raise SettingsError(f"channels.{name}.type: there is no channel of type {settings.type!r}; {hint}")
-    return opener(name, settings, context)
+    return channel_type(settings, plugins).open(name, settings, context)

@@ -6,10 +6,11 @@ import asyncio
 import os
 import select
 import time
+from collections.abc import Sequence
 
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.errors import DeliveryError
-from tocsin.ports import Notification
+from tocsin.ports import ChannelFinding, Notification
 from tocsin.settings import ChannelSettings
 
 STDOUT = 1
@@ -17,9 +18,25 @@ STDOUT = 1
 _PIECE = 4096
 
 
-def open_stdout_channel(name: str, settings: ChannelSettings, _context: ChannelContext) -> StdoutChannel:
-    """Build the channel; its timeout is its only setting."""
-    return StdoutChannel(name, settings.timeout.total_seconds())
+class StdoutSettings(ChannelSettings, frozen=True, kw_only=True):
+    """Standard output of the service."""
+
+
+class StdoutType:
+    """Alerts as lines on standard output; implements `ChannelType`."""
+
+    Settings = StdoutSettings
+    example = """\
+type = "stdout"              # one alert a line
+"""
+
+    def open(self, name: str, settings: StdoutSettings, _context: ChannelContext) -> StdoutChannel:
+        """Build the channel; its timeout is its only setting."""
+        return StdoutChannel(name, settings.timeout.total_seconds())
+
+    async def probe(self, _name: str, _settings: StdoutSettings, _context: ChannelContext) -> Sequence[ChannelFinding]:
+        """Find nothing: whether it is read is known when alerts are written."""
+        return ()
 
 
 class StdoutChannel:

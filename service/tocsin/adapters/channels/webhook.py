@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
-import aiohttp
-from yarl import URL
+from msgspec import Meta, field
 
 from tocsin.adapters.channels.context import ChannelContext
-from tocsin.adapters.channels.signing import read_secrets, sign
-from tocsin.engine.visiting.retry import parse_retry_after
+from tocsin.adapters.channels.reaching import probe_address
+from tocsin.adapters.channels.signing import doubts_of, read_secrets, sign
+from tocsin.configuration import limits
+from tocsin.configuration.loading import shown_address
 from tocsin.errors import DeliveryError, SettingsError, shortage_of
-from tocsin.ports import Notification
-from tocsin.settings import ChannelSettings
+from tocsin.ports import ChannelFinding, Notification
+from tocsin.settings import ChannelSettings, Secret, SecretAddress, SecretTable
+
+if TYPE_CHECKING:
+    import aiohttp
+    from yarl import URL
 
 CONTENT_TYPE = "application/cloudevents+json; charset=utf-8"
 # Only the status counts; the beginning of the body is for the message.
 MAX_ANSWER_BYTES = 64 * 2**10
 # Connections to one receiver.
 _AT_ONCE = 64
-# aiohttp's own timeout would end a delivery after five minutes, whatever the channel's is.
-_OURS_ALONE = aiohttp.ClientTimeout(total=None, sock_connect=None)
 _ACCEPTED = range(200, 300)
 _SERVER_ERRORS = range(500, 600)
 # Standard Webhooks: the receiver wants no more deliveries.
@@ -32,21 +38,73 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CHANNELS_FAULT = frozenset({408, 425, 429})
 
 
-def open_webhook_channel(name: str, settings: ChannelSettings, context: ChannelContext) -> WebhookChannel:
-    """Build a webhook; raises SettingsError for a URL or secret that it cannot work with."""
-    url = _read_url(name, settings.url)
-    if not settings.secret:
-        raise SettingsError(
-            f"channels.{name}.secret: a webhook signs what it sends; set secret or secret_file to what "
-            f"`tocsin channel secret {name}` prints, and give it to the receiver"
-        )
-    try:
-        keys = read_secrets(settings.secret)
-    except ValueError as exc:
-        raise SettingsError(f"channels.{name}.secret: {str(exc).replace('NAME', name)}") from exc
-    for header, value in settings.headers.items():
-        _check_header(name, header, value, url)
-    return WebhookChannel(name, url, keys, settings, context)
+class WebhookSettings(ChannelSettings, frozen=True, kw_only=True):
+    """A URL that alerts are posted to."""
+
+    url: Annotated[
+        SecretAddress,
+        Meta(
+            description="where it goes; a secret, since it often has one in it",
+            extra={"check": limits.check_web_address},
+        ),
+    ] = ""
+    secret: Annotated[
+        Secret,
+        Meta(
+            description="signs what is sent: base64, with or without whsec_ before it, or raw: and the key itself; two "
+            "while one is replaced, a line each; must be given"
+        ),
+    ] = ""
+    headers: Annotated[
+        SecretTable, Meta(description="sent with each delivery", extra={"check_name": limits.check_header_name})
+    ] = field(default_factory=dict)
+
+    def address(self) -> str:
+        """Give the URL."""
+        return self.url
+
+
+class WebhookType:
+    """Alerts as signed HTTP requests; implements `ChannelType`."""
+
+    Settings = WebhookSettings
+    example = """\
+type = "webhook"
+url = "https://example.org/hook"
+secret_file = "ops.secret"   # signs the alerts; `tocsin channel secret ops` creates it; or secret = "whsec_…"
+headers = { "X-Team" = "web" }
+timeout = "15s"              # for one delivery; of every type
+"""
+
+    def open(self, name: str, settings: WebhookSettings, context: ChannelContext) -> WebhookChannel:
+        """Build a webhook; raises SettingsError for a URL or secret that it cannot work with."""
+        url = _read_url(name, settings.url)
+        if not settings.secret:
+            raise SettingsError(
+                f"channels.{name}.secret: a webhook signs what it sends; set secret or secret_file to what "
+                f"`tocsin channel secret {name}` prints, and give it to the receiver"
+            )
+        try:
+            keys = read_secrets(settings.secret)
+        except ValueError as exc:
+            raise SettingsError(f"channels.{name}.secret: {str(exc).replace('NAME', name)}") from exc
+        for header, value in settings.headers.items():
+            _check_header(name, header, value, url)
+        return WebhookChannel(name, url, keys, settings, context)
+
+    async def probe(self, _name: str, settings: WebhookSettings, context: ChannelContext) -> Sequence[ChannelFinding]:
+        """Connect to the receiver, and say what it may think of the secret."""
+        try:
+            doubts = doubts_of(settings.secret)
+        except ValueError:
+            doubts = []
+        parts = (doubt.partition("; ") for doubt in doubts)
+        findings = [ChannelFinding(what, mend, is_wrong=False) for what, _, mend in parts]
+        url = urlsplit(settings.url)
+        if not url.hostname:
+            return findings
+        port = url.port or (443 if url.scheme == "https" else 80)
+        return [*findings, *await probe_address(url.hostname or "", port, shown_address(settings), context)]
 
 
 class WebhookChannel:
@@ -57,7 +115,7 @@ class WebhookChannel:
     """
 
     def __init__(
-        self, name: str, url: URL, keys: tuple[bytes, ...], settings: ChannelSettings, context: ChannelContext
+        self, name: str, url: URL, keys: tuple[bytes, ...], settings: WebhookSettings, context: ChannelContext
     ) -> None:
         self.name = name
         self.at_once, self.takes_messages = _AT_ONCE, False
@@ -65,6 +123,7 @@ class WebhookChannel:
         self._headers, self._timeout_s = settings.headers, settings.timeout.total_seconds()
         self._open_session = context.session
         self._session: aiohttp.ClientSession | None = None
+        self._ours_alone: aiohttp.ClientTimeout | None = None
 
     async def deliver(self, notification: Notification) -> None:
         """Give the receiver the event, within the channel's timeout.
@@ -72,17 +131,21 @@ class WebhookChannel:
         Raises DeliveryError: "channel" for 408, 425, 429, 5xx and failures of the connection, "gone" for 410, "alert"
         for every other answer that is not 2xx, "ours" for a shortage of this machine.
         """
+        import aiohttp  # noqa: PLC0415 - the configuration is read without it
+
         event = notification.event
         headers = (
             self._headers | {"Content-Type": CONTENT_TYPE} | sign(self._keys, event.id, self._clock.now(), event.json)
         )
         if self._session is None:
             self._session = self._open_session()
+            # aiohttp's own timeout would end a delivery after five minutes, whatever the channel's is.
+            self._ours_alone = aiohttp.ClientTimeout(total=None, sock_connect=None)
         try:
             async with (
                 asyncio.timeout(self._timeout_s),
                 self._session.post(
-                    self._url, data=event.json, headers=headers, allow_redirects=False, timeout=_OURS_ALONE
+                    self._url, data=event.json, headers=headers, allow_redirects=False, timeout=self._ours_alone
                 ) as response,
             ):
                 await _skim(response)
@@ -114,6 +177,8 @@ class WebhookChannel:
         if status == _GONE:
             raise DeliveryError(self.name, "gone", said)
         if status in _CHANNELS_FAULT or status in _SERVER_ERRORS:
+            from tocsin.engine.visiting.retry import parse_retry_after  # noqa: PLC0415 - as aiohttp
+
             wait = parse_retry_after(response.headers.get("Retry-After"), self._clock.now())
             raise DeliveryError(self.name, "channel", said, retry_after=wait)
         if location := response.headers.get("Location"):
@@ -121,7 +186,7 @@ class WebhookChannel:
         raise DeliveryError(self.name, "alert", said)
 
 
-def _name_of(exc: aiohttp.ClientError | OSError | MemoryError) -> str:
+def _name_of(exc: Exception) -> str:
     """Name an error without its text: that may hold the URL, and with it a secret."""
     said = exc.strerror if isinstance(exc, OSError) else None
     return f"{type(exc).__name__}: {said}" if said else type(exc).__name__
@@ -129,6 +194,8 @@ def _name_of(exc: aiohttp.ClientError | OSError | MemoryError) -> str:
 
 def _origin_of(location: str) -> str:
     """Give the part of a redirect that may be shown: receivers may repeat the secret of the URL in it."""
+    from yarl import URL  # noqa: PLC0415 - as aiohttp
+
     try:
         return f"{URL(location).origin()}/***"
     except ValueError:  # a path alone, or no URL at all
@@ -158,6 +225,8 @@ def _check_header(name: str, header: str, value: str, url: URL) -> None:
 
 
 def _read_url(name: str, text: str) -> URL:
+    from yarl import URL  # noqa: PLC0415 - as aiohttp
+
     if not text:
         raise SettingsError(f"channels.{name}.url: a webhook needs the URL that it posts to")
     try:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from ipaddress import ip_address
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -30,6 +32,7 @@ class GuardedSessions:
     def __init__(self, network: NetworkSettings, *, user_agent: str, accepted: Mapping[str, str] | None = None) -> None:
         self._policy, self._user_agent = AddressPolicy(network.allow), user_agent
         self._tls = TlsContexts(accepted or {})
+        self._tls_of_dialled = TlsContexts(accepted or {}, offers="")
         self._names: NameCache | None = None
 
     async def __aenter__(self) -> Self:
@@ -69,6 +72,31 @@ class GuardedSessions:
             request_class=Request,
         )
 
+    async def dial(self, host: str, port: int, *, tls: bool) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Connect to a host for another protocol than HTTP; see `Dial` in `adapters/channels`."""
+        error: OSError = NameNotResolved(f"the name {host} has no address")
+        for address in await self._allowed(host):
+            try:
+                return await asyncio.open_connection(
+                    address,
+                    port,
+                    ssl=self._tls_of_dialled.of(f"https://{_bracketed(host)}/") if tls else None,
+                    server_hostname=host if tls else None,
+                )
+            except OSError as exc:
+                error = exc
+        raise error
+
+    async def _allowed(self, host: str) -> list[str]:
+        """Give the addresses of a host that may be dialled; raises NameNotResolved or AddressRefused."""
+        if self._names is None:
+            raise RuntimeError("the sessions are used outside their `async with`")
+        try:
+            found: Sequence[str] = (str(ip_address(host)),)
+        except ValueError:
+            found = await self._names.addresses(host)
+        return judged(host, found, self._policy)
+
     def _open_socket(self, target: AddrInfoType) -> socket.socket:
         """Open the socket of a connection; addresses in URLs come here without a resolver."""
         family, kind, protocol, _, address = target
@@ -91,13 +119,6 @@ class _JudgedResolver(AbstractResolver):
         found = [
             address for address in await self._names.addresses(host) if family in {_family(address), socket.AF_UNSPEC}
         ]
-        if not found:
-            raise NameNotResolved(f"the name {host} has no address")
-        refusals = {address: self._policy.refuses(address) for address in found}
-        allowed = [address for address, why in refusals.items() if why is None]
-        if not allowed:
-            address, why = next(iter(refusals.items()))
-            raise AddressRefused(self._policy.refusal(f"{host} is {address}, which {why}", address))
         return [
             ResolveResult(
                 hostname=host,
@@ -107,11 +128,28 @@ class _JudgedResolver(AbstractResolver):
                 proto=socket.IPPROTO_TCP,
                 flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
             )
-            for address in allowed
+            for address in judged(host, found, self._policy)
         ]
 
     async def close(self) -> None:
         """Do nothing: the cache belongs to GuardedSessions."""
+
+
+def judged(host: str, found: Sequence[str], policy: AddressPolicy) -> list[str]:
+    """Give those of a host's addresses that may be dialled; raises NameNotResolved or AddressRefused."""
+    if not found:
+        raise NameNotResolved(f"the name {host} has no address")
+    refusals = {address: policy.refuses(address) for address in found}
+    allowed = [address for address, why in refusals.items() if why is None]
+    if not allowed:
+        address, why = next(iter(refusals.items()))
+        said = f"{address} {why}" if address == host else f"{host} is {address}, which {why}"
+        raise AddressRefused(policy.refusal(said, address))
+    return allowed
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _family(address: str) -> socket.AddressFamily:

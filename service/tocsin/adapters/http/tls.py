@@ -71,11 +71,14 @@ class TlsContexts:
 
     accepted  fingerprints by host, as `accepted_of` gives them
     base      the context of all other hosts; None: the system's authorities
+    offers    the protocol that servers are offered (ALPN); empty: none
     """
 
-    def __init__(self, accepted: Mapping[str, str], base: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self, accepted: Mapping[str, str], base: ssl.SSLContext | None = None, *, offers: str = "http/1.1"
+    ) -> None:
         self._accepted = dict(accepted)
-        self._base = base
+        self._base, self._offers = base, offers
         self._verified: ssl.SSLContext | None = None
         self._pinned: dict[str, ssl.SSLContext] = {}
 
@@ -84,13 +87,13 @@ class TlsContexts:
         fingerprint = self._accepted.get(host_and_origin(url)[0].rstrip(".")) if self._accepted else None
         if fingerprint is None:
             if self._verified is None:
-                self._verified = _hardened(self._base or ssl.create_default_context(), WatchedTls)
+                self._verified = _hardened(self._base or ssl.create_default_context(), WatchedTls, self._offers)
             return self._verified
         if fingerprint not in self._pinned:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             # The fingerprint identifies the certificate better than any authority.
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-            self._pinned[fingerprint] = _hardened(context, _only(fingerprint))
+            self._pinned[fingerprint] = _hardened(context, _only(fingerprint), self._offers)
         return self._pinned[fingerprint]
 
 
@@ -113,11 +116,12 @@ def fingerprint_of(certificate: bytes) -> str:
     return PREFIX + sha256(certificate).hexdigest()
 
 
-def _hardened(context: ssl.SSLContext, connection: type[WatchedTls]) -> ssl.SSLContext:
+def _hardened(context: ssl.SSLContext, connection: type[WatchedTls], offers: str) -> ssl.SSLContext:
     context.minimum_version = max(context.minimum_version, ssl.TLSVersion.TLSv1_2)
     # A server could ask for a renegotiation, a whole handshake, without end; TLS 1.3 has none.
     context.options |= ssl.OP_NO_RENEGOTIATION
-    context.set_alpn_protocols(("http/1.1",))
+    if offers:
+        context.set_alpn_protocols((offers,))
     context.sslobject_class = connection
     return context
 

@@ -18,7 +18,7 @@ from tocsin.cli import output
 from tocsin.cli.channel import find_refusals
 from tocsin.cli.doctor import Diagnosis
 from tocsin.cli.doctor.machine import examine_authorities, examine_backup, examine_clock, examine_files, examine_room
-from tocsin.cli.doctor.network import examine_channel, examine_http
+from tocsin.cli.doctor.network import examine_channels, examine_http
 from tocsin.cli.formatting import count, show_time
 from tocsin.cli.selection import batches
 from tocsin.cli.session import configuration, is_store_there, now, store_path
@@ -141,8 +141,7 @@ async def _examine(loaded: Loaded, now: Instant, *, thorough: bool) -> Examinati
     has_tokens, is_running = await _of_store(loaded, now, found, thorough=thorough)
     found.findings += examine_files(loaded, store_path(loaded.settings))
     found.findings += examine_http(loaded.settings.http, has_tokens=has_tokens, is_running=is_running)
-    for name, channel in loaded.settings.channels.items():
-        found.findings += await examine_channel(name, channel, loaded.settings.network)
+    found.findings += await examine_channels(loaded.settings)
     if not loaded.settings.channels:
         listed = Diagnosis(
             "No channel is configured: alerts are only listed.", "See: tocsin alerts list", is_wrong=False

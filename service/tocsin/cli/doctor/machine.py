@@ -15,11 +15,11 @@ from tocsin.adapters.http.tls import AUTHORITIES_MEND, NO_AUTHORITIES, has_autho
 from tocsin.adapters.stores import kept_copies, last_backup
 from tocsin.cli.doctor import Diagnosis
 from tocsin.cli.formatting import count, show_time
-from tocsin.configuration.convert import pattern
-from tocsin.configuration.loading import SECRETS, from_environ, from_tree
+from tocsin.configuration.convert import is_secret
+from tocsin.configuration.loading import Layer, from_environ, from_tree, typed_channels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from tocsin.configuration import Loaded
     from tocsin.model import Instant
@@ -37,10 +37,9 @@ def examine_files(loaded: Loaded, store: Path) -> list[Diagnosis]:
     if loaded.file is not None:
         findings += _of_writing(loaded.file, "The configuration")
         findings += _of_writing(loaded.file.absolute().parent, "The configuration's folder")
-        findings += _of_secrets(loaded.file)
-    for item in from_environ(os.environ):
-        if item.by_file and isinstance(item.value, str):
-            findings += _of_reading(Path(item.value), "A file with a secret")
+        findings += _of_secrets(loaded.file, loaded.settings.delivery.plugins)
+    for file in loaded.files.values():
+        findings += _of_reading(file, "A file with a secret")
     for file in (store, store.with_name(f"{store.name}-wal")):
         findings += _of_reading(file, "The store")
     if store.exists():
@@ -48,20 +47,21 @@ def examine_files(loaded: Loaded, store: Path) -> list[Diagnosis]:
     return findings
 
 
-def _of_secrets(file: Path) -> Iterator[Diagnosis]:
-    """Look at a file with secrets in it, and at those that it names."""
+def _of_secrets(file: Path, plugins: Collection[str]) -> Iterator[Diagnosis]:
+    """Look at a configuration file, if it has secrets in it."""
     try:
         given = list(from_tree(tomllib.loads(file.read_text("utf-8-sig")), str(file)))
+        # The type of a channel may be in the environment, and tells which keys are secrets.
+        layers = [Layer(tuple(given)), Layer(tuple(from_environ(os.environ)))]
+        given = [item for item in given if item.path[0] != "channels"]
+        given += next(iter(typed_channels(layers, plugins, lambda _: None))).given
     except (OSError, ValueError):
         # A pipe, for instance, which was read once: no other user can read it again.
         return
-    held = [".".join(item.path) for item in given if not item.by_file and item.value and pattern(item.path) in SECRETS]
+    held = [".".join(item.path) for item in given if not item.by_file and item.value and is_secret(item.path)]
     if held:
         # The address of a webhook is one, too: which setting is meant is not plain to see.
         yield from _of_reading(file, f"The configuration, which contains a secret ({', '.join(held)}),")
-    for item in given:
-        if item.by_file and isinstance(item.value, str):
-            yield from _of_reading(file.parent / item.value, "A file with a secret")
 
 
 def _of_writing(path: Path, what: str) -> Iterator[Diagnosis]:

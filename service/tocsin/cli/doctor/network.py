@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import re
-import socket
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from tocsin.adapters.channels.context import ChannelContext
-from tocsin.adapters.channels.registry import CHANNELS, open_channel
-from tocsin.adapters.channels.signing import doubts_of
-from tocsin.adapters.http.addresses import AddressPolicy
-from tocsin.adapters.http.guarded import GuardedSessions
-from tocsin.adapters.system import SystemClock
+import msgspec
+
+from tocsin.app.channels import OpenChannels
 from tocsin.cli.doctor import Diagnosis
-from tocsin.configuration import mask
+from tocsin.configuration.loading import shown_address
 from tocsin.errors import SettingsError
 from tocsin.server.address import bind, is_loopback, local_address, parse_listen
-from tocsin.settings import why_unread
+from tocsin.settings import unread_in, why_unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tocsin.settings import ChannelSettings, HttpSettings, NetworkSettings
+    from tocsin.settings import ChannelSettings, HttpSettings, Settings
 
 
 _WITHIN_S: Final = 3.0
@@ -170,56 +165,34 @@ def _readiness(host: str, port: int) -> tuple[int, str]:
         return answer.status, " ".join(answer.read(1000).decode("utf-8", "replace").split())
 
 
-_REACH_S: Final = 5.0
-_PORTS: Final = {"http": 80, "https": 443}
+async def examine_channels(settings: Settings) -> list[Diagnosis]:
+    """Say what keeps alerts from each channel, if anything does."""
+    findings = []
+    async with OpenChannels(msgspec.structs.replace(settings, channels={})) as channels:
+        for name, channel in settings.channels.items():
+            findings += await _examine_channel(name, channel, channels)
+    return findings
 
 
-async def examine_channel(name: str, channel: ChannelSettings, network: NetworkSettings) -> list[Diagnosis]:
-    """Say what keeps alerts from this channel, if anything does."""
-    findings = _opened(name, channel, network)
-    parts = urlsplit(channel.url)
-    if channel.type not in CHANNELS or channel.path or not parts.hostname or parts.scheme not in _PORTS:
-        return findings
-    where = str(mask(("channels", name, "url"), channel.url))
-    policy = AddressPolicy(network.allow)
+async def _examine_channel(name: str, settings: ChannelSettings, channels: OpenChannels) -> list[Diagnosis]:
+    findings = []
     try:
-        async with asyncio.timeout(_REACH_S):
-            refused = await _reach(parts.hostname, parts.port or _PORTS[parts.scheme], policy)
-    except (OSError, TimeoutError, ValueError) as exc:
-        reason = str(exc) or "no answer in time"
-        mend = f"Correct its url, or start the receiver; then: tocsin channel test {name}"
-        return [*findings, Diagnosis(f"Channel {name} cannot be reached at {where}: {reason}", mend)]
-    if refused is None:
-        return findings
-    what, _, mend = policy.refusal(f"{refused} {policy.refuses(refused)}", refused).partition("; ")
-    return [
-        *findings,
-        Diagnosis(f"Channel {name} at {where} is not contacted: {what}", f"{mend[:1].upper()}{mend[1:]}"),
-    ]
-
-
-def _opened(name: str, channel: ChannelSettings, network: NetworkSettings) -> list[Diagnosis]:
-    """Open a channel as the service does, which contacts no host, and find what it rejects."""
-    sessions = GuardedSessions(network, user_agent="")
-    try:
-        open_channel(name, channel, ChannelContext(session=sessions.open, clock=SystemClock()))
+        # As the service does, which contacts no host.
+        await (await channels.open(name, settings)).close()
     except SettingsError as exc:
-        shown = str(mask(("channels", name, "url"), channel.url))
+        shown, address = shown_address(settings), settings.address()
         # Some of these words quote the URL, which is a secret.
-        what, _, mend = (str(exc).replace(channel.url, shown) if channel.url else str(exc)).partition("; ")
-        return [Diagnosis(f"Channel {name} cannot be opened: {what}", mend or f"Mend it under [channels.{name}].")]
-    doubts = doubts_of(channel.secret) if channel.type == "webhook" else []
-    parts = (doubt.partition("; ") for doubt in doubts)
-    return [Diagnosis(f"Channel {name}: {what}", mend, is_wrong=False) for what, _, mend in parts]
-
-
-async def _reach(host: str, port: int, policy: AddressPolicy) -> str | None:
-    """Connect to an address of this host that may be dialled; give one that is refused if there is no other."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    addresses = [str(address[0]) for *_, address in found]
-    allowed = next((address for address in addresses if policy.refuses(address) is None), None)
-    if allowed is None:
-        return addresses[0]
-    _, writer = await asyncio.open_connection(allowed, port)
-    writer.close()
-    return None
+        what, _, mend = (str(exc).replace(address, shown) if address else str(exc)).partition("; ")
+        mend = mend or f"Mend it under [channels.{name}]."
+        findings.append(Diagnosis(f"Channel {name} cannot be opened: {what}", mend))
+    if unread_in(settings):
+        return findings
+    again = f"; then: tocsin channel test {name}"
+    return findings + [
+        Diagnosis(
+            f"Channel {name} {found.what}" if found.is_wrong else f"Channel {name}: {found.what}",
+            f"{found.mend}{again}" if found.is_wrong else found.mend,
+            is_wrong=found.is_wrong,
+        )
+        for found in await channels.probe(name, settings)
+    ]

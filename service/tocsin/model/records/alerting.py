@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
-from tocsin.configuration.loading import mask
+from tocsin.configuration.loading import shown_address
 from tocsin.model.common import to_rfc3339
 from tocsin.model.records.fields import Id, Json, Number, Record, Time, Ulid, id_or_none, time_or_none
 from tocsin.model.records.pages import Copy, copies_of
@@ -68,8 +68,7 @@ class ConfiguredChannel(Record, frozen=True):
 
     name: Annotated[str, Meta(title="Channel", description="its key in the configuration")]
     type: Annotated[str, Meta(examples=["webhook"])]
-    url: Annotated[str, Meta(description="its scheme and host; the rest is masked")]
-    path: Annotated[str, Meta(description="of a file")]
+    to: Annotated[str, Meta(description="where it leads: the path of a file; of a URL the scheme and host")]
     accepted: Annotated[Number, Meta(description="alerts that it accepted")]
     waiting: Annotated[Number, Meta(description="alerts that it is still to be given")]
     dead: Annotated[Number, Meta(description="alerts that were given up")]
@@ -84,8 +83,7 @@ def channel_of(state: ChannelState, settings: ChannelSettings) -> ConfiguredChan
     return ConfiguredChannel(
         name=state.name,
         type=settings.type,
-        url=mask(("channels", state.name, "url"), settings.url),
-        path=settings.path,
+        to=shown_address(settings),
         accepted=state.accepted,
         waiting=state.waiting,
         dead=state.dead,

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 from msgspec import Struct
 
-from tocsin.configuration import mask
+from tocsin.configuration.loading import shown_address
 from tocsin.errors import DeliveryError, UsageError
 from tocsin.model import ActivityRow, AlertQuery, ChannelState, Instant, StateEntry, VerdictEntry, as_configured
 from tocsin.server.actions import Act
@@ -21,7 +21,6 @@ from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.web.formatting import absolute, count
 from tocsin.server.web.rendering import go_on, page
 from tocsin.server.web.telling import tell
-from tocsin.settings import ChannelSettings
 
 # Drawings for the web pages: the activity of a day as bars, the versions of a page as a timeline. Pure.
 #
@@ -441,12 +440,8 @@ async def _channels(parts: Parts) -> list[ChannelLine]:
         else:
             state = ChannelState(name, waiting=known.waiting, dead=known.dead)
         oldest_at = known.oldest_at if known is not None else None
-        lines.append(ChannelLine(as_configured(state, settings), settings.type, _address(name, settings), oldest_at))
+        lines.append(ChannelLine(as_configured(state, settings), settings.type, shown_address(settings), oldest_at))
     return lines
-
-
-def _address(name: str, settings: ChannelSettings) -> str:
-    return str(mask(("channels", name, "url"), settings.url) or settings.path or "")
 
 
 def _demand_channel(parts: Parts, name: str) -> None:
