@@ -19,12 +19,16 @@ from tocsin.engine.rendering.render_queue import RenderQueue
 from tocsin.errors import FetchError, FetchFailed
 from tocsin.events import Happening
 from tocsin.model import (
+    CheckOrder,
     CheckReport,
     CheckResult,
+    DueTime,
     FailureKind,
     FieldValues,
     Instant,
     JsonObject,
+    LastAnswer,
+    LearntContents,
     NewPage,
     NewState,
     PageItems,
@@ -86,12 +90,8 @@ def task_of(
         group_id=1,
         settings=None,
         state=StoredState(5, state, stored_at, stored_at, 1) if state is not None else None,
-        validators=None,
-        last_set_at=stored_at,
-        last_checked_at=stored_at,
-        conditional_run=0,
-        body_digest=None,
-        question_id=question_id,
+        last=LastAnswer(set_at=stored_at, checked_at=stored_at),
+        order=CheckOrder(question_id=question_id),
     )
 
 
@@ -290,18 +290,16 @@ class Bench:
         result = CheckResult(
             page_id=task.page_id,
             host_id=task.host_id,
-            request_id=None,
             report=CheckReport(task.url, verdict.outcome if verdict else "first"),
             checked_at=now,
-            items=items,
             set_at=now,
-            next_at=now + DAY,
-            next_why="every 24h",
-            conditional_run=0,
+            due=DueTime(now + DAY, "every 24h"),
             state=NewState(now, state, equal=False, validators=None, body_digest=None),
             verdict=verdict,
             received=True,
-            snapshot=Snapshot(*pack_text(text), at=now) if text is not None else None,
+            learnt=LearntContents(
+                snapshot=Snapshot(*pack_text(text), at=now) if text is not None else None, items=items
+            ),
         )
         await self.store.commit(self.lease.claim, [result])
 
@@ -314,13 +312,10 @@ class Bench:
         result = CheckResult(
             page_id=task.page_id,
             host_id=task.host_id,
-            request_id=None,
             report=CheckReport(task.url, "unchanged"),
             checked_at=now,
             set_at=now,
-            next_at=now + DAY,
-            next_why="every 24h",
-            conditional_run=0,
+            due=DueTime(now + DAY, "every 24h"),
             state=NewState(now, task.state.fields, equal=True, validators=None, body_digest=None),
             received=True,
             render_owed=task.owed,

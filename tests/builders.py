@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tests.fakes import START
 from tocsin.engine.judging.assess import assess
@@ -10,6 +13,7 @@ from tocsin.model import HopResponse, PageKnowledge, PageTask, ReceivedPage, Sig
 from tocsin.spec.signals.reading import ContentSelectors, read_as
 from tocsin.spec.topper.state import PageState
 
+T = TypeVar("T", bound=Struct)
 URL = "http://site.example/page"
 SECOND = 1_000_000
 HOUR = 3600 * SECOND
@@ -49,15 +53,28 @@ def task(**changes: Any) -> PageTask:
         "group_id": 1,
         "settings": None,
         "state": None,
-        "validators": None,
-        "last_set_at": None,
-        "last_checked_at": None,
-        "conditional_run": 0,
-        "body_digest": None,
     }
     if changes.get("state") is not None:
         known["beside"] = READ
-    return PageTask(**(known | changes))
+    return with_changes(PageTask(**known), **changes)
+
+
+_OF_DUE_TIMES = {"next_at": "at", "next_why": "why"}
+
+
+def with_changes(value: T, **changes: Any) -> T:
+    """The same with other fields; those of a part of it are named as if they were its own."""
+    changes = {_OF_DUE_TIMES.get(name, name): changes[name] for name in changes}
+    whole = {field for field in changes if field in value.__struct_fields__}
+    found = {field: changes[field] for field in whole}
+    for name in value.__struct_fields__:
+        part = getattr(value, name)
+        if isinstance(part, Struct) and (its := (changes.keys() - whole) & set(part.__struct_fields__)):
+            found[name] = replace(found.get(name, part), **{field: changes[field] for field in its})
+            whole |= its
+    if unknown := changes.keys() - whole:
+        raise TypeError(f"{type(value).__name__} has no {', '.join(sorted(unknown))}")
+    return replace(value, **found)
 
 
 def received(

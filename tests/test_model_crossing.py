@@ -99,7 +99,7 @@ def test_whatever_crosses_between_processes_arrives_as_it_was(kind: type[msgspec
 
 def test_a_result_that_was_based_on_nothing_known_arrives_as_that() -> None:
     report = model.CheckReport("http://site.example/", model.CheckOutcome.FIRST)
-    sent = model.CheckResult(1, 2, None, report, 3, None, None, "why", 0)
+    sent = model.CheckResult(1, 2, report, 3, None, model.DueTime(None, "why"))
 
     arrived = msgspec.msgpack.decode(msgspec.msgpack.encode(sent), type=model.CheckResult)
 

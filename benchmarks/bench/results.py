@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from tocsin.model import AlertDraft, CheckReport, CheckResult, FieldValues, NewState, PageTask, Validators, VerdictRow
+from tocsin.model import (
+    AlertDraft,
+    CheckReport,
+    CheckResult,
+    DueTime,
+    FieldValues,
+    NewState,
+    PageTask,
+    Validators,
+    VerdictRow,
+)
 
 VERSION_FIELD = 7
 _BODY_BYTES = 52_000
@@ -16,7 +26,7 @@ def result_of(task: PageTask, version: int, *, changed: bool, alerts: tuple[Aler
 
     changed  since the task was made; the page's version field then says the number
     """
-    at, before = (task.last_checked_at or 0) + version * _DAY_US, task.state
+    at, before = (task.last.checked_at or 0) + version * _DAY_US, task.state
     fields = before.fields if before is not None else _FIELDS
     verdict = None
     if changed:
@@ -26,16 +36,17 @@ def result_of(task: PageTask, version: int, *, changed: bool, alerts: tuple[Aler
         verdict = VerdictRow(at, "minor", "other", "T47", "declared", data, awareness=False)
         fields = latest
     # As servers do: another body has another tag and digest, the same has the same.
-    validators = task.validators if task.validators and not changed else Validators(f'"{version}"', None, task.url)
-    digest = task.body_digest if task.body_digest and not changed else f"1:{version:032x}"
+    validators = (
+        task.last.validators if task.last.validators and not changed else Validators(f'"{version}"', None, task.url)
+    )
+    digest = task.last.body_digest if task.last.body_digest and not changed else f"1:{version:032x}"
     is_equal = before is not None and not changed
-    length = task.body_bytes if is_equal else _BODY_BYTES
+    length = task.last.body_bytes if is_equal else _BODY_BYTES
     state = NewState(at, fields, is_equal, validators, digest, body_bytes=length, as_before=is_equal)
     outcome = "first" if before is None else "minor" if changed else "unchanged"
     return CheckResult(
         page_id=task.page_id,
         host_id=task.host_id,
-        request_id=None,
         report=CheckReport(
             task.url,
             outcome,
@@ -50,9 +61,7 @@ def result_of(task: PageTask, version: int, *, changed: bool, alerts: tuple[Aler
         ),
         checked_at=at,
         set_at=at,
-        next_at=at + _DAY_US,
-        next_why="every 24h (jittered)",
-        conditional_run=0,
+        due=DueTime(at + _DAY_US, "every 24h (jittered)"),
         state=state,
         verdict=verdict,
         alerts=alerts,

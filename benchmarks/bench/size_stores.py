@@ -22,7 +22,19 @@ from benchmarks.pairs.plan import pairs
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.connection import connect
 from tocsin.engine.judging.assess import assess
-from tocsin.model import SHARDS, CheckReport, CheckResult, Claim, NewPage, NewState, PageKnowledge, Validators, phase_of
+from tocsin.model import (
+    SHARDS,
+    CheckReport,
+    CheckResult,
+    Claim,
+    DueTime,
+    LearntContents,
+    NewPage,
+    NewState,
+    PageKnowledge,
+    Validators,
+    phase_of,
+)
 from tocsin.ports import Store
 from tocsin.spec.html.urls import shard_of
 from tocsin.spec.html.whole import parse_whole
@@ -205,7 +217,6 @@ def _first_results(
         yield CheckResult(
             page_id=ids[number],
             host_id=hosts[host],
-            request_id=None,
             report=CheckReport(
                 url,
                 "first",
@@ -220,9 +231,7 @@ def _first_results(
             ),
             checked_at=at,
             set_at=at,
-            next_at=at + (500_000 if shape.is_due else _DAY_US),
-            next_why="every 24h (jittered)",
-            conditional_run=0,
+            due=DueTime(at + (500_000 if shape.is_due else _DAY_US), "every 24h (jittered)"),
             state=NewState(
                 at,
                 EMPTY.values if shape.silent else found.state.values,
@@ -233,7 +242,7 @@ def _first_results(
             ),
             verdict=None,
             received=True,
-            known=known[number % len(known)],
+            learnt=LearntContents(known[number % len(known)]),
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from msgspec import structs
 
+from tests.builders import with_changes
 from tests.contract.stores import STORES, SqliteFile
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.store import SqliteStore
@@ -19,6 +20,7 @@ from tocsin.model import (
     CheckReport,
     CheckResult,
     Claim,
+    DueTime,
     Failure,
     FieldValues,
     NewPage,
@@ -159,41 +161,35 @@ class Desk:
         result = CheckResult(
             page_id=task.page_id,
             host_id=task.host_id,
-            request_id=task.request_id,
+            order=task.order,
             report=CheckReport(task.url, outcome),
             checked_at=self.now,
             set_at=self.now,
-            next_at=self.now + DAY,
-            next_why="every 24h",
-            conditional_run=0,
+            due=DueTime(self.now + DAY, "every 24h"),
             state=NewState(
                 self.now, latest, equal, Validators(f'"{major}"', None, task.url), f"digest {major}", body_bytes
             ),
             verdict=verdict,
             received=True,
             render_owed=task.owed,
-            recovery=alert(f"back {task.page_id}", task.page_id, RECOVERED) if task.question_id else None,
-            instruction=task.instruction,
+            recovery=alert(f"back {task.page_id}", task.page_id, RECOVERED) if task.order.question_id else None,
             based_on=before.last_at if before is not None else None,
         )
-        return structs.replace(result, **changes)
+        return with_changes(result, **changes)
 
     def failed(self, task: PageTask, cause: str = "connect", **changes: Any) -> CheckResult:
         """A check that did not receive the page after its tries."""
         result = CheckResult(
             page_id=task.page_id,
             host_id=task.host_id,
-            request_id=task.request_id,
+            order=task.order,
             report=CheckReport(task.url, "unreachable"),
             checked_at=self.now,
             set_at=None,
-            next_at=self.now + DAY,
-            next_why="every 24h",
-            conditional_run=0,
+            due=DueTime(self.now + DAY, "every 24h"),
             failure=failure(cause),
-            instruction=task.instruction,
         )
-        return structs.replace(result, **changes)
+        return with_changes(result, **changes)
 
     async def job(self, url: str) -> RenderJob:
         """Take this page out of the render queue."""
@@ -231,7 +227,7 @@ class Desk:
             prune=True,
             recovered=job.owed,
         )
-        return structs.replace(result, **changes)
+        return with_changes(result, **changes)
 
     def unrendered(self, job: RenderJob, cause: str = "timeout") -> RenderCommit:
         """A rendering that failed after its tries."""

@@ -11,7 +11,12 @@ from tests.contract.desk import ALL, DAY, HOUR, LEASE, MINUTE, NOW, SECOND, A, B
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sql.checking import work
 from tocsin.errors import StaleClaim
-from tocsin.model import CheckReport, CheckResult, Instruction
+from tocsin.model import (
+    CheckReport,
+    CheckResult,
+    DueTime,
+    Instruction,
+)
 
 
 async def test_first_checks_are_spread_by_a_jitter_that_stays_with_the_page(desk: Desk) -> None:
@@ -60,13 +65,10 @@ async def test_the_hosts_that_were_received_last_are_known_without_a_memory_of_c
         CheckResult(
             page_id=task.page_id,
             host_id=task.host_id,
-            request_id=None,
             report=CheckReport(task.url, "first"),
             checked_at=NOW,
             set_at=at,
-            next_at=NOW + DAY,
-            next_why="every",
-            conditional_run=0,
+            due=DueTime(NOW + DAY, "every"),
         )
         for at, task in enumerate([tasks["h1.example"], tasks["h0.example"]], NOW)
     ]
@@ -87,7 +89,7 @@ async def test_requested_pages_come_first_and_their_host_is_due_at_once(desk: De
     (host,) = await desk.agenda()
     assert (await desk.agenda())[host] == 0
     tasks = await desk.store.due_pages(desk.claim, [host], NOW + DAY, per_host=1)
-    assert [(task.url, task.request_id) for task in tasks] == [(late.url, request)]
+    assert [(task.url, task.order.request_id) for task in tasks] == [(late.url, request)]
 
 
 async def test_a_page_that_is_due_and_requested_takes_one_place(desk: Desk) -> None:

@@ -33,7 +33,10 @@ async def test_again_at_once_makes_the_pages_due_and_goes_with_them(desk: Desk) 
     assert await answer(desk, again) == 2
 
     tasks = await desk.due(at=NOW)
-    assert [(task.url, task.instruction, task.question_id) for task in tasks] == [(A, again, 1), (B, again, 1)]
+    assert [(task.url, task.order.instruction, task.order.question_id) for task in tasks] == [
+        (A, again, 1),
+        (B, again, 1),
+    ]
     (question,) = await desk.store.questions()
     assert question.instruction == again
 
@@ -76,7 +79,7 @@ async def test_again_is_used_up_and_a_failure_after_it_is_a_new_question(desk: D
     await desk.fail(A, rule_spent=True)
 
     assert [question.id for question in await desk.store.questions()] == [2]
-    assert (await desk.task(A)).instruction is None
+    assert (await desk.task(A)).order.instruction is None
 
 
 async def test_T60_again_that_is_said_during_a_check_outlives_its_failure(desk: Desk) -> None:
@@ -89,7 +92,7 @@ async def test_T60_again_that_is_said_during_a_check_outlives_its_failure(desk: 
 
     page = await desk.page(A)
     assert (page.due.at, page.question_id) == (NOW + HOUR, 1)
-    assert (await desk.task(A)).instruction == again
+    assert (await desk.task(A)).order.instruction == again
 
 
 async def test_T60_again_that_is_said_during_the_try_before_it_is_not_used_up_with_that_one(desk: Desk) -> None:
@@ -102,7 +105,7 @@ async def test_T60_again_that_is_said_during_the_try_before_it_is_not_used_up_wi
     await desk.store.commit(desk.claim, [under_way])
 
     task = await desk.task(A)
-    assert (task.instruction, task.attempts) == (again, ())
+    assert (task.order.instruction, task.order.attempts) == (again, ())
     assert (await desk.page(A)).due.at == NOW + HOUR
 
 
@@ -114,7 +117,7 @@ async def test_T60_a_page_that_is_received_before_it_was_to_be_tried_again_needs
     await desk.store.commit(desk.claim, [under_way])
 
     assert (await desk.page(A)).due.at == NOW + DAY
-    assert (await desk.task(A)).instruction is None
+    assert (await desk.task(A)).order.instruction is None
     assert await desk.store.questions() == []
 
 
@@ -126,7 +129,7 @@ async def test_T60_until_major_that_is_said_during_a_try_is_not_used_up_with_it(
 
     await desk.store.commit(desk.claim, [under_way])
 
-    assert (await desk.task(A)).instruction == UNTIL_MAJOR
+    assert (await desk.task(A)).order.instruction == UNTIL_MAJOR
     assert len(await desk.store.standing_answers()) == 1
 
 
@@ -168,7 +171,7 @@ async def test_one_page_of_a_question_can_be_answered_alone(desk: Desk) -> None:
 
     (question,) = await desk.store.questions()
     assert (question.pages, question.times.answered_at) == (2, None)
-    assert (await desk.task(B)).instruction is None
+    assert (await desk.task(B)).order.instruction is None
 
 
 async def test_never_ends_all_checks_until_the_rule_is_lifted(desk: Desk) -> None:
@@ -218,13 +221,13 @@ async def test_a_rule_of_host_and_cause_says_nothing_of_other_causes(desk: Desk)
 async def test_until_major_goes_with_each_check_until_it_has_met_its_change(desk: Desk) -> None:
     await ask(desk, A)
     await answer(desk, UNTIL_MAJOR, scope="page")
-    assert (await desk.task(A)).instruction == UNTIL_MAJOR
+    assert (await desk.task(A)).order.instruction == UNTIL_MAJOR
     await desk.fail(A)
     assert await desk.store.questions() == []
 
     await desk.check(A, "2026", rule_spent=True)
 
-    assert (await desk.task(A)).instruction is None
+    assert (await desk.task(A)).order.instruction is None
     assert await desk.store.standing_answers() == []
 
 
@@ -235,7 +238,7 @@ async def test_until_major_of_a_host_stays_for_its_other_pages(desk: Desk) -> No
     await desk.check(A, rule_spent=True)
 
     assert len(await desk.store.standing_answers()) == 1
-    assert (await desk.task(B)).instruction == UNTIL_MAJOR
+    assert (await desk.task(B)).order.instruction == UNTIL_MAJOR
 
 
 async def test_the_nearest_rule_wins(desk: Desk) -> None:
@@ -247,7 +250,7 @@ async def test_the_nearest_rule_wins(desk: Desk) -> None:
 
     await desk.fail(B)
 
-    assert (await desk.task(B)).instruction == UNTIL_MAJOR
+    assert (await desk.task(B)).order.instruction == UNTIL_MAJOR
     assert (await desk.page(C)).due.at is None
 
 
@@ -311,7 +314,7 @@ async def test_a_rendering_that_fails_under_a_rule_is_not_owed(desk: Desk) -> No
     await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(B)))
 
     task = await desk.task(B)
-    assert (task.owed, task.instruction) == (False, UNTIL_MAJOR)
+    assert (task.owed, task.order.instruction) == (False, UNTIL_MAJOR)
     assert await desk.store.questions() == []
 
 

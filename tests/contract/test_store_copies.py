@@ -164,7 +164,7 @@ async def test_LM45_what_a_page_says_to_robots_stands_in_its_row_until_it_is_rea
     await desk.check(A, noindex=False, nofollow=False)
     second = await desk.page(A)
 
-    assert (first.flags.noindex, first.flags.nofollow) == (task.noindex, task.nofollow) == (True, True)
+    assert (first.flags.noindex, first.flags.nofollow) == (task.flags.noindex, task.flags.nofollow) == (True, True)
     assert (second.flags.noindex, second.flags.nofollow) == (False, False)
 
 
@@ -183,17 +183,17 @@ async def test_bytes_that_were_not_sent_again_are_summed_up_in_the_pages_row(des
     await desk.check(A, report=spared)
     await desk.check(A, report=spared, state=None)
 
-    assert (await desk.task(A)).body_bytes == 700
+    assert (await desk.task(A)).last.body_bytes == 700
     assert (await desk.page(A)).saved_bytes == 1400
 
 
 async def test_the_length_of_a_body_is_that_of_the_state_stored_last(desk: Desk) -> None:
     await desk.check(A, body_bytes=700)
     await desk.check(A, body_bytes=800)
-    of_equal = (await desk.task(A)).body_bytes
+    of_equal = (await desk.task(A)).last.body_bytes
     await desk.check(A, "2", body_bytes=900)
-    of_another = (await desk.task(A)).body_bytes
+    of_another = (await desk.task(A)).last.body_bytes
     found = NewState(NOW, fields("2"), equal=True, validators=None, body_digest=None, body_bytes=60)
     await desk.render(A, state=found)
 
-    assert (of_equal, of_another, (await desk.task(A)).body_bytes) == (800, 900, 60)
+    assert (of_equal, of_another, (await desk.task(A)).last.body_bytes) == (800, 900, 60)

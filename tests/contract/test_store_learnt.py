@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
+from tests.builders import with_changes
 from tests.contract.desk import DAY, NOW, A, B, C, Desk
 from tocsin.adapters.stores.sql.checking.results import is_same
 from tocsin.engine.judging.noise import HOST_MUTES_AT, muted_keys
@@ -151,7 +152,7 @@ async def test_a_rendering_is_given_what_is_known(desk: Desk) -> None:
 def muting(desk: Desk, result: CheckResult, *keys: int) -> CheckResult:
     """The same check, having muted these places just now."""
     noise = tuple(PageNoise(key, f"place {key}", 3, since=desk.now + 1) for key in keys)
-    return structs.replace(result, known=structs.replace(KNOWN, noise=noise))
+    return with_changes(result, known=structs.replace(KNOWN, noise=noise))
 
 
 async def mute_on(desk: Desk, *urls: str, key: int = 7) -> None:

@@ -95,7 +95,7 @@ async def test_T58_a_slot_is_given_up_during_a_pause_and_the_tries_are_kept(desk
 
     assert await desk.store.waiting_renders(limit=9, now=NOW + HOUR - 1) == []
     assert len(await desk.store.waiting_renders(limit=9, now=NOW + HOUR)) == 1
-    assert (await desk.job(A)).task.attempts == (attempt(),)
+    assert (await desk.job(A)).task.order.attempts == (attempt(),)
 
 
 async def test_T72_a_rendering_gives_one_alert_for_each_verdict(desk: Desk) -> None:
@@ -162,9 +162,9 @@ async def test_a_rendering_says_whether_the_state_that_it_stored_was_read_from_H
     found = []
     for said in (PageFlags(not_html=True), None, PageFlags()):
         await desk.render(A, flags=said)
-        found.append((await desk.task(A)).not_html)
+        found.append((await desk.task(A)).flags.not_html)
         await change(desk, A, str(len(found) + 2))
-        await desk.store.commit(desk.claim, [structs.replace(desk.result(await desk.task(A), "9"), not_html=True)])
+        await desk.store.commit(desk.claim, [desk.result(await desk.task(A), "9", not_html=True)])
 
     assert found == [True, True, False]
 
@@ -179,7 +179,7 @@ async def test_an_equal_state_that_a_rendering_found_is_one_more_storing(desk: D
     state = (await desk.task(A)).state
     assert state is not None
     assert (state.last_at, state.storings) == (desk.now, 2)
-    assert (await desk.task(A)).last_set_at == desk.now
+    assert (await desk.task(A)).last.set_at == desk.now
 
 
 async def test_a_failed_rendering_tells_the_change_and_stays_owed(desk: Desk) -> None:

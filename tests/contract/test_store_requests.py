@@ -79,17 +79,17 @@ async def test_T60_a_request_for_all_leaves_out_pages_that_are_never_to_be_check
     request = await desk.store.request_check(None, NOW)
 
     assert await desk.store.request_progress(request) == (0, 1)
-    assert (await desk.task(B)).request_id == request
+    assert (await desk.task(B)).order.request_id == request
 
 
 async def test_a_page_is_wanted_until_its_report_is_there(desk: Desk) -> None:
     await desk.watch(A)
     request = await desk.store.request_check(None, NOW)
-    assert (await desk.task(A)).request_id == request
+    assert (await desk.task(A)).order.request_id == request
 
     await desk.check(A)
 
-    assert (await desk.task(A)).request_id is None
+    assert (await desk.task(A)).order.request_id is None
 
 
 async def test_a_scheduled_result_is_no_report_of_a_request(desk: Desk) -> None:
@@ -100,7 +100,7 @@ async def test_a_scheduled_result_is_no_report_of_a_request(desk: Desk) -> None:
     await desk.store.commit(desk.claim, [scheduled])
 
     assert await desk.store.request_progress(request) == (0, 1)
-    assert (await desk.task(A)).request_id == request
+    assert (await desk.task(A)).order.request_id == request
 
 
 async def test_a_newer_request_takes_pages_over_and_the_older_one_ends(desk: Desk) -> None:
@@ -137,7 +137,7 @@ async def test_many_pages_are_asked_for_by_the_batch_as_they_come(desk: Desk) ->
     async def batches() -> AsyncIterator[Sequence[int]]:
         for page_id in ids:
             yield [page_id]
-            wanted.append(sum(task.request_id is not None for task in await desk.due(at=NOW)))
+            wanted.append(sum(task.order.request_id is not None for task in await desk.due(at=NOW)))
 
     request = await desk.store.request_check(batches(), NOW)
 

@@ -62,11 +62,11 @@ async def test_validators_are_replaced_only_with_the_state(desk: Desk) -> None:
     await desk.watch(A)
     await desk.check(A, "1")
     await desk.fail(A)
-    assert (await desk.task(A)).validators == Validators('"1"', None, A)
+    assert (await desk.task(A)).last.validators == Validators('"1"', None, A)
 
     await desk.check(A, "1", state=NewState(NOW, fields("1"), equal=True, validators=None, body_digest=None))
 
-    assert (await desk.task(A)).validators is None
+    assert (await desk.task(A)).last.validators is None
 
 
 async def test_what_a_visit_needs_comes_back_as_it_was_written(desk: Desk) -> None:
@@ -81,8 +81,13 @@ async def test_what_a_visit_needs_comes_back_as_it_was_written(desk: Desk) -> No
         ("user", "password"),
         "news",
     )
-    assert (task.conditional_run, task.not_html, task.disallowed, task.body_digest) == (7, True, False, "digest 1")
-    assert (task.last_set_at, task.last_checked_at) == (NOW, NOW)
+    assert (task.last.conditional_run, task.flags.not_html, task.disallowed, task.last.body_digest) == (
+        7,
+        True,
+        False,
+        "digest 1",
+    )
+    assert (task.last.set_at, task.last.checked_at) == (NOW, NOW)
 
 
 async def test_that_scripts_make_a_page_is_known_to_its_next_check_and_to_the_list(desk: Desk) -> None:
@@ -91,7 +96,7 @@ async def test_that_scripts_make_a_page_is_known_to_its_next_check_and_to_the_li
     for is_shell in (True, False):
         await desk.check(A, "1", is_shell=is_shell)
         row = await desk.store.page(A)
-        found.append(((await desk.task(A)).is_shell, row is not None and row.flags.is_shell))
+        found.append(((await desk.task(A)).flags.is_shell, row is not None and row.flags.is_shell))
 
     assert found == [(True, True), (False, False)]
 
@@ -99,11 +104,11 @@ async def test_that_scripts_make_a_page_is_known_to_its_next_check_and_to_the_li
 async def test_tries_spent_are_held_until_the_check_goes_on(desk: Desk) -> None:
     await desk.watch(A)
     await desk.check(A, held_attempts=(attempt(),), state=None, set_at=None, report=CheckReport(A, "deferred"))
-    assert (await desk.task(A)).attempts == (attempt(),)
+    assert (await desk.task(A)).order.attempts == (attempt(),)
 
     await desk.check(A)
 
-    assert (await desk.task(A)).attempts == ()
+    assert (await desk.task(A)).order.attempts == ()
 
 
 async def test_a_check_without_a_set_keeps_the_time_of_the_last_one(desk: Desk) -> None:
@@ -114,7 +119,7 @@ async def test_a_check_without_a_set_keeps_the_time_of_the_last_one(desk: Desk) 
     await desk.fail(A)
 
     task = await desk.task(A)
-    assert (task.last_set_at, task.last_checked_at) == (NOW, NOW + DAY)
+    assert (task.last.set_at, task.last.checked_at) == (NOW, NOW + DAY)
 
 
 async def test_a_page_removed_meanwhile_is_left_out_silently(desk: Desk) -> None:
@@ -302,7 +307,11 @@ async def test_an_unchanged_page_gets_the_validators_of_its_latest_answer(desk: 
     await desk.store.commit(desk.claim, [structs.replace(desk.result(task, "2026"), state=state)])
 
     after = await desk.task(A)
-    assert (after.validators, after.body_digest, after.body_bytes) == (validators, "2abc:" + "0a" * 16, 77)
+    assert (after.last.validators, after.last.body_digest, after.last.body_bytes) == (
+        validators,
+        "2abc:" + "0a" * 16,
+        77,
+    )
 
 
 async def test_a_304_leaves_what_is_known_of_the_answer_before(desk: Desk) -> None:
@@ -310,13 +319,15 @@ async def test_a_304_leaves_what_is_known_of_the_answer_before(desk: Desk) -> No
     before = await desk.task(A)
     result = desk.result(before, "2026")
     report = structs.replace(result.report, not_modified=True, status=304, saved_bytes=500)
-    state = NewState(desk.now, fields("2026"), equal=True, validators=before.validators, body_digest=before.body_digest)
+    state = NewState(
+        desk.now, fields("2026"), equal=True, validators=before.last.validators, body_digest=before.last.body_digest
+    )
 
     await desk.store.commit(desk.claim, [structs.replace(result, report=report, state=state)])
 
     after, row = await desk.task(A), await desk.page(A)
-    assert (after.validators, after.body_digest, after.body_bytes) == (
-        before.validators, before.body_digest, before.body_bytes
+    assert (after.last.validators, after.last.body_digest, after.last.body_bytes) == (
+        before.last.validators, before.last.body_digest, before.last.body_bytes
     )  # fmt: skip
     assert (after.state and after.state.storings, row.saved_bytes) == (2, 500)
 

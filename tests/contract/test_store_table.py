@@ -111,7 +111,7 @@ async def test_import_replaces_what_is_there_if_it_is_told_to(desk: Desk) -> Non
     await desk.store.import_table([TableRow(A, fields("9"), NOW + DAY, None)], NOW, replace=True)
 
     assert [(row.url, row.fields[10]) for row in await rows_of(desk.store)] == [(B, "1"), (A, "9")]
-    assert (await desk.task(A)).validators is None
+    assert (await desk.task(A)).last.validators is None
 
 
 async def test_a_table_that_breaks_off_leaves_nothing_behind(desk: Desk) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from tests.builders import DAY, received, task
+from tests.builders import DAY, received, task, with_changes
 from tests.fakes import START, SeededChance
 from tocsin.engine.judging.conclude import Conclusions
 from tocsin.engine.judging.events import EventWriter
@@ -70,15 +70,15 @@ class Watched:
     def _keep(self, result: CheckResult) -> None:
         changes: dict[str, Any] = {
             "suspected": result.suspected,
-            "not_html": result.not_html,
-            "is_shell": result.is_shell,
+            "not_html": result.flags.not_html,
+            "is_shell": result.flags.is_shell,
         }
-        changes["last_set_at"] = result.set_at
+        changes["set_at"] = result.set_at
         if result.state is not None:
             at = result.state.stored_at
             changes["state"] = StoredState(1, result.state.fields, at, at, 1)
             changes |= {"validators": result.state.validators, "body_digest": result.state.body_digest}
-        if result.known is not None:
+        if result.learnt.known is not None:
             beside = self.task.beside or SignalContext()
-            changes["beside"] = msgspec.structs.replace(beside, known=result.known)
-        self.task = msgspec.structs.replace(self.task, **changes)
+            changes["beside"] = msgspec.structs.replace(beside, known=result.learnt.known)
+        self.task = with_changes(self.task, **changes)

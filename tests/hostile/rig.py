@@ -95,7 +95,7 @@ class Rig:
         reports: list[CheckReport] = []
 
         def committed(results: Sequence[CheckResult]) -> None:
-            written = [result.report for result in results if result.request_id == request_id]
+            written = [result.report for result in results if result.order.request_id == request_id]
             reports.extend(written)
             for report in written:
                 heard(report)
@@ -130,7 +130,7 @@ class Rig:
     async def kept(self, url: str) -> Kept:
         """What is kept of its last good answer."""
         task = await self._task(url)
-        return Kept(task.state, task.validators, task.body_digest)
+        return Kept(task.state, task.last.validators, task.last.body_digest)
 
     async def _task(self, url: str) -> PageTask:
         await self._end_leases()

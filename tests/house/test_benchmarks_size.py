@@ -70,7 +70,7 @@ async def test_a_store_has_every_page_with_the_state_that_the_site_shows(tmp_pat
     values = assess("", BODY, TYPE, None, None).state.values
     assert {task.url for task in tasks} == {SHAPE.url(number, PORT) for number in range(SHAPE.pages)}
     assert {task.state.fields for task in tasks if task.state is not None} == {values}
-    assert {task.validators.etag for task in tasks if task.validators is not None} == {ETAG.decode()}
+    assert {task.last.validators.etag for task in tasks if task.last.validators is not None} == {ETAG.decode()}
 
 
 async def test_a_store_of_yesterday_is_overdue_at_a_start(tmp_path: Path) -> None:

@@ -14,7 +14,16 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.fakes import START
 from tocsin.adapters.metrics import Metrics
 from tocsin.engine.activity import EngineCounts
-from tocsin.model import ChannelFigures, CheckReport, CheckResult, FetcherLife, LiveState, RenderSlots, StoreFigures
+from tocsin.model import (
+    ChannelFigures,
+    CheckReport,
+    CheckResult,
+    DueTime,
+    FetcherLife,
+    LiveState,
+    RenderSlots,
+    StoreFigures,
+)
 
 SECOND = 1_000_000
 FIGURES = StoreFigures(
@@ -61,7 +70,7 @@ def result_of(outcome: str, *, elapsed_ms: int = 80, received: int = 1000, saved
         not_modified=bool(saved),
         saved_bytes=saved,
     )
-    return CheckResult(1, 1, None, report, START, START, None, "", 0)
+    return CheckResult(1, 1, report, START, START, DueTime())
 
 
 def metrics_of(

@@ -74,5 +74,5 @@ def test_a_check_says_that_a_page_is_built_by_scripts_and_remembers_it_until_the
 
     found = [watched.check(body) for body in (SHELL, SHELL, SHELL + b"<!-- other bytes -->", page())]
 
-    assert [each.is_shell for each in found] == [True, True, True, False]
+    assert [each.flags.is_shell for each in found] == [True, True, True, False]
     assert (found[0].report.problem or "").startswith("built by scripts: ")

@@ -181,7 +181,7 @@ async def _check_ourselves(settings: Settings, store: Store, request_id: int, ta
 
     def committed(results: Sequence[CheckResult]) -> None:
         for result in results:
-            if result.request_id == request_id:
+            if result.order.request_id == request_id:
                 tally.take(result.report)
 
     telemetry = LogTelemetry(msgspec.structs.replace(settings.log, level="warning"))

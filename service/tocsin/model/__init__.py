@@ -36,10 +36,13 @@ from tocsin.model.browsing import (
 from tocsin.model.bundles import BundleRow, Digest
 from tocsin.model.checks import (
     AlertDraft,
+    CheckOrder,
     CheckReport,
     CheckResult,
     Claim,
     Failure,
+    LastAnswer,
+    LearntContents,
     NewDueTime,
     NewState,
     PageSchedule,
@@ -58,6 +61,7 @@ from tocsin.model.common import (
     SHORTAGE,
     Attempt,
     CheckOutcome,
+    DueTime,
     FailureKind,
     FieldValues,
     Instant,
@@ -111,7 +115,6 @@ from tocsin.model.messages import Message
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
 from tocsin.model.routing import RateLimit, Routed, Silence
 from tocsin.model.watching import (
-    DueTime,
     HistoryEntry,
     HostPages,
     LastCheck,
@@ -148,6 +151,7 @@ __all__ = [
     "ChannelFigures",
     "ChannelState",
     "ChannelTest",
+    "CheckOrder",
     "CheckOutcome",
     "CheckReport",
     "CheckResult",
@@ -177,8 +181,10 @@ __all__ = [
     "JsonObject",
     "KeptContents",
     "KnownCopy",
+    "LastAnswer",
     "LastCheck",
     "LatestState",
+    "LearntContents",
     "Listing",
     "LiveState",
     "Message",

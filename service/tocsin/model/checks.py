@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
-from tocsin.model.common import Attempt, FieldValues, Instant, Instruction, JsonObject, Validators
+from tocsin.model.common import Attempt, DueTime, FieldValues, Instant, Instruction, JsonObject, PageFlags, Validators
 from tocsin.model.knowledge import CopyLink, Listing, PageItems, PageKnowledge, SignalContext, Snapshot
 
 
@@ -40,29 +40,53 @@ class StoredState(Struct, frozen=True, gc=False):
     storings: int
 
 
+class LastAnswer(Struct, frozen=True, gc=False, omit_defaults=True):
+    """How a page was last asked for, and what a request without a new body needs of the answer.
+
+    set_at           start of the last set of requests that received the page (T21)
+    checked_at       when its last check began
+    conditional_run  checks since the page was last asked for without conditions
+    body_bytes       of the last stored answer, on the wire, which a 304 saves
+    """
+
+    validators: Validators | None = None
+    body_digest: str | None = None
+    set_at: Instant | None = None
+    checked_at: Instant | None = None
+    conditional_run: int = 0
+    body_bytes: int = 0
+
+
+class CheckOrder(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What a check is made for, and what the user has said of it.
+
+    due_at       since when the page is due; None: it has no due time
+    request_id   the request that wants this check now, or None for a scheduled one
+    attempts     tries already spent in this occasion, which resumes after a Retry-After
+    instruction  the user's, in force for this page, host or cause
+    question_id  the open question that the page belongs to
+    """
+
+    due_at: Instant | None = None
+    request_id: int | None = None
+    attempts: tuple[Attempt, ...] = ()
+    instruction: Instruction | None = None
+    question_id: int | None = None
+
+
 class PageTask(Struct, frozen=True, gc=False, omit_defaults=True):
     """One page that is due, with everything that its visit needs.
 
-    settings        the page's own overrides, or None
-    group_id        whose overrides come next
-    last_set_at     start of the last set of requests that received the page (T21)
-    conditional_run checks since the page was last asked for without conditions
-    attempts        tries already spent in this occasion, which resumes after a Retry-After
-    owed            a verdict's rendering has failed and is still owed
-    disallowed      robots.txt forbade it last time, and the user was told
-    question_id     the open question that the page belongs to
-    instruction     the user's, in force for this page, host or cause
-    request_id      the request that wants this check now, or None for a scheduled one
-    secrets         the page's credentials, or None
-    group, text     as alerts show them: the group's name, and the user's own words
-    noindex         the page wants its text kept out of indexes, and
-    nofollow        its links not followed: what it said when it was last read
-    body_bytes      of the last stored answer, on the wire, which a 304 saves
-    suspected       the last answer was a suspect, and the user was told
-    is_shell        scripts make the page's content, as far as the last reading could tell
-    beside          known of it beside its state; None for nothing
-    due_at          since when it is due; None: it has no due time
-    is_short        there is no room for first texts of pages
+    settings      the page's own overrides, or None
+    group_id      whose overrides come next
+    group, text   as alerts show them: the group's name, and the user's own words
+    secrets       the page's credentials, or None
+    flags         as the page was when it was last read
+    disallowed    robots.txt forbade it last time, and the user was told
+    suspected     the last answer was a suspect, and the user was told
+    owed          a verdict's rendering has failed and is still owed
+    beside        known of it beside its state; None for nothing
+    is_short      there is no room for first texts of pages
     """
 
     page_id: int
@@ -72,29 +96,17 @@ class PageTask(Struct, frozen=True, gc=False, omit_defaults=True):
     group_id: int
     settings: JsonObject | None
     state: StoredState | None
-    validators: Validators | None
-    last_set_at: Instant | None
-    last_checked_at: Instant | None
-    conditional_run: int
-    body_digest: str | None
-    attempts: tuple[Attempt, ...] = ()
-    owed: bool = False
+    last: LastAnswer = LastAnswer()
+    order: CheckOrder = CheckOrder()
+    flags: PageFlags = PageFlags()
     disallowed: bool = False
-    not_html: bool = False
-    question_id: int | None = None
-    instruction: Instruction | None = None
-    request_id: int | None = None
+    suspected: bool = False
+    owed: bool = False
     secrets: tuple[str, str] | None = None
     group: str = "main"
     text: str | None = None
-    noindex: bool = False
-    nofollow: bool = False
-    body_bytes: int = 0
-    suspected: bool = False
     beside: SignalContext | None = None
-    due_at: Instant | None = None
     is_short: bool = False
-    is_shell: bool = False
 
 
 class PageSchedule(Struct, frozen=True, gc=False):
@@ -231,44 +243,53 @@ class CheckReport(Struct, frozen=True):
     witness: Witness | None = None
 
 
+class LearntContents(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What a check learnt of a page beside its state.
+
+    known     what is known of the page now; None: nothing new
+    snapshot  the page's text, where it is another one than before
+    listing   what the page, a feed or sitemap, says of other pages; None where it was not read
+    copies    all that the page names, where it was read whole; None where it was not
+    items     the page's microdata at its first check, for renderings to compare with; None where it has none
+    """
+
+    known: PageKnowledge | None = None
+    snapshot: Snapshot | None = None
+    listing: Listing | None = None
+    copies: tuple[CopyLink, ...] | None = None
+    items: PageItems | None = None
+
+
 class CheckResult(Struct, frozen=True, omit_defaults=True):
     """All that one check changes, written in one transaction.
 
-    checked_at    when the check began
-    set_at        start of the set that received the page; None if none did
-    next_at       when the page is due again; None: not until the user says so
-    next_why      the reason for that time, in words
-    held_attempts tries spent so far, where the rest is due later (outcome `deferred`)
-    alerts        events that need no rendering (disallowed, recovered, and unchanged or too-soon where asked)
-    received      the page was received: it leaves its question (unless a rendering is owed)
-    recovery      the `recovered` event, written if the page leaves a question that was announced; the store says in it
-                  whether that ends the question
-    render_owed   the page was received and its owed rendering is to be queued again
-    rule_spent    an `until-major` rule has met its major change, or an `again` was used up
-    host_gate_at  the host asked to be left alone until then (it outlives the process)
-    noindex       what the page says to robots, where it was read; else as it was
-    nofollow      the same
-    copies        all that the page names, where it was read whole; None where it was not
-    instruction   what the visit was told; one that was given meanwhile is for the next visit
-    based_on      the last storing of the state that was compared with, None if there was none; where the page has
-                  another one by now, the result is not written, and the page is due again
-    suspected     something else stands in the page's place
-    is_shell      scripts make the page's content
-    known         what is known of the page now beside its state; None: nothing new
-    snapshot      the page's text, where it is another one than before
-    listing       what the page, a feed or sitemap, says of other pages; None where it was not read
-    items         the page's microdata at its first check, for renderings to compare with; None where it has none
+    checked_at       when the check began
+    set_at           start of the set that received the page; None if none did
+    due              when the page is due again; no time: not until the user says so
+    order            what the check was made for, and told; an instruction that was given meanwhile is for the next one
+    flags            what the page says to robots, and what it was, where it was read; else as it was
+    held_attempts    tries spent so far, where the rest is due later (outcome `deferred`)
+    alerts           events that need no rendering (disallowed, suspect, and unchanged or too-soon where asked)
+    received         the page was received: it leaves its question, unless a rendering is owed
+    recovery         the `recovered` event, written if the page leaves a question that was announced; the store says in
+                     it whether that ends the question
+    render_owed      the page was received and its owed rendering is to be queued again
+    rule_spent       an `until-major` rule has met its major change, or an `again` was used up
+    host_gate_at     the host asked to be left alone until then (it outlives the process)
+    based_on         the last storing of the state that was compared with, None if there was none; where the page has
+                     another one by now, the result is not written, and the page is due again
+    suspected        something else is in the page's place
     """
 
     page_id: int
     host_id: int
-    request_id: int | None
     report: CheckReport
     checked_at: Instant
     set_at: Instant | None
-    next_at: Instant | None
-    next_why: str
-    conditional_run: int
+    due: DueTime
+    order: CheckOrder = CheckOrder()
+    conditional_run: int = 0
+    flags: PageFlags = PageFlags()
     state: NewState | None = None
     verdict: VerdictRow | None = None
     failure: Failure | None = None
@@ -277,18 +298,9 @@ class CheckResult(Struct, frozen=True, omit_defaults=True):
     received: bool = False
     recovery: AlertDraft | None = None
     render_owed: bool = False
+    learnt: LearntContents = LearntContents()
     disallowed: bool = False
-    not_html: bool = False
-    noindex: bool = False
-    nofollow: bool = False
+    suspected: bool = False
     rule_spent: bool = False
     host_gate_at: Instant | None = None
-    instruction: Instruction | None = None
     based_on: Instant | UnsetType | None = UNSET
-    copies: tuple[CopyLink, ...] | None = None
-    suspected: bool = False
-    known: PageKnowledge | None = None
-    snapshot: Snapshot | None = None
-    listing: Listing | None = None
-    items: PageItems | None = None
-    is_shell: bool = False

@@ -164,3 +164,10 @@ class PageFlags(Struct, frozen=True, gc=False):
     nofollow: bool = False
     not_html: bool = False
     is_shell: bool = False
+
+
+class DueTime(Struct, frozen=True, gc=False):
+    """When a page is due, and the reason in words; `at` is None while it is not due at all."""
+
+    at: Instant | None = None
+    why: str | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tocsin.model.browsing import StateEntry, VerdictEntry
-from tocsin.model.common import FieldValues, Instant, JsonObject, PageFlags
+from tocsin.model.common import DueTime, FieldValues, Instant, JsonObject, PageFlags
 from tocsin.model.knowledge import ItemChangeEntry
 
 
@@ -24,13 +24,6 @@ class NewPage(Struct, frozen=True):
     settings: JsonObject | None = None
     secrets: tuple[str, str] | None = None
     paused: bool = False
-
-
-class DueTime(Struct, frozen=True, gc=False):
-    """When a page is due, and the reason in words; `at` is None while it is not due at all."""
-
-    at: Instant | None = None
-    why: str | None = None
 
 
 class LastCheck(Struct, frozen=True):

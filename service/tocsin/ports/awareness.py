@@ -69,7 +69,7 @@ class RenderStore(Protocol):
     ) -> None:
         """Put a claimed page back into the queue, for a pause between tries or a stop.
 
-        attempts  the tries so far; the next claim returns them in `task.attempts` of the job
+        attempts  the tries so far; the next claim returns them in `task.order.attempts` of the job
         """
 
     async def hold_host(self, host_id: int, until: Instant) -> None:

@@ -15,7 +15,16 @@ from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.engine.alerting.announcements import QuestionAnnouncer
 from tocsin.errors import StoreError
-from tocsin.model import Attempt, CheckReport, CheckResult, Failure, Instant, JsonObject, QuestionRow
+from tocsin.model import (
+    Attempt,
+    CheckReport,
+    CheckResult,
+    DueTime,
+    Failure,
+    Instant,
+    JsonObject,
+    QuestionRow,
+)
 
 GATHER = timedelta(seconds=60)
 
@@ -46,13 +55,10 @@ class Desk:
             result = CheckResult(
                 page_id=task.page_id,
                 host_id=task.host_id,
-                request_id=None,
                 report=CheckReport(task.url, "unreachable"),
                 checked_at=now,
                 set_at=None,
-                next_at=now + DAY,
-                next_why="every 24h",
-                conditional_run=0,
+                due=DueTime(now + DAY, "every 24h"),
                 failure=Failure(cause, (attempt,), "check"),
             )
             await self.store.commit(self.bench.lease.claim, [result])

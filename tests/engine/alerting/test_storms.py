@@ -8,9 +8,9 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 
 from tests.awareness import Listener
+from tests.builders import with_changes
 from tests.contract.desk import HOUR, MINUTE, Desk
 from tests.fakes import ManualClock, SeededChance
 from tocsin.engine.alerting.announcements import LOOK_S, StormAnnouncer
@@ -51,7 +51,7 @@ class Sky:
             said = VerdictRow(self.desk.now, "minor", None, "content", "inferred", {}, awareness=True, storm_key=b"key")
             snapshot = Snapshot(digest, packed, self.desk.now)
             result = self.desk.result(tasks[url], "1", verdict=said if changed else None)
-            results.append(structs.replace(result, snapshot=snapshot))
+            results.append(with_changes(result, snapshot=snapshot))
         await self.desk.store.commit(self.desk.claim, results)
 
     async def events(self) -> list[JsonObject]:

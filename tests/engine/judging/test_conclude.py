@@ -62,7 +62,7 @@ def test_T43_a_record_that_came_too_soon_is_not_kept_and_the_page_is_due_when_it
 
     assert result.report.outcome == "too-soon"
     assert result.state is None
-    assert result.next_at == before.last_at + 600 * SECOND
+    assert result.due.at == before.last_at + 600 * SECOND
 
 
 def test_T44_a_major_change_has_a_verdict_that_names_its_rule_and_is_due_for_awareness() -> None:
@@ -150,22 +150,22 @@ def test_html_that_becomes_something_else_is_told_and_not_compared() -> None:
     result = check(page, b"%PDF-1.7", headers={"content-type": "application/pdf"})
 
     assert result.report.outcome == "suspect"
-    assert (result.state, result.verdict, result.not_html) == (None, None, False)
+    assert (result.state, result.verdict, result.flags.not_html) == (None, None, False)
     assert [alert.type for alert in result.alerts] == ["tocsin.page.suspect.v1"]
 
 
 def test_what_was_no_html_at_the_first_check_is_compared_and_not_held() -> None:
-    page = task(state=stored(), not_html=True, last_set_at=START - DAY)
+    page = task(state=stored(), not_html=True, set_at=START - DAY)
 
     result = check(page, b"%PDF-1.7", headers={"content-type": "application/pdf"})
 
-    assert (result.report.outcome, result.not_html) == ("unchanged", True)
+    assert (result.report.outcome, result.flags.not_html) == ("unchanged", True)
 
 
 def test_an_imported_state_without_fields_is_compared_with_what_is_no_html() -> None:
     result = check(task(state=stored()), b"%PDF-1.7", headers={"content-type": "application/pdf"})
 
-    assert (result.report.outcome, result.not_html) == ("unchanged", True)
+    assert (result.report.outcome, result.flags.not_html) == ("unchanged", True)
 
 
 def test_an_imported_state_with_fields_was_read_from_html() -> None:
@@ -190,8 +190,8 @@ def test_T60_a_page_that_could_not_be_received_fails_with_its_cause_and_tries() 
 def test_T61_an_unreachable_page_waits_for_its_next_occasion() -> None:
     result = conclude(task(), every=timedelta(hours=6)).unreachable([TRIED], FetchFailed("u", "dns", "no"))
 
-    assert result.next_at is not None
-    assert START + 3 * HOUR <= result.next_at <= START + 9 * HOUR
+    assert result.due.at is not None
+    assert START + 3 * HOUR <= result.due.at <= START + 9 * HOUR
 
 
 def test_a_page_that_came_but_could_not_be_read_counts_as_one_try() -> None:
@@ -255,8 +255,8 @@ def test_tries_that_were_put_off_are_kept_for_later() -> None:
     result = conclude(task()).deferred([TRIED], START + HOUR)
 
     assert result.report.outcome is CheckOutcome.DEFERRED
-    assert (result.held_attempts, result.next_at, result.failure) == ((TRIED,), START + HOUR, None)
-    assert result.next_why.startswith("held:")
+    assert (result.held_attempts, result.due.at, result.failure) == ((TRIED,), START + HOUR, None)
+    assert (result.due.why or "").startswith("held:")
 
 
 def test_a_page_that_robots_txt_forbids_is_told_once() -> None:
@@ -285,7 +285,7 @@ def test_a_page_that_declares_nothing_says_so() -> None:
 
 
 def test_T21_a_check_within_the_gap_is_skipped() -> None:
-    result = conclude(task(last_set_at=START - SECOND), min_gap=timedelta(minutes=5)).skipped()
+    result = conclude(task(set_at=START - SECOND), min_gap=timedelta(minutes=5)).skipped()
 
     assert result.report.outcome == "skipped"
     assert result.report.next_try == START - SECOND + 300 * SECOND + 1
@@ -319,23 +319,23 @@ def test_a_page_that_is_received_is_no_longer_disallowed() -> None:
 
 @pytest.mark.parametrize("end", ["skipped", "withdrawn", "off"])
 def test_T60_again_is_not_used_up_by_a_check_without_a_request(end: str) -> None:
-    page = conclude(task(instruction=Instruction("again", times=3), last_set_at=START - SECOND))
+    page = conclude(task(instruction=Instruction("again", times=3), set_at=START - SECOND))
 
     assert not getattr(page, end)().rule_spent
 
 
 def test_T60_again_within_the_gap_is_due_when_the_gap_is_over() -> None:
-    page = task(instruction=Instruction("again", times=3), last_set_at=START - SECOND)
+    page = task(instruction=Instruction("again", times=3), set_at=START - SECOND)
 
     result = conclude(page, min_gap=timedelta(minutes=5)).skipped()
 
-    assert result.next_at == START - SECOND + 300 * SECOND + 1
+    assert result.due.at == START - SECOND + 300 * SECOND + 1
 
 
 def test_T60_again_at_a_later_time_stays_due_then() -> None:
-    page = task(instruction=Instruction("again", at=START + 6 * HOUR), last_set_at=START - SECOND)
+    page = task(instruction=Instruction("again", at=START + 6 * HOUR), set_at=START - SECOND)
 
-    assert conclude(page).skipped().next_at == START + 6 * HOUR
+    assert conclude(page).skipped().due.at == START + 6 * HOUR
 
 
 def test_T60_again_is_not_used_up_by_a_check_that_robots_txt_forbids() -> None:

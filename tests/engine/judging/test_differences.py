@@ -115,7 +115,7 @@ def test_texts_that_differ_in_spaces_alone_have_no_difference() -> None:
 
 
 def test_the_text_of_a_page_is_kept_from_its_first_check_on() -> None:
-    kept = check(task(), body()).snapshot
+    kept = check(task(), body()).learnt.snapshot
 
     assert kept is not None
     assert kept.at == START
@@ -137,21 +137,21 @@ def test_of_a_page_that_wants_no_copy_kept_none_is_kept_and_those_that_were_go(
     first = check(task(), body(head=head), headers=headers)
     later = check(task(state=stored()), body(head=head, text=f"{LONG} And more."), headers=headers)
 
-    assert first.snapshot == later.snapshot == NO_COPY
+    assert first.learnt.snapshot == later.learnt.snapshot == NO_COPY
 
 
 def test_where_no_texts_are_kept_at_all_those_of_such_a_page_go_too() -> None:
     page, none = task(state=stored()), KeptContents(texts=False)
 
-    assert check(page, body(head='<meta name="robots" content="noindex">'), keeps=none).snapshot == NO_COPY
-    assert check(task(), body(), keeps=none).snapshot is None
+    assert check(page, body(head='<meta name="robots" content="noindex">'), keeps=none).learnt.snapshot == NO_COPY
+    assert check(task(), body(), keeps=none).learnt.snapshot is None
 
 
 def test_a_page_that_was_not_modified_keeps_its_texts() -> None:
-    page = task(state=stored(), last_set_at=START - DAY)
+    page = task(state=stored(), set_at=START - DAY)
     conclusion = Conclusions(EventWriter("tocsin", SeededChance()), time_zone="UTC").of(page, PageSettings(), START)
 
-    assert conclusion.received(received(status=304), START, conditional=True, tried=0).snapshot is None
+    assert conclusion.received(received(status=304), START, conditional=True, tried=0).learnt.snapshot is None
 
 
 def test_what_stands_in_the_place_of_a_page_takes_none_of_its_texts_away() -> None:
@@ -162,7 +162,7 @@ def test_what_stands_in_the_place_of_a_page_takes_none_of_its_texts_away() -> No
     result = conclusion.received(answer, START, conditional=False, tried=0)
 
     assert result.report.outcome == "suspect"
-    assert result.snapshot is None
+    assert result.learnt.snapshot is None
 
 
 def rendering(answer: bytes, **options: Any) -> RenderCommit:
@@ -196,4 +196,4 @@ def test_what_came_too_soon_changes_nothing_of_what_is_kept() -> None:
     result = check(page, body(head=f'{head}content="2026">'))
 
     assert result.report.outcome == "too-soon"
-    assert result.snapshot is None
+    assert result.learnt.snapshot is None

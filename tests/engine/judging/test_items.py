@@ -61,7 +61,7 @@ def check(page: PageTask, answer: ReceivedPage, keeps: KeptContents = KEEPS_ALL,
 
 
 def test_MD_19_the_items_of_a_page_are_read_at_its_first_check() -> None:
-    found = check(task(), received(EVENT)).items
+    found = check(task(), received(EVENT)).learnt.items
 
     assert found is not None
     assert (found.at, found.count) == (START, 1)
@@ -71,30 +71,30 @@ def test_MD_19_the_items_of_a_page_are_read_at_its_first_check() -> None:
 
 
 def test_that_a_page_has_none_is_known_from_its_first_check_on() -> None:
-    found = check(task(), received(html(created="1"))).items
+    found = check(task(), received(html(created="1"))).learnt.items
 
     assert found is not None
     assert (found.count, unpack(found.packed).all) == (0, ())
 
 
 def test_a_page_that_came_with_its_states_from_elsewhere_has_its_items_read_when_it_is_received_first() -> None:
-    found = check(task(state=stored(created="1")), received(EVENT)).items
+    found = check(task(state=stored(created="1")), received(EVENT)).learnt.items
 
     assert found is not None
     assert found.count == 1
 
 
 def test_later_checks_leave_the_items_to_the_renderings() -> None:
-    page = task(state=stored(created="1"), last_set_at=START - DAY)
+    page = task(state=stored(created="1"), set_at=START - DAY)
 
-    assert check(page, received(EVENT)).items is None
-    assert check(page, received(status=304)).items is None
+    assert check(page, received(EVENT)).learnt.items is None
+    assert check(page, received(status=304)).learnt.items is None
 
 
 def test_a_page_that_is_not_stored_has_no_items_kept() -> None:
     result = check(task(), received(EVENT), mode="auto")
 
-    assert (result.report.outcome, result.items) == ("not-subject", None)
+    assert (result.report.outcome, result.learnt.items) == ("not-subject", None)
 
 
 @pytest.mark.parametrize(("head", "headers"), FORBIDDEN)
@@ -103,31 +103,34 @@ def test_LM45_of_a_page_that_wants_no_copy_kept_none_is_and_what_was_kept_goes(
 ) -> None:
     body = event("2026-05-05", head=head)
 
-    assert check(task(), received(body, headers=headers)).items is None
-    assert check(task(state=stored()), received(body, headers=headers)).items == NO_ITEMS
+    assert check(task(), received(body, headers=headers)).learnt.items is None
+    assert check(task(state=stored()), received(body, headers=headers)).learnt.items == NO_ITEMS
 
 
 def test_where_the_user_keeps_no_items_none_are_and_what_was_kept_goes() -> None:
-    known = task(state=stored(), last_set_at=START - DAY)
+    known = task(state=stored(), set_at=START - DAY)
 
-    assert check(task(), received(EVENT), KeptContents(items=False)).items is None
-    assert check(known, received(EVENT), KeptContents(items=False)).items == NO_ITEMS
-    assert check(known, received(status=304), KeptContents(items=False)).items is None
+    assert check(task(), received(EVENT), KeptContents(items=False)).learnt.items is None
+    assert check(known, received(EVENT), KeptContents(items=False)).learnt.items == NO_ITEMS
+    assert check(known, received(status=304), KeptContents(items=False)).learnt.items is None
 
 
 def test_where_the_user_keeps_no_items_those_of_a_page_that_came_with_the_same_bytes_go_too() -> None:
     first = check(task(), received(EVENT)).state
     assert first is not None
-    known = task(state=stored(), body_digest=first.body_digest, last_set_at=START - DAY)
+    known = task(state=stored(), body_digest=first.body_digest, set_at=START - DAY)
 
-    assert check(known, received(EVENT)).items is None
-    assert check(known, received(EVENT), KeptContents(items=False)).items == NO_ITEMS
+    assert check(known, received(EVENT)).learnt.items is None
+    assert check(known, received(EVENT), KeptContents(items=False)).learnt.items == NO_ITEMS
 
 
 def test_what_a_rendering_kept_of_a_page_that_says_so_again_goes() -> None:
     page = task(state=stored(), noindex=True)
 
-    assert check(page, received(event("2026-05-05", head='<meta name="robots" content="noindex">'))).items == NO_ITEMS
+    assert (
+        check(page, received(event("2026-05-05", head='<meta name="robots" content="noindex">'))).learnt.items
+        == NO_ITEMS
+    )
 
 
 def test_what_stands_in_the_place_of_a_page_or_comes_too_soon_takes_nothing_away() -> None:
@@ -140,8 +143,8 @@ def test_what_stands_in_the_place_of_a_page_or_comes_too_soon_takes_nothing_away
     suspect = check(task(state=stored(created="2026")), received(b"%PDF-1.7", headers=instead))
     too_soon = check(soon, received(event("2026-05-05", head=head)))
 
-    assert (suspect.report.outcome, suspect.items) == ("suspect", None)
-    assert (too_soon.report.outcome, too_soon.items) == ("too-soon", None)
+    assert (suspect.report.outcome, suspect.learnt.items) == ("suspect", None)
+    assert (too_soon.report.outcome, too_soon.learnt.items) == ("too-soon", None)
 
 
 # Where the bytes are --------------------------------------------------------------------------------------------
@@ -186,7 +189,7 @@ async def test_CI08_of_a_page_that_is_too_complex_for_its_items_all_else_is_rece
     assert (rendered.title, rendered.items) == ("A page", None)
     assert rendered.unread == "too complex to be read for its items: more than 1000000 tags; split the page"
     first = check(task(), received(body))
-    assert (first.report.outcome, first.items) == ("first", None)
+    assert (first.report.outcome, first.learnt.items) == ("first", None)
 
 
 async def test_a_rendering_brings_no_items_where_the_user_keeps_none() -> None:

@@ -138,8 +138,8 @@ def test_a_muted_position_is_named_to_the_user() -> None:
     for number in range(4):
         result = watched.check(among_many(BOXES["a quotation"](number)))
 
-    assert result.known is not None
-    assert [each.what for each in result.known.noise if each.since is not None] == [
+    assert result.learnt.known is not None
+    assert [each.what for each in result.learnt.known.noise if each.since is not None] == [
         f"text: “{sentence(WORDS[3])[:60]}”"
     ]
 

@@ -20,7 +20,9 @@ def test_another_value_of_json_is_told_and_its_text_is_kept() -> None:
     assert [each.report.outcome for each in (first, same, changed)] == ["first", "unchanged", "minor"]
     assert (changed.report.basis, changed.report.signals) == ("inferred", ("content",))
     assert (changed.report.problem or "").endswith("; read as JSON of 2 values")
-    assert [unpack_text(each.snapshot.packed) for each in (first, changed) if each.snapshot is not None] == [
+    assert [
+        unpack_text(each.learnt.snapshot.packed) for each in (first, changed) if each.learnt.snapshot is not None
+    ] == [
         "open: true\nboats: 3",
         "open: true\nboats: 4",
     ]

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders import DAY, HOUR, READ, SECOND, digest_of, fields, html, received, stored, task
+from tests.builders import DAY, HOUR, READ, SECOND, digest_of, fields, html, received, stored, task, with_changes
 from tests.fakes import START, SeededChance
 from tocsin.engine.judging.conclude import Conclusion, Conclusions
 from tocsin.engine.judging.events import EventWriter
@@ -247,13 +247,13 @@ def paced_check(page: PageTask, came: ReceivedPage | bytes, **policy: Any) -> Ch
 def known_page(pace: ChangePace | None = BEFORE, **changes: Any) -> PageTask:
     assert READ.known is not None
     beside = SignalContext(known=msgspec.structs.replace(READ.known, pace=pace))
-    return msgspec.structs.replace(task(state=stored(created="2026")), beside=beside, **changes)
+    return with_changes(task(state=stored(created="2026")), beside=beside, **changes)
 
 
 def pace_after(result: CheckResult) -> ChangePace:
-    assert result.known is not None
-    assert result.known.pace is not None
-    return result.known.pace
+    assert result.learnt.known is not None
+    assert result.learnt.known.pace is not None
+    return result.learnt.known.pace
 
 
 def test_a_check_that_found_nothing_adds_quiet_time() -> None:
@@ -276,10 +276,10 @@ def test_a_change_of_a_signal_is_one_change() -> None:
     )
     page = known_page()
     first = paced_check(page, body)
-    assert first.known is not None
+    assert first.learnt.known is not None
     later = body.replace(b"2025", b"2026-01-01")
 
-    after = paced_check(msgspec.structs.replace(page, beside=SignalContext(known=first.known)), later)
+    after = paced_check(msgspec.structs.replace(page, beside=SignalContext(known=first.learnt.known)), later)
 
     assert after.report.outcome == "minor"
     assert pace_after(after).found == pytest.approx(pace_after(first).found + 1, rel=0.1)
@@ -319,19 +319,19 @@ def test_the_first_check_of_a_page_takes_its_date() -> None:
     result = paced_check(task(), html(**{"dcterms.modified": iso(START - 2 * HOUR)}), signals="none")
 
     assert pace_after(result).dated == 1
-    assert result.known == PageKnowledge("", {}, pace=pace_after(result))
+    assert result.learnt.known == PageKnowledge("", {}, pace=pace_after(result))
 
 
 def test_the_first_check_of_a_page_without_a_date_leaves_nothing() -> None:
     result = paced_check(task(), html(created="2026"), signals="none")
 
-    assert result.known is None
-    assert result.next_why == "adaptive: nothing known yet; every 24h"
+    assert result.learnt.known is None
+    assert result.due.why == "adaptive: nothing known yet; every 24h"
 
 
 @pytest.mark.parametrize("policy", [{"adaptive": False}, {"cron": "0 6 * * *"}])
 def test_pages_that_are_not_adaptive_keep_what_is_known_and_write_nothing(policy: dict[str, Any]) -> None:
-    assert paced_check(known_page(), html(created="2026"), signals="none", **policy).known is None
+    assert paced_check(known_page(), html(created="2026"), signals="none", **policy).learnt.known is None
 
 
 def test_T43_what_came_too_soon_says_nothing() -> None:
@@ -340,7 +340,7 @@ def test_T43_what_came_too_soon_says_nothing() -> None:
     result = paced_check(page, b"<!doctype html><meta http-equiv=refresh content=9999><meta name=created content=2027>")
 
     assert result.report.outcome == "too-soon"
-    assert result.known is None
+    assert result.learnt.known is None
 
 
 def test_a_suspect_says_nothing() -> None:
@@ -349,33 +349,33 @@ def test_a_suspect_says_nothing() -> None:
     result = paced_check(known_page(), came, every_min=PageSettings().every / 48)
 
     assert result.report.outcome == "suspect"
-    assert result.known is None
-    assert "as its server says" not in result.next_why
+    assert result.learnt.known is None
+    assert "as its server says" not in (result.due.why or "")
 
 
 def test_the_next_check_follows_from_this_one_too() -> None:
     seldom = paced_check(known_page(), html(created="2026"), signals="none")
     often = paced_check(known_page(), html(created="2027"), signals="none")
 
-    assert (seldom.next_why, often.next_why) == (
+    assert (seldom.due.why, often.due.why) == (
         "adaptive: changed in 2 of 11 checks, about every 4d; every 2d",
         "adaptive: changed in 3 of 11 checks, about every 3d; every 40h",
     )
-    assert seldom.next_at is not None
-    assert often.next_at is not None
-    assert often.next_at < seldom.next_at
+    assert seldom.due.at is not None
+    assert often.due.at is not None
+    assert often.due.at < seldom.due.at
 
 
 def test_a_page_that_was_not_received_keeps_its_pace() -> None:
     result = conclude(known_page()).unreachable([ATTEMPT], FetchFailed("http://x/", "connect", "refused"))
 
-    assert result.next_why.startswith("adaptive: changed in 2 of 10 checks")
+    assert (result.due.why or "").startswith("adaptive: changed in 2 of 10 checks")
 
 
 def test_LM_43_a_page_that_robots_txt_forbids_keeps_its_pace() -> None:
     result = conclude(known_page()).disallowed(Disallowed("http://x/", "Disallow: /", None))
 
-    assert result.next_why.startswith("adaptive: changed in 2 of 10 checks")
+    assert (result.due.why or "").startswith("adaptive: changed in 2 of 10 checks")
 
 
 def test_what_the_server_says_of_its_answer_holds_for_a_304_too() -> None:
@@ -385,7 +385,7 @@ def test_what_the_server_says_of_its_answer_holds_for_a_304_too() -> None:
 
     result = paced_check(page, received(status=304, headers={"cache-control": "max-age=43200"}))
 
-    assert result.next_why.endswith("every 12h, as its server says")
+    assert (result.due.why or "").endswith("every 12h, as its server says")
 
 
 def test_the_latest_date_that_is_not_to_come_is_the_page_s() -> None:

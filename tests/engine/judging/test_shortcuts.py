@@ -184,7 +184,7 @@ def test_no_mark_is_looked_for_again_where_markup_differs_that_may_count() -> No
     watched = Watched()
     results = [watched.check(page() + b"<div class=a%d></div>" % number) for number in range(4)]
 
-    marks = [result.known.mark if result.known is not None else None for result in results]
+    marks = [result.learnt.known.mark if result.learnt.known is not None else None for result in results]
 
     assert marks[0] == 0
     assert marks[1] not in {0, -1, None}

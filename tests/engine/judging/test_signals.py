@@ -113,15 +113,15 @@ def test_another_declaration_that_changes_along_with_the_content_is_named() -> N
 
     result = watched.check(page(*EDITED, head=json_ld(dateModified="2026-11-21")))
 
-    assert first.known is not None
-    assert result.known is not None
+    assert first.learnt.known is not None
+    assert result.learnt.known is not None
     assert said(result) == ("minor", "declared", "S1")
     assert result.report.signals == ("json-ld.modified", "content")
     assert result.verdict is not None
     assert result.verdict.data["signals"][0] == {
         "signal": "json-ld.modified",
-        "previous": first.known.values["json-ld.modified"],
-        "latest": result.known.values["json-ld.modified"],
+        "previous": first.learnt.known.values["json-ld.modified"],
+        "latest": result.learnt.known.values["json-ld.modified"],
         "says": "minor",
         "rule": "S1",
     }
@@ -195,7 +195,7 @@ def test_content_is_not_compared_across_selectors() -> None:
     result = watched.check(page(*EDITED))
 
     assert said(result) == ("unchanged", None, "T42")
-    assert result.known is not None
+    assert result.learnt.known is not None
 
 
 def test_what_was_asked_for_otherwise_is_not_compared() -> None:
@@ -216,7 +216,7 @@ def test_no_signals_are_heard_where_nobody_wants_them(policy: dict[str, Any]) ->
     result = watched.check(page(*EDITED, head=TOPPER))
 
     assert result.report.outcome == "unchanged"
-    assert result.known is None
+    assert result.learnt.known is None
 
 
 def test_a_page_that_speaks_for_itself_is_not_read_whole() -> None:
@@ -226,7 +226,7 @@ def test_a_page_that_speaks_for_itself_is_not_read_whole() -> None:
     changed = watched.check(page(head=TOPPER.replace("2026", "2027")))
 
     assert (said(edited), said(changed)) == (("unchanged", "declared", "T42"), ("minor", "declared", "T47"))
-    assert [(result.known, result.snapshot) for result in (first, edited, changed)] == [(None, None)] * 3
+    assert [(result.learnt.known, result.learnt.snapshot) for result in (first, edited, changed)] == [(None, None)] * 3
 
 
 def test_a_page_that_speaks_for_itself_is_read_whole_where_all_signals_are_wanted() -> None:
@@ -245,7 +245,7 @@ def test_T43_what_came_too_soon_is_not_learnt() -> None:
     result = watched.check(page(*EDITED, head=f"{REFRESH}<meta name=created content=2027>"))
 
     assert result.report.outcome == "too-soon"
-    assert (result.known, result.snapshot) == (None, None)
+    assert (result.learnt.known, result.learnt.snapshot) == (None, None)
 
 
 def test_a_page_whose_signals_were_never_read_is_read_though_its_bytes_are_known() -> None:
@@ -256,7 +256,7 @@ def test_a_page_whose_signals_were_never_read_is_read_though_its_bytes_are_known
     result = watched.check(body)
 
     assert result.report.outcome == "unchanged"
-    assert result.known is not None
+    assert result.learnt.known is not None
 
 
 def test_an_unchanged_page_leaves_what_is_known_as_it_is() -> None:
@@ -268,7 +268,7 @@ def test_an_unchanged_page_leaves_what_is_known_as_it_is() -> None:
     watched.check(page() + b"<!-- other bytes -->")  # its mark is kept now
     other_bytes = watched.check(page() + b"<!-- others again -->")
 
-    assert [result.known for result in (same, not_modified, other_bytes)] == [None, None, None]
+    assert [result.learnt.known for result in (same, not_modified, other_bytes)] == [None, None, None]
 
 
 def test_a_page_that_may_not_be_parsed_is_not_tried_again_and_again() -> None:
@@ -278,8 +278,8 @@ def test_a_page_that_may_not_be_parsed_is_not_tried_again_and_again() -> None:
     first = watched.check(deep)
 
     assert first.report.outcome == "first"
-    assert first.known is not None
-    assert first.known.values == {}
+    assert first.learnt.known is not None
+    assert first.learnt.known.values == {}
 
 
 def test_no_change_that_was_asked_for_says_what_was_heard() -> None:
@@ -310,7 +310,7 @@ def test_a_page_whose_markup_alone_differs_is_not_read_for_its_content() -> None
     result = watched.check(page() + b"<script>token = 81</script><!-- other bytes -->")
     edited = watched.check(page(*EDITED))
 
-    assert (result.report.outcome, result.snapshot) == ("unchanged", None)
+    assert (result.report.outcome, result.learnt.snapshot) == ("unchanged", None)
     assert (edited.report.outcome, edited.report.signals) == ("minor", ("content",))
 
 
@@ -320,12 +320,12 @@ def test_a_text_is_kept_when_it_is_first_read_and_when_it_has_changed() -> None:
     same = watched.check(page() + b"<!-- other bytes -->")
     changed = watched.check(page(*EDITED))
 
-    assert same.snapshot is None
-    assert first.snapshot is not None
-    assert changed.snapshot is not None
-    assert NEWS not in unpack_text(first.snapshot.packed)
-    assert NEWS in unpack_text(changed.snapshot.packed)
-    assert changed.snapshot.at == changed.checked_at
+    assert same.learnt.snapshot is None
+    assert first.learnt.snapshot is not None
+    assert changed.learnt.snapshot is not None
+    assert NEWS not in unpack_text(first.learnt.snapshot.packed)
+    assert NEWS in unpack_text(changed.learnt.snapshot.packed)
+    assert changed.learnt.snapshot.at == changed.checked_at
 
 
 def test_where_room_is_short_a_text_is_kept_when_it_has_changed_alone() -> None:
@@ -333,16 +333,16 @@ def test_where_room_is_short_a_text_is_kept_when_it_has_changed_alone() -> None:
     watched.task = task(is_short=True)
     first, changed = watched.check(page()), watched.check(page(*EDITED))
 
-    assert first.known is not None
-    assert first.snapshot is None
-    assert changed.snapshot is not None
+    assert first.learnt.known is not None
+    assert first.learnt.snapshot is None
+    assert changed.learnt.snapshot is not None
 
 
 def test_no_text_is_kept_where_none_is_wanted() -> None:
     watched = Watched(keeps=KeptContents(texts=False))
     first, changed = watched.check(page()), watched.check(page(*EDITED))
 
-    assert (first.snapshot, changed.snapshot) == (None, None)
+    assert (first.learnt.snapshot, changed.learnt.snapshot) == (None, None)
     assert changed.report.outcome == "minor"
 
 
@@ -431,11 +431,14 @@ def test_what_a_watched_list_says_of_pages_is_handed_on_where_its_bytes_are_new(
 
     assert first.report.problem is not None
     assert first.report.problem.endswith("read as a sitemap of 1 entry")
-    assert first.listing is not None
-    assert changed.listing is not None
-    assert (first.listing.name, first.listing.entries) == ("sitemap", (("http://site.example/a", "2026-11-01"),))
-    assert changed.listing.entries == (("http://site.example/a", "2026-11-21"),)
-    assert (same.listing, not_modified.listing) == (None, None)
+    assert first.learnt.listing is not None
+    assert changed.learnt.listing is not None
+    assert (first.learnt.listing.name, first.learnt.listing.entries) == (
+        "sitemap",
+        (("http://site.example/a", "2026-11-01"),),
+    )
+    assert changed.learnt.listing.entries == (("http://site.example/a", "2026-11-21"),)
+    assert (same.learnt.listing, not_modified.learnt.listing) == (None, None)
 
 
 def test_a_list_that_is_written_anew_with_the_same_entries_has_not_changed() -> None:
@@ -505,8 +508,8 @@ def test_how_often_it_went_back_is_counted() -> None:
     versions = [page(), page(*OTHER)]
     results = [watched.check(versions[number % 2]) for number in range(6)]
 
-    assert results[-1].known is not None
-    assert results[-1].known.flaps == 4
+    assert results[-1].learnt.known is not None
+    assert results[-1].learnt.known.flaps == 4
     (alert,) = results[-1].alerts
     assert alert.event["data"]["trace"][-1] == {
         "rule": "S8",
@@ -524,8 +527,8 @@ def test_a_new_version_is_told_however_often_the_content_went_back_and_forth() -
     result = watched.check(page(FIRST, SECOND, THIRD, NEWS))
 
     assert result.report.outcome == "minor"
-    assert result.known is not None
-    assert result.known.flaps == 0
+    assert result.learnt.known is not None
+    assert result.learnt.known.flaps == 0
 
 
 def test_a_declaration_is_heard_while_the_content_goes_back_and_forth() -> None:

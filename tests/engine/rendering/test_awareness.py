@@ -27,6 +27,7 @@ from tests.awareness import (
     task_of,
     verdict_of,
 )
+from tests.builders import with_changes
 from tests.engine.rendering.kept import Kept, packed
 from tests.fakes import START, RecordingTelemetry, SeededChance
 from tests.spec.microdata.making import item, page
@@ -126,7 +127,7 @@ def test_T43_a_rendering_before_the_refresh_of_the_page_stores_nothing(awareness
 
 def test_stored_never_goes_back_when_the_clock_does(awareness: Awareness) -> None:
     task = task_of(stored_at=START + DAY)
-    task = msgspec.structs.replace(task, last_set_at=START)
+    task = with_changes(task, set_at=START)
     job = job_of(task, verdict_of(task, OLD, NEW, START + DAY))
 
     result = render(awareness, job)
@@ -151,7 +152,7 @@ def test_HTML_that_became_something_else_is_not_silently_compared(awareness: Awa
 
 
 def test_HTML_that_a_rendering_stores_is_what_later_answers_are_compared_with(awareness: Awareness) -> None:
-    document = msgspec.structs.replace(task_of(state=fields()), not_html=True)
+    document = with_changes(task_of(state=fields()), not_html=True)
     job = job_of(document, verdict_of(document, fields(), fields(), START))
 
     result = render(awareness, job, NEWER)

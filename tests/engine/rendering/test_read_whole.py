@@ -33,51 +33,51 @@ def check(page: PageTask, answer: ReceivedPage, **policy: Any) -> CheckResult:
 
 
 def robots_of(result: CheckResult) -> tuple[bool, bool]:
-    return result.noindex, result.nofollow
+    return result.flags.noindex, result.flags.nofollow
 
 
 def test_MS13_the_first_check_of_a_page_reads_which_copies_it_names() -> None:
-    assert check(task(), received(NAMES_ONE)).copies == (ONE,)
+    assert check(task(), received(NAMES_ONE)).learnt.copies == (ONE,)
 
 
 def test_a_first_check_that_finds_none_says_so() -> None:
-    assert check(task(), received(html(created="1"))).copies == ()
+    assert check(task(), received(html(created="1"))).learnt.copies == ()
 
 
 def test_later_checks_do_not_read_the_whole_page() -> None:
     known = digest_of(html(created="1"))
-    page = task(state=stored(created="1"), last_set_at=START - DAY, body_digest=known)
+    page = task(state=stored(created="1"), set_at=START - DAY, body_digest=known)
 
-    assert check(page, received(NAMES_ONE)).copies is None
-    assert check(page, received(status=304)).copies is None
+    assert check(page, received(NAMES_ONE)).learnt.copies is None
+    assert check(page, received(status=304)).learnt.copies is None
 
 
 @pytest.mark.parametrize("digest", [None, "1:an older reader's"])
 def test_a_page_that_was_not_read_by_these_readers_is_read_whole(digest: str | None) -> None:
-    page = task(state=stored(created="1"), last_set_at=START - DAY, body_digest=digest)
+    page = task(state=stored(created="1"), set_at=START - DAY, body_digest=digest)
 
-    assert check(page, received(NAMES_ONE)).copies == (ONE,)
-    assert check(page, received(status=304)).copies is None
+    assert check(page, received(NAMES_ONE)).learnt.copies == (ONE,)
+    assert check(page, received(status=304)).learnt.copies is None
 
 
 def test_a_page_whose_state_is_not_stored_is_read_whole_once() -> None:
     first = check(task(), received(NAMES_ONE), mode="auto")
-    later = check(task(last_set_at=START - DAY), received(NAMES_ONE), mode="auto")
+    later = check(task(set_at=START - DAY), received(NAMES_ONE), mode="auto")
 
-    assert (first.report.outcome, first.copies) == ("not-subject", (ONE,))
-    assert (later.report.outcome, later.copies) == ("not-subject", None)
+    assert (first.report.outcome, first.learnt.copies) == ("not-subject", (ONE,))
+    assert (later.report.outcome, later.learnt.copies) == ("not-subject", None)
 
 
 def test_LM46_nofollow_does_not_keep_copies_from_being_remembered() -> None:
     result = check(task(), received(b'<meta name="robots" content="nofollow">' + NAMES_ONE))
 
-    assert (result.nofollow, result.copies) == (True, (ONE,))
+    assert (result.flags.nofollow, result.learnt.copies) == (True, (ONE,))
 
 
 def test_a_page_names_copies_of_itself_in_its_headers_too() -> None:
     answer = received(html(), headers={"link": '<http://copies.example/own>; rel="memento"'})
 
-    (copy,) = check(task(), answer).copies or ()
+    (copy,) = check(task(), answer).learnt.copies or ()
 
     assert (copy.target, copy.url, copy.kind) == (URL, "http://copies.example/own", "memento")
 
@@ -199,7 +199,7 @@ def test_T43_what_comes_too_soon_is_not_kept_nor_is_what_it_asks() -> None:
 
     result = check(task(state=stored(START - 10 * SECOND, created="1")), received(body))
 
-    assert (result.report.outcome, result.noindex) == ("too-soon", False)
+    assert (result.report.outcome, result.flags.noindex) == ("too-soon", False)
 
 
 def test_the_state_that_a_rendering_stores_comes_with_what_the_page_asks() -> None:

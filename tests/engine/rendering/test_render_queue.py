@@ -191,7 +191,7 @@ async def test_T58_a_failed_rendering_is_tried_again_and_the_tries_outlive_a_res
 
     await bench.drain()
 
-    assert [len(job.task.attempts) for job in bench.renderer.asked] == [0, 1, 2]
+    assert [len(job.task.order.attempts) for job in bench.renderer.asked] == [0, 1, 2]
     (event,) = await bench.events()
     assert event["data"]["rendering"]["error"] is None
 
@@ -246,7 +246,7 @@ async def test_our_own_outage_costs_no_try_and_asks_nobody(bench: Bench) -> None
 
     assert during == []
     assert len(await bench.events()) == 1
-    assert [len(job.task.attempts) for job in bench.renderer.asked] == [0, 0]
+    assert [len(job.task.order.attempts) for job in bench.renderer.asked] == [0, 0]
 
 
 async def test_T72_a_rendering_that_was_cut_off_is_made_again_after_a_restart(store: SqliteStore) -> None:

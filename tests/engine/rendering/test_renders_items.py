@@ -12,7 +12,17 @@ from tests.engine.judging.items_of_pages import LATER, ItemRenderer, items_of
 from tests.fakes import START
 from tocsin.adapters.stores import open_store
 from tocsin.errors import FetchFailed
-from tocsin.model import NO_ITEMS, CheckReport, CheckResult, FailureKind, NewState, PageItems, VerdictRow, to_rfc3339
+from tocsin.model import (
+    NO_ITEMS,
+    CheckReport,
+    CheckResult,
+    DueTime,
+    FailureKind,
+    NewState,
+    PageItems,
+    VerdictRow,
+    to_rfc3339,
+)
 from tocsin.settings import SignalSettings
 
 A = "https://example.org/a"
@@ -87,13 +97,10 @@ async def share_a_change(bench: Bench, *names: str) -> None:
         result = CheckResult(
             page_id=task.page_id,
             host_id=task.host_id,
-            request_id=None,
             report=CheckReport(task.url, "minor"),
             checked_at=now,
             set_at=now,
-            next_at=now + DAY,
-            next_why="every 24h",
-            conditional_run=0,
+            due=DueTime(now + DAY, "every 24h"),
             state=state,
             verdict=said,
             received=True,

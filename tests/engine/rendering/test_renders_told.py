@@ -224,7 +224,7 @@ async def test_T58_a_host_that_puts_a_rendering_off_costs_it_no_try_and_holds_up
     await bench.drain()
 
     assert sorted(bench.renderer.pages) == ["a", "a", "b"]
-    assert [len(job.task.attempts) for job in bench.renderer.asked] == [0, 0, 0]
+    assert [len(job.task.order.attempts) for job in bench.renderer.asked] == [0, 0, 0]
     assert len(await bench.events()) == 2
 
 

@@ -122,14 +122,14 @@ async def test_it_is_looked_at_again_within_an_hour_whatever_its_own_time_is(pag
 
     result = await setting.visit(page_id=page_id, settings={"tries": -1})
 
-    assert result.next_at is not None
-    assert 0 < result.next_at - setting.clock.now() <= HOUR
+    assert result.due.at is not None
+    assert 0 < result.due.at - setting.clock.now() <= HOUR
 
 
 async def test_T52_a_page_that_is_off_stays_off_whatever_else_it_says() -> None:
     result = await Setting().visit(settings={"mode": "off", "tries": -1})
 
-    assert (result.report.problem, result.next_at) == ("off", None)
+    assert (result.report.problem, result.due.at) == ("off", None)
 
 
 async def test_an_alert_that_is_owed_waits_until_its_page_may_be_asked_for_again(tmp_path: Path) -> None:

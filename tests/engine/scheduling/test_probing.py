@@ -222,7 +222,7 @@ async def check(engine: Engine) -> dict[str, str]:
     """Check what was asked for; returns the outcome of each page."""
     engine.batches.clear()
     results = await engine.run()
-    return {result.report.url: str(result.report.outcome) for result in results if result.request_id is not None}
+    return {result.report.url: str(result.report.outcome) for result in results if result.order.request_id is not None}
 
 
 async def test_T60_a_few_dead_hosts_before_many_good_ones_are_unreachable_and_asked_about(tmp_path: Path) -> None:

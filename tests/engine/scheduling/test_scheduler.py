@@ -83,8 +83,8 @@ async def test_a_scheduled_page_that_is_due_is_checked_and_then_waits_for_its_ne
         (result,) = await engine.run(stopping)
 
         assert result.report.outcome == "first"
-        assert result.next_at is not None
-        assert result.next_at > SystemClock().now()
+        assert result.due.at is not None
+        assert result.due.at > SystemClock().now()
 
 
 async def test_a_host_that_a_launch_and_a_mended_clock_both_moved_is_due_when_the_store_says(tmp_path: Path) -> None:

@@ -13,7 +13,13 @@ from tests.fakes import EagerClock, RecordingTelemetry
 from tocsin.engine.hosts.lease import Lease
 from tocsin.engine.scheduling.writer import ResultWriter
 from tocsin.errors import StoreError
-from tocsin.model import SHARDS, CheckReport, CheckResult, Claim
+from tocsin.model import (
+    SHARDS,
+    CheckReport,
+    CheckResult,
+    Claim,
+    DueTime,
+)
 from tocsin.ports import WorkStore
 from tocsin.settings import StoreSettings
 
@@ -44,7 +50,7 @@ class _Store:
 
 def _result(page_id: int, *, saved: int = 0) -> CheckResult:
     report = CheckReport("http://site.example/", "unchanged", not_modified=bool(saved), saved_bytes=saved)
-    return CheckResult(page_id, 1, None, report, 0, 0, None, "why", 0)
+    return CheckResult(page_id, 1, report, 0, 0, DueTime(None, "why"))
 
 
 async def _writer(store: _Store, *, rows: int = 3, patient: bool = True) -> ResultWriter:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.builders import html, stored, task
+from tests.builders import html, stored, task, with_changes
 from tests.fakes import EagerClock, RecordingTelemetry, SeededChance
 from tests.origin import RawOrigin
 from tests.wire import fetcher, short
@@ -63,9 +63,9 @@ class Watching:
         return result
 
     def _keep(self, result: CheckResult) -> None:
-        changes: dict[str, Any] = {"conditional_run": result.conditional_run, "last_set_at": result.set_at}
-        if result.known is not None:
-            changes["beside"] = SignalContext(known=result.known)
+        changes: dict[str, Any] = {"conditional_run": result.conditional_run, "set_at": result.set_at}
+        if result.learnt.known is not None:
+            changes["beside"] = SignalContext(known=result.learnt.known)
         if result.state is not None:
             state = msgspec.structs.replace(
                 stored(), fields=result.state.fields, first_at=result.state.stored_at, last_at=result.state.stored_at
@@ -75,7 +75,7 @@ class Watching:
                 "validators": result.state.validators,
                 "body_digest": result.state.body_digest,
             }
-        self.task = msgspec.structs.replace(self.task, **changes)
+        self.task = with_changes(self.task, **changes)
 
 
 def conditions(head: bytes) -> list[bytes]:
@@ -189,7 +189,7 @@ async def test_a_page_whose_signals_nobody_wants_need_not_be_read_for_them() -> 
         results = [await watching.check() for _ in range(2)]
 
     assert [bool(conditions(head)) for head in origin.heads] == [False, True]
-    assert results[0].known is None
+    assert results[0].learnt.known is None
 
 
 async def test_a_page_that_speaks_for_itself_need_not_be_read_for_its_signals() -> None:
@@ -241,7 +241,7 @@ async def test_a_page_that_is_asked_about_is_asked_without_conditions() -> None:
     async with RawOrigin(page(b'ETag: "1"'), keep=True) as origin, fetcher() as client:
         watching = Watching(client, origin.url())
         await watching.check()
-        watching.task = msgspec.structs.replace(watching.task, question_id=1)
+        watching.task = with_changes(watching.task, question_id=1)
         await watching.check()
 
     assert conditions(origin.heads[1]) == []

@@ -89,8 +89,8 @@ async def test_a_retry_after_longer_than_the_hold_defers_the_remaining_tries() -
     result = await site.visit()
 
     assert result.report.outcome == "deferred"
-    assert result.next_at is not None
-    assert result.next_at >= START + 600 * SECOND
+    assert result.due.at is not None
+    assert result.due.at >= START + 600 * SECOND
     assert len(result.held_attempts) == 1
 
 
@@ -111,7 +111,7 @@ async def test_T21_no_request_is_made_within_ten_seconds_of_the_last_set(ago_s: 
     site = Setting()
     site.web.page(URL, BODY)
 
-    result = await site.visit(last_set_at=START - ago_s * SECOND)
+    result = await site.visit(set_at=START - ago_s * SECOND)
 
     assert site.web.asked(URL) == asked
     assert (result.report.outcome == "skipped") is (asked == 0)
@@ -121,7 +121,7 @@ async def test_T21_another_period_can_be_agreed_on() -> None:
     site = Setting(min_gap=timedelta(0))
     site.web.page(URL, BODY)
 
-    result = await site.visit(last_set_at=START)
+    result = await site.visit(set_at=START)
 
     assert result.report.outcome == "first"
 
@@ -132,7 +132,7 @@ async def test_a_page_that_is_off_is_not_asked_for() -> None:
     result = await site.visit()
 
     assert site.web.requests == []
-    assert (result.report.outcome, result.next_at, result.next_why) == ("skipped", None, "off")
+    assert (result.report.outcome, result.due.at, result.due.why) == ("skipped", None, "off")
 
 
 async def test_validators_are_sent_but_for_a_request_without_conditions_now_and_then() -> None:
@@ -142,7 +142,7 @@ async def test_validators_are_sent_but_for_a_request_without_conditions_now_and_
     page = {
         "state": stored(created="1"),
         "validators": known,
-        "last_set_at": START - DAY,
+        "set_at": START - DAY,
         "body_digest": digest_of(BODY),
     }
 
@@ -162,7 +162,7 @@ async def test_a_304_says_that_a_page_is_back_whose_fields_are_stored(*, suspect
     result = await site.visit(state=stored(created="1"), **known, suspected=suspected)
 
     assert [("If-None-Match" in dict(each.headers)) for each in site.web.requests] == [True]
-    assert (result.report.outcome, result.suspected, result.not_html) == ("unchanged", False, False)
+    assert (result.report.outcome, result.suspected, result.flags.not_html) == ("unchanged", False, False)
 
 
 async def test_T60_again_makes_as_many_sets_as_the_user_says() -> None:

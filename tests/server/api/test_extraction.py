@@ -306,7 +306,7 @@ async def test_items_of_a_paused_page_or_one_that_is_off_are_stale(api: Api, des
     paused = await got(api, "ical")
     await desk.edit(1, paused=False)
     resumed = await got(api, "ical")
-    skipped = replace(desk.failed(await desk.task(URL)), failure=None, next_at=None, next_why="off")
+    skipped = desk.failed(await desk.task(URL), failure=None, next_at=None, next_why="off")
     await desk.store.commit(desk.claim, [replace(skipped, report=CheckReport(URL, "skipped", problem="off"))])
     off = await got(api, "ical")
 

@@ -141,7 +141,8 @@ class FetcherLink:
     def waiting_since(self) -> Instant | None:
         """Return the earliest due time of its pages without a request, by its last report."""
         # Pages are given in order of their due times, so the first unsent one is the earliest.
-        unsent = next((work.what.due_at for work in self._waiting.values() if isinstance(work.what, PageTask)), None)
+        tasks = (work.what for work in self._waiting.values() if isinstance(work.what, PageTask))
+        unsent = next((task.order.due_at for task in tasks), None)
         return min((due for due in (unsent, self._waiting_since) if due is not None), default=None)
 
     def begin(self, tasks: Iterable[PageTask]) -> None:

@@ -327,7 +327,7 @@ class FetcherPool:
         """Conclude a page that is set aside; False if it is not, or the user wants another try."""
         if not self._suspects.is_set_aside(task.page_id):
             return False
-        if task.instruction is not None and task.instruction.kind == "again":
+        if task.order.instruction is not None and task.order.instruction.kind == "again":
             self._suspects.give_another_try(task.page_id)
             return False
         self._crashed(task)

@@ -7,10 +7,22 @@ from typing import TYPE_CHECKING, Final
 
 from tocsin.configuration import show_span
 from tocsin.engine.judging.cadence import next_check
-from tocsin.engine.judging.contents import LearntContents, learn
+from tocsin.engine.judging.contents import learn
 from tocsin.engine.judging.judge import Occasion, assess_received, judge
 from tocsin.engine.judging.pace import fresh_for, pace_of, with_pace
-from tocsin.model import KEEPS_ALL, REFUSED_SETTINGS, SHORTAGE, Attempt, CheckOutcome, CheckReport, CheckResult, Failure
+from tocsin.model import (
+    KEEPS_ALL,
+    REFUSED_SETTINGS,
+    SHORTAGE,
+    Attempt,
+    CheckOutcome,
+    CheckReport,
+    CheckResult,
+    DueTime,
+    Failure,
+    LearntContents,
+    PageFlags,
+)
 from tocsin.settings import PageSettings
 from tocsin.spec.robots.rules import robots_url
 from tocsin.spec.topper.state import PageState
@@ -64,7 +76,7 @@ class Conclusion:
     def off(self) -> CheckResult:
         """The page is off: no request is made until the user turns it on."""
         return self._result(
-            CheckReport(self._task.url, CheckOutcome.SKIPPED, problem="off"), (None, "off"), keeps_rule=True
+            CheckReport(self._task.url, CheckOutcome.SKIPPED, problem="off"), DueTime(None, "off"), keeps_rule=True
         )
 
     def withdrawn(self) -> CheckResult:
@@ -88,25 +100,25 @@ class Conclusion:
         at, _ = next_check(self._task.page_id, self._began, PageSettings(every=every, min_gap=timedelta(0)))
         error = (REFUSED_SETTINGS, why)
         report = CheckReport(self._task.url, CheckOutcome.DEFERRED, next_try=at, error=error)
-        next_at = (at, "its settings cannot be used; see: tocsin doctor")
-        return self._result(report, next_at, held_attempts=self._task.attempts, keeps_rule=True)
+        due = DueTime(at, "its settings cannot be used; see: tocsin doctor")
+        return self._result(report, due, held_attempts=self._task.order.attempts, keeps_rule=True)
 
     def disallowed(self, refusal: Disallowed, *, gate_at: Instant | None = None) -> CheckResult:
         """robots.txt forbids the page; this is told once. `gate_at` as in `deferred`."""
         task = self._task
-        at, why = self._next()
+        due = self._next()
         if refusal.retry_at is not None:
-            at, why = min(at, refusal.retry_at), "robots.txt could not be had"
+            due = DueTime(min(due.at or refusal.retry_at, refusal.retry_at), "robots.txt could not be had")
         alerts: tuple[AlertDraft, ...] = ()
         if not task.disallowed:
-            alerts = (
-                self._alerts.disallowed_event(
-                    task, self._began, robots_url=robots_url(refusal.url) or refusal.url, rule=refusal.rule, next_try=at
-                ),
-            )
-        report = CheckReport(task.url, CheckOutcome.DISALLOWED, rule=refusal.rule, problem=str(refusal), next_try=at)
+            of = robots_url(refusal.url) or refusal.url
+            told = self._alerts.disallowed_event(task, self._began, robots_url=of, rule=refusal.rule, next_try=due.at)
+            alerts = (told,)
+        report = CheckReport(
+            task.url, CheckOutcome.DISALLOWED, rule=refusal.rule, problem=str(refusal), next_try=due.at
+        )
         # No request was made, so an instruction to try again is not used up (T60).
-        return self._result(report, (at, why), alerts=alerts, disallowed=True, keeps_rule=True, host_gate_at=gate_at)
+        return self._result(report, due, alerts=alerts, disallowed=True, keeps_rule=True, host_gate_at=gate_at)
 
     def deferred(
         self,
@@ -132,7 +144,7 @@ class Conclusion:
         )
         why = "held: our own connection failed" if error else "held: the host asked to wait"
         return self._result(
-            report, (not_before, why), held_attempts=tuple(attempts), keeps_rule=True, host_gate_at=gate_at
+            report, DueTime(not_before, why), held_attempts=tuple(attempts), keeps_rule=True, host_gate_at=gate_at
         )
 
     def short(self, attempts: Sequence[Attempt], shortage: Shortage, not_before: Instant) -> CheckResult:
@@ -140,14 +152,14 @@ class Conclusion:
         report = CheckReport(
             self._task.url, CheckOutcome.DEFERRED, next_try=not_before, error=(SHORTAGE, str(shortage))
         )
-        next_at = (not_before, f"held: this machine is short of {shortage.what}")
-        return self._result(report, next_at, held_attempts=tuple(attempts), keeps_rule=True)
+        due = DueTime(not_before, f"held: this machine is short of {shortage.what}")
+        return self._result(report, due, held_attempts=tuple(attempts), keeps_rule=True)
 
     def unreachable(
         self, attempts: Sequence[Attempt], error: FetchError, *, gate_at: Instant | None = None
     ) -> CheckResult:
         """All tries failed: the user is asked, unless a rule says what to do (T60). `gate_at` as in `deferred`."""
-        at, why = self._next()
+        due = self._next()
         if not attempts:
             # The page was received, but is too complex to parse: that try failed, too.
             attempts = (Attempt(self._began, error.kind, error.status, error.detail, 0),)
@@ -156,12 +168,13 @@ class Conclusion:
             CheckOutcome.UNREACHABLE,
             status=error.status,
             attempts=len(attempts),
-            next_try=at,
+            next_try=due.at,
             error=(error.kind, error.detail),
         )
-        waits_for_major = self._task.instruction is not None and self._task.instruction.kind == "until-major"
+        instruction = self._task.order.instruction
+        waits_for_major = instruction is not None and instruction.kind == "until-major"
         failure = Failure(cause_of(error), tuple(attempts), "check", silent=waits_for_major)
-        return self._result(report, (at, why), failure=failure, host_gate_at=gate_at)
+        return self._result(report, due, failure=failure, host_gate_at=gate_at)
 
     def received(self, received: ReceivedPage, now: Instant, *, conditional: bool, tried: int) -> CheckResult:
         """Assess a page that was received, compare it with the state before, and decide what follows.
@@ -174,12 +187,12 @@ class Conclusion:
         task = self._task
         assessment = assess_received(task, received, self._policy)
         judged = judge(self._occasion, received, assessment, now, self._alerts)
-        waits_for_major = task.instruction is not None and task.instruction.kind == "until-major"
+        waits_for_major = task.order.instruction is not None and task.order.instruction.kind == "until-major"
         is_major = judged.outcome is CheckOutcome.MAJOR
         owed = task.owed and (is_major or not waits_for_major)
         recovery = None
-        if task.question_id is not None and not owed:
-            recovery = self._alerts.recovered_event(task, task.question_id, now)
+        if task.order.question_id is not None and not owed:
+            recovery = self._alerts.recovered_event(task, task.order.question_id, now)
         stored_at = judged.state.stored_at if judged.state else None
         is_suspect = judged.outcome is CheckOutcome.SUSPECT
         is_paced = self._policy.adaptive
@@ -196,7 +209,7 @@ class Conclusion:
                 fresh_s=fresh_for(received.response.headers) if is_paced and not is_suspect else None,
             ),
             set_at=received.started_at,
-            conditional_run=task.conditional_run + 1 if conditional else 0,
+            conditional_run=task.last.conditional_run + 1 if conditional else 0,
             state=judged.state,
             verdict=judged.verdict,
             alerts=judged.alerts,
@@ -204,9 +217,7 @@ class Conclusion:
             disallowed=False,
             recovery=recovery,
             render_owed=owed,
-            # The flag describes the stored state, which an answer that is not stored (a suspect) does not change.
-            not_html=task.not_html if judged.state is None and task.state is not None else not assessment.is_html,
-            robots=_directives_of(task, assessment, judged),
+            flags=_flags_of(task, assessment, judged),
             keeps_rule=waits_for_major and not is_major,
             suspected=is_suspect,
             # A 304 has no body to learn from.
@@ -242,7 +253,7 @@ class Conclusion:
             elapsed_ms=received.elapsed_ms,
             not_modified=received.not_modified,
             problem="; ".join(problems) or None,
-            saved_bytes=self._task.body_bytes if received.not_modified else 0,
+            saved_bytes=self._task.last.body_bytes if received.not_modified else 0,
             signals=ruling.speaking if ruling and ruling.heard else (),
             witness=ruling.witness if ruling else None,
         )
@@ -256,13 +267,13 @@ class Conclusion:
         since: Instant | None = None,
         known: PageKnowledge | None = None,
         fresh_s: int | None = None,
-    ) -> tuple[Instant, str]:
+    ) -> DueTime:
         before = self._task.state
         if stored_at is None and before is not None:
             stored_at = before.last_at
         if latest is None and before is not None:
             latest = PageState(before.fields)
-        return next_check(
+        at, why = next_check(
             self._task.page_id,
             self._began if since is None else since,
             self._policy,
@@ -273,17 +284,18 @@ class Conclusion:
             pace=(known.pace if known is not None else pace_of(self._task)) if self._policy.adaptive else None,
             fresh_s=fresh_s,
         )
+        return DueTime(at, why)
 
-    def _next_without_request(self) -> tuple[Instant, str]:
+    def _next_without_request(self) -> DueTime:
         """Tell when a page without a request is due: an instruction to try again stays in force (T21, T60)."""
-        instruction = self._task.instruction
+        instruction = self._task.order.instruction
         if instruction is None or instruction.kind != "again":
             return self._next()
-        return max(self._gap_ends_at(), instruction.at or 0), "held: tried again when min_gap is over"
+        return DueTime(max(self._gap_ends_at(), instruction.at or 0), "held: tried again when min_gap is over")
 
     def _gap_ends_at(self) -> Instant:
         """Return the earliest time for the page's next request (T21)."""
-        last = self._task.last_set_at
+        last = self._task.last.set_at
         if last is None or last > self._began:
             return self._began
         return max(self._began, last + round(self._policy.min_gap.total_seconds() * 1_000_000) + 1)
@@ -291,7 +303,7 @@ class Conclusion:
     def _result(
         self,
         report: CheckReport,
-        next_at: tuple[Instant | None, str],
+        due: DueTime,
         *,
         set_at: Instant | None = None,
         conditional_run: int | None = None,
@@ -304,25 +316,24 @@ class Conclusion:
         recovery: AlertDraft | None = None,
         render_owed: bool = False,
         disallowed: bool | None = None,
-        not_html: bool | None = None,
-        robots: tuple[bool, bool] | None = None,
+        flags: PageFlags | None = None,
         keeps_rule: bool = False,
         host_gate_at: Instant | None = None,
         suspected: bool | None = None,
         learnt: LearntContents = _NOTHING_LEARNT,
     ) -> CheckResult:
-        task, (noindex, nofollow) = self._task, robots or (self._task.noindex, self._task.nofollow)
+        task = self._task
         # Positional: for more than fifteen keywords Python builds a dict first, which takes six times as long.
         return CheckResult(
             task.page_id,
             task.host_id,
-            task.request_id,
             report,
             self._began,
             set_at,
-            next_at[0],
-            next_at[1],
-            task.conditional_run if conditional_run is None else conditional_run,
+            due,
+            task.order,
+            task.last.conditional_run if conditional_run is None else conditional_run,
+            task.flags if flags is None else flags,
             state,
             verdict,
             failure,
@@ -331,22 +342,13 @@ class Conclusion:
             received,
             recovery,
             render_owed,
-            # A check that did not get this far leaves these flags alone, because each is told once.
+            learnt,
+            # A check that did not get this far leaves these two alone, because each is told once.
             task.disallowed if disallowed is None else disallowed,
-            task.not_html if not_html is None else not_html,
-            noindex,
-            nofollow,
-            not keeps_rule and _is_spent(task.instruction, received=received),
-            host_gate_at,
-            task.instruction,
-            task.state.last_at if task.state is not None else None,
-            learnt.copies,
             task.suspected if suspected is None else suspected,
-            learnt.known,
-            learnt.snapshot,
-            learnt.listing,
-            learnt.items,
-            task.is_shell if learnt.is_shell is None else learnt.is_shell,
+            not keeps_rule and _is_spent(task.order.instruction, received=received),
+            host_gate_at,
+            task.state.last_at if task.state is not None else None,
         )
 
 
@@ -355,13 +357,17 @@ def _is_spent(instruction: Instruction | None, *, received: bool) -> bool:
     return instruction is not None and (instruction.kind == "again" or received)
 
 
-def _directives_of(task: PageTask, assessment: Assessment, judged: Judgement) -> tuple[bool, bool]:
-    """Return (noindex, nofollow) of the stored state (LM-45, LM-46)."""
-    # Directives are kept with the state that they came with: an answer that is not stored does not change them.
-    said = assessment.directives
-    if said is None or judged.outcome in (CheckOutcome.TOO_SOON, CheckOutcome.SUSPECT):
-        return task.noindex, task.nofollow
-    return not said.index, not said.follow
+def _flags_of(task: PageTask, assessment: Assessment, judged: Judgement) -> PageFlags:
+    """Give the flags of a page that was received: they are kept with the state that they came with (LM-45, LM-46)."""
+    before, is_suspect = task.flags, judged.outcome is CheckOutcome.SUSPECT
+    # An answer that is not stored does not change what the page says of the stored state.
+    said = None if is_suspect or judged.outcome is CheckOutcome.TOO_SOON else assessment.directives
+    return PageFlags(
+        before.noindex if said is None else not said.index,
+        before.nofollow if said is None else not said.follow,
+        before.not_html if judged.state is None and task.state is not None else not assessment.is_html,
+        before.is_shell if is_suspect or assessment.is_shell is None else assessment.is_shell,
+    )
 
 
 def clock_back(task: PageTask, now: Instant) -> timedelta | None:

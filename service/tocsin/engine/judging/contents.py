@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from tocsin.engine.judging.assess import is_read_as_before
 from tocsin.errors import TooComplex
-from tocsin.model import NO_COPY, NO_ITEMS, CheckOutcome, CopyLink, PageItems, to_rfc3339
+from tocsin.model import NO_COPY, NO_ITEMS, CheckOutcome, CopyLink, LearntContents, PageItems, to_rfc3339
 from tocsin.spec.differences.compare import compare_texts, narrow, whole_lines
 from tocsin.spec.differences.excerpt import excerpt, show_by_word
 from tocsin.spec.html.content_type import is_nosniff
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
     from tocsin.engine.judging.assess import Assessment
     from tocsin.engine.judging.judge import Judgement, Occasion
-    from tocsin.model import Instant, JsonObject, Listing, PageKnowledge, PageTask, ReceivedPage, Snapshot
+    from tocsin.model import Instant, JsonObject, PageKnowledge, PageTask, ReceivedPage, Snapshot
     from tocsin.spec.robots.directives import Directives
 
 
@@ -134,17 +132,6 @@ def difference_of_items(before: PageItems, latest: PageItems) -> JsonObject | No
     return show_changes(changes, since=to_rfc3339(before.at))
 
 
-class LearntContents(Struct, frozen=True, gc=False):
-    """What a check learnt beside the state, as in `CheckResult`; `is_shell` is None if that was not looked at."""
-
-    known: PageKnowledge | None = None
-    snapshot: Snapshot | None = None
-    listing: Listing | None = None
-    copies: tuple[CopyLink, ...] | None = None
-    items: PageItems | None = None
-    is_shell: bool | None = None
-
-
 def learn(
     occasion: Occasion,
     received: ReceivedPage,
@@ -164,9 +151,7 @@ def learn(
         # Equal bytes are not read again. But items kept earlier go, where the user no longer wants them kept.
         return LearntContents(known, None, listing, copies, None if occasion.keeps.items else NO_ITEMS)
     items = _items_of(occasion, received, assessment, judged, now)
-    # A suspect says nothing of the page.
-    is_shell = None if judged.outcome is CheckOutcome.SUSPECT else assessment.is_shell
-    return LearntContents(known, _text_of(assessment, judged), listing, copies, items, is_shell)
+    return LearntContents(known, _text_of(assessment, judged), listing, copies, items)
 
 
 def _text_of(assessment: Assessment, judged: Judgement) -> Snapshot | None:
@@ -183,9 +168,9 @@ def _copies_of(task: PageTask, received: ReceivedPage, judged: Judgement) -> tup
     if judged.outcome is CheckOutcome.SUSPECT:
         return None
     if task.state is None:
-        is_known = task.last_set_at is not None and judged.outcome is not CheckOutcome.FIRST
+        is_known = task.last.set_at is not None and judged.outcome is not CheckOutcome.FIRST
     else:
-        is_known = is_read_as_before(task.body_digest, received.asked_as)
+        is_known = is_read_as_before(task.last.body_digest, received.asked_as)
     if is_known:
         return None
     response = received.response
@@ -205,7 +190,7 @@ def _items_of(
         # Deleted each time: a rendering in between may have been allowed to keep some.
         return None if is_first else NO_ITEMS
     # A page that was imported with its states has never been received.
-    is_first = is_first or (task.state is not None and task.last_set_at is None)
+    is_first = is_first or (task.state is not None and task.last.set_at is None)
     if not is_first:
         return None
     response = received.response

@@ -85,14 +85,14 @@ def assess_received(task: PageTask, received: ReceivedPage, policy: PageSettings
     Raises FetchRefused: too-complex for a page that is too complex to parse, status for a 202 that is no suspect.
     """
     if received.not_modified and task.state is not None:
-        return Assessment(PageState(task.state.fields), is_from_html(task), None, task.body_digest or "")
+        return Assessment(PageState(task.state.fields), is_from_html(task), None, task.last.body_digest or "")
     response = received.response
     assessment = assess(
         received.final_url,
         response.body,
         response.header("content-type"),
         task.state,
-        task.body_digest,
+        task.last.body_digest,
         headers=response.headers,
         asked_as=received.asked_as,
         wanted=ReadingContext(
@@ -190,7 +190,7 @@ def is_from_html(task: PageTask) -> bool:
     """Tell whether the stored state was read from HTML; an answer of another kind is then not the page."""
     state = task.state
     return state is not None and was_html(
-        state.fields, not_html=task.not_html, is_received=task.last_set_at is not None
+        state.fields, not_html=task.flags.not_html, is_received=task.last.set_at is not None
     )
 
 
@@ -255,7 +255,7 @@ def _is_plainly_unchanged(occasion: Occasion, assessment: Assessment, now: Insta
 
 
 def _is_awareness_due(occasion: Occasion, outcome: Outcome) -> bool:
-    instruction = occasion.task.instruction
+    instruction = occasion.task.order.instruction
     if instruction is not None and instruction.kind == "until-major" and outcome is not Outcome.MAJOR:
         return False
     return is_awareness_due(outcome, Tell(occasion.policy.tell))
@@ -266,8 +266,8 @@ def _new_state(task: PageTask, received: ReceivedPage, assessment: Assessment, s
     before, digest = task.state, assessment.digest or None
     equal = before is not None and before.fields == assessment.state.values
     if received.not_modified:
-        return NewState(stored_at, assessment.state.values, equal, task.validators, digest, as_before=equal)
+        return NewState(stored_at, assessment.state.values, equal, task.last.validators, digest, as_before=equal)
     validators, body_bytes = validators_of(received.response), received.response.wire_bytes
-    known = (task.validators, task.body_digest, task.body_bytes)
+    known = (task.last.validators, task.last.body_digest, task.last.body_bytes)
     as_before = equal and known == (validators, digest, body_bytes)
     return NewState(stored_at, assessment.state.values, equal, validators, digest, body_bytes, as_before)

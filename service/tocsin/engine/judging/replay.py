@@ -8,7 +8,16 @@ import msgspec
 
 from tocsin.engine.judging.conclude import Conclusions
 from tocsin.engine.judging.events import EventWriter
-from tocsin.model import CheckResult, HopResponse, KeptContents, PageTask, ReceivedPage, SignalContext, StoredState
+from tocsin.model import (
+    CheckResult,
+    HopResponse,
+    KeptContents,
+    LastAnswer,
+    PageTask,
+    ReceivedPage,
+    SignalContext,
+    StoredState,
+)
 
 if TYPE_CHECKING:
     from tocsin.model import Instant, PageNoise
@@ -23,7 +32,7 @@ class ReplayedPage:
 
     def __init__(self, url: str, policy: PageSettings, chance: Chance) -> None:
         self._policy = policy
-        self._task = PageTask(1, 1, "", url, 1, None, None, None, None, None, 0, None)
+        self._task = PageTask(1, 1, "", url, 1, None, None)
         self._conclusions = Conclusions(EventWriter("tocsin", chance), time_zone="UTC", keeps=_NOTHING_KEPT)
 
     @property
@@ -48,9 +57,9 @@ class ReplayedPage:
     def _remember(self, result: CheckResult) -> None:
         task, new = self._task, result.state
         beside = task.beside
-        if result.known is not None:
-            beside = SignalContext(result.known)
-        state, digest = task.state, task.body_digest
+        if result.learnt.known is not None:
+            beside = SignalContext(result.learnt.known)
+        state, digest = task.state, task.last.body_digest
         if new is not None:
             storings = state.storings + 1 if state is not None else 1
             first_at = state.first_at if state is not None else new.stored_at
@@ -58,10 +67,8 @@ class ReplayedPage:
         self._task = msgspec.structs.replace(
             task,
             state=state,
-            body_digest=digest,
-            beside=beside,
-            last_set_at=result.set_at,
-            last_checked_at=result.checked_at,
+            last=LastAnswer(body_digest=digest, set_at=result.set_at, checked_at=result.checked_at),
+            flags=result.flags,
             suspected=result.suspected,
-            not_html=result.not_html,
+            beside=beside,
         )

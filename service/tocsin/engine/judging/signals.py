@@ -159,7 +159,7 @@ def weigh_signals(
         versions, flaps = _turn(before, content if is_other else before.content, values, muted)
     if flaps > before.flaps:
         weighed = _hear_flapping(weighed, flaps)
-    noise = _learn(before, values, change, now, task.last_checked_at)
+    noise = _learn(before, values, change, now, task.last.checked_at)
     known = PageKnowledge(
         before.read_as,
         values,

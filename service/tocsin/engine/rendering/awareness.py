@@ -191,7 +191,7 @@ class Awareness:
             rendered.content_type,
             task.state,
             # Only a page that is read says whether its text may be kept, so an equal body is read again.
-            None if is_text_wanted else task.body_digest,
+            None if is_text_wanted else task.last.body_digest,
             headers=rendered.headers,
             asked_as=shape,
             wanted=ReadingContext(
@@ -242,7 +242,7 @@ class Awareness:
             # The state and items of the rendering are told once: by the last verdict's alert, if there is one.
             told = (None, None) if job.verdicts else (found.rendered, changes)
             alerts.append(
-                self._alerts.recovered_event(task, task.question_id, now, row, rendered=told[0], items=told[1])
+                self._alerts.recovered_event(task, task.order.question_id, now, row, rendered=told[0], items=told[1])
             )
         return RenderCommit(
             page_id=job.page_id,
@@ -295,7 +295,7 @@ class Awareness:
             host_id=task.host_id,
             rendering=row,
             served=(),
-            alerts=(self._alerts.recovered_event(task, task.question_id, now, row),),
+            alerts=(self._alerts.recovered_event(task, task.order.question_id, now, row),),
             set_at=None,
             recovered=True,
         )
@@ -368,7 +368,7 @@ def _copies_of(url: str, rendered: Rendered) -> tuple[CopyLink, ...]:
 
 def _flags_of(assessment: Assessment, task: PageTask) -> PageFlags:
     said = assessment.directives
-    noindex, nofollow = (task.noindex, task.nofollow) if said is None else (not said.index, not said.follow)
+    noindex, nofollow = (task.flags.noindex, task.flags.nofollow) if said is None else (not said.index, not said.follow)
     return PageFlags(noindex=noindex, nofollow=nofollow, not_html=not assessment.is_html)
 
 
@@ -388,7 +388,7 @@ def _find(
     gap_us = round(policy.min_gap.total_seconds() * 1_000_000)
     was_subject = before is not None and PageState(before.fields).is_subject
     if (
-        (task.last_set_at is not None and rendered.started_at - task.last_set_at <= gap_us)
+        (task.last.set_at is not None and rendered.started_at - task.last.set_at <= gap_us)
         or not is_stored(Mode(policy.mode), answer_subject=latest.is_subject, latest_subject=was_subject)
         # The next check tells of a suspect; here it must not be compared silently.
         or not looked.is_page

@@ -259,13 +259,14 @@ class RenderQueue:
             # No request: without its settings the page could be requested in a way that the user excluded.
             held = {"page_id": job.page_id, "url": job.task.url, "error": str(exc)}
             self._telemetry.emit(Happening("page.held", "warning", held))
-            await self._pause(job, claim, job.task.attempts, _HELD_PAUSE_S)
+            await self._pause(job, claim, job.task.order.attempts, _HELD_PAUSE_S)
             return
         except Disallowed as exc:
             result = self._awareness.disallowed(job, began, str(exc))
         except Postponed as exc:
             # The host asked for a pause, or its line is long: no set was made, so no try is spent (T58).
-            await self._pause(job, claim, job.task.attempts, max(exc.not_before - self._clock.now(), 0) / 1_000_000)
+            pause_for_s = max(exc.not_before - self._clock.now(), 0) / 1_000_000
+            await self._pause(job, claim, job.task.order.attempts, pause_for_s)
             return
         except (Withdrawn, Shortage) as exc:
             # Removing or pausing a page took it out of the queue, too: it only gives its slot back.
@@ -273,17 +274,17 @@ class RenderQueue:
             if isinstance(exc, Shortage):
                 pause_for_s = _SHORTAGE_PAUSE_S
                 self._telemetry.emit(Happening(MET, "debug", {"error": str(exc)}))
-            await self._pause(job, claim, job.task.attempts, pause_for_s)
+            await self._pause(job, claim, job.task.order.attempts, pause_for_s)
             return
         except FetchError as exc:
             if exc.kind in OURS and (self._outage.is_outage() or self._outage.in_doubt):
                 # Our own connection fails, or may: no try is spent, and no question is asked.
-                await self._pause(job, claim, job.task.attempts, _OUTAGE_PAUSE_S)
+                await self._pause(job, claim, job.task.order.attempts, _OUTAGE_PAUSE_S)
                 return
             elapsed_ms = round((self._clock.monotonic() - start) * 1000)
             # The question is about the page, so a copy is named.
             detail = exc.detail if job.copy_url is None else f"copy {job.copy_url}: {exc.detail}"
-            attempts = (*job.task.attempts, Attempt(began, exc.kind, exc.status, detail, elapsed_ms))
+            attempts = (*job.task.order.attempts, Attempt(began, exc.kind, exc.status, detail, elapsed_ms))
             await self._keep_hold(job)
             if len(attempts) <= policy.tries:
                 longest_s = self._gates.politeness(job.task.host).retry_after_max_s

@@ -504,7 +504,7 @@ class Scheduler:
             held_s = self._gates.held_s(host)
             if held_s > self._hold_s:
                 # Requests are answered that their checks are postponed; pages that are only due wait.
-                due = [task for task in due if task.request_id is not None]
+                due = [task for task in due if task.order.request_id is not None]
             if not due:
                 # The host asked for this pause.
                 self._agenda.put(host_id, self._clock.now() + round(held_s * 1_000_000))
@@ -518,8 +518,8 @@ class Scheduler:
             self._visited.update(task.page_id for task in pages)
             if self._outage.is_outage() and not probing:
                 # Due pages wait for our connection; requests are answered that their checks are postponed.
-                self._checkers.put_off([task for task in pages if task.request_id is not None])
-                pages = [task for task in pages if task.request_id is None]
+                self._checkers.put_off([task for task in pages if task.order.request_id is not None])
+                pages = [task for task in pages if task.order.request_id is None]
             if pages:
                 self._checkers.begin(pages)
 

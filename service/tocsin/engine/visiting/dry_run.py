@@ -14,7 +14,7 @@ from tocsin.engine.judging.noise import muted_keys
 from tocsin.engine.judging.reading import AnswerReading, ReadingContext, read_other_kind, read_page_wholly
 from tocsin.engine.judging.signals import combine_verdict, is_read_for_signals, trace_data, weigh_signals, with_witness
 from tocsin.engine.policies import asked_as
-from tocsin.model import HostNoise, PageRow, PageTask, SignalContext, StoredState
+from tocsin.model import HostNoise, LastAnswer, PageRow, PageTask, SignalContext, StoredState
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.page import Kind, find_kind, read_page
 from tocsin.spec.html.urls import host_and_origin, watch_url
@@ -175,6 +175,5 @@ def _evidence_against(sight: DryRun, page: PageRow, policy: PageSettings) -> str
 
 def _task(page: PageRow, beside: SignalContext | None, stored: StoredState) -> PageTask:
     host = host_and_origin(page.url)[0]
-    return PageTask(
-        page.id, 0, host, page.url, 0, page.settings, stored, None, None, page.last.checked_at, 0, None, beside=beside
-    )
+    last = LastAnswer(checked_at=page.last.checked_at)
+    return PageTask(page.id, 0, host, page.url, 0, page.settings, stored, last, beside=beside)

@@ -138,7 +138,7 @@ class Visitor:
     def expect(self, task: PageTask) -> None:
         """Announce a visit, which can be withdrawn from now on."""
         self._wanted.setdefault(task.page_id, True)
-        self._unasked[task.page_id] = _NO_TIME if task.due_at is None else task.due_at
+        self._unasked[task.page_id] = _NO_TIME if task.order.due_at is None else task.order.due_at
 
     def waiting_since(self) -> Instant | None:
         """Return the earliest due time of expected pages without a request so far."""
@@ -176,7 +176,7 @@ class Visitor:
     async def ends(self, task: PageTask, stand_aside: Callable[[], None] | None = None) -> CheckEnds:
         """Check one page, and return its result with the one that counts during an outage; logs nothing."""
         self._wanted.setdefault(task.page_id, True)
-        attempts, began = list(task.attempts), self._clock.now()
+        attempts, began = list(task.order.attempts), self._clock.now()
         in_outage = None
         try:
             policy = self._policies.of(task)
@@ -275,7 +275,7 @@ class Visitor:
         began: int,
         stand_aside: Callable[[], None] | None,
     ) -> Coroutine[Any, Any, ReceiveResult]:
-        instruction = task.instruction
+        instruction = task.order.instruction
         fresh = instruction is not None and instruction.new_connections
         hand_off = partial(self._hand_over, task, conditions, began, attempts, fresh) if self._handoff else None
         request = self._request(task, policy, conditions, hand_off, stand_aside)
@@ -389,9 +389,9 @@ def _named(result: CheckResult) -> JsonObject:
 
 def is_too_near(task: PageTask, policy: PageSettings, now: int) -> bool:
     """Tell whether the page was received so recently that no request may be made (T21)."""
-    if task.last_set_at is None or not policy.min_gap:
+    if task.last.set_at is None or not policy.min_gap:
         return False
-    return 0 <= now - task.last_set_at <= round(policy.min_gap.total_seconds() * 1_000_000)
+    return 0 <= now - task.last.set_at <= round(policy.min_gap.total_seconds() * 1_000_000)
 
 
 def _conditions(task: PageTask, policy: PageSettings, unconditional_every: int) -> Validators | None:
@@ -400,8 +400,8 @@ def _conditions(task: PageTask, policy: PageSettings, unconditional_every: int) 
     That is so when the page is asked for otherwise than when its state was read, when it is read otherwise, when its
     signals were never read, and when it failed: some servers fail at the conditions.
     """
-    if task.state is None or task.conditional_run >= unconditional_every or task.question_id is not None:
+    if task.state is None or task.last.conditional_run >= unconditional_every or task.order.question_id is not None:
         return None
     if must_be_read(policy, task.beside, task.state.fields):
         return None
-    return task.validators if is_read_as_before(task.body_digest, asked_as(policy, task.secrets)) else None
+    return task.last.validators if is_read_as_before(task.last.body_digest, asked_as(policy, task.secrets)) else None

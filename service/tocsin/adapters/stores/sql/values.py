@@ -11,7 +11,7 @@ from zlib import crc32
 import msgspec
 
 from tocsin.errors import StoreError
-from tocsin.model import Attempt, BundledAlert, CheckReport, Instruction, JsonObject, phase_of
+from tocsin.model import Attempt, BundledAlert, CheckReport, Instruction, JsonObject, PageFlags, phase_of
 from tocsin.settings import UNREADABLE
 from tocsin.spec.topper.state import FIELDS
 
@@ -90,6 +90,18 @@ def to_json_or_null(value: Any) -> str | None:
 
 # Bits of pages.flags.
 DISALLOWED, NOT_HTML, OWED, NOINDEX, NOFOLLOW, SUSPECTED, LEARNT, SHELL, BARE = 1, 2, 4, 8, 16, 32, 64, 128, 256
+
+
+@lru_cache(maxsize=512)  # as many as the bits can say
+def read_flags(bits: int) -> PageFlags:
+    """Read what a page was when it was last read of its bits."""
+    return PageFlags(
+        noindex=bits & NOINDEX != 0,
+        nofollow=bits & NOFOLLOW != 0,
+        not_html=bits & NOT_HTML != 0,
+        is_shell=bits & SHELL != 0,
+    )
+
 
 # Around the interval in the reason of most pages, as `engine.judging.cadence` writes it.
 _GRID: Final = ("every ", " (jittered)")

@@ -113,7 +113,7 @@ class Storms:
 
 def _counts_us(result: CheckResult) -> int:
     """Tell how long a change counts: pages of a host that are checked less often meet it later."""
-    round_us = result.next_at - result.checked_at if result.next_at is not None else 0
+    round_us = result.due.at - result.checked_at if result.due.at is not None else 0
     return max(LEAST_US, _ROUNDS * round_us)
 
 

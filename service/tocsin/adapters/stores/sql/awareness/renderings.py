@@ -7,7 +7,7 @@ from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING
 
-import msgspec
+from msgspec.structs import replace
 
 from tocsin.adapters.stores.sql.attention.questions import Departure, Questions, told_in
 from tocsin.adapters.stores.sql.knowledge.kept import (
@@ -52,8 +52,8 @@ def take_jobs(db: SqlSession, claim: Claim, page_ids: Sequence[int]) -> list[Ren
     tasks = {task.page_id: task for task in read_tasks(db, WORK["tasks"], place).tasks()}
     for page_id, *_, spent in rows:
         # The tries of the rendering, not those of a check.
-        attempts = read_attempts(spent) if spent else ()
-        tasks[page_id] = msgspec.structs.replace(tasks[page_id], attempts=attempts)
+        order = replace(tasks[page_id].order, attempts=read_attempts(spent) if spent else ())
+        tasks[page_id] = replace(tasks[page_id], order=order)
     pending: dict[int, list[PendingVerdict]] = defaultdict(list)
     for page_id, verdict_id, at, outcome, data, storm_id in db.execute(SQL["pending"], place):
         said = read_object(data)

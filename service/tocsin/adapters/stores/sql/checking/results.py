@@ -47,7 +47,7 @@ from tocsin.adapters.stores.sql.values import (
     to_json_or_null,
     write_fields,
 )
-from tocsin.model import CheckOutcome
+from tocsin.model import CheckOutcome, LearntContents, PageFlags
 from tocsin.spec.topper.compare import Mode
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ SQL = queries("work")
 _UNCHANGED = CheckOutcome.UNCHANGED.value
 _CHANGES = frozenset({"minor", "major"})
 
+_NO_FLAGS = PageFlags()
+_NOTHING_LEARNT = LearntContents()
 _SAME = pack_outcome(_UNCHANGED)
 _SAME_RULED = ruled_of(_UNCHANGED)
 _why = lru_cache(maxsize=1024)(pack_why)
@@ -77,13 +79,13 @@ def is_same(result: CheckResult) -> bool:
         and type(result.based_on) is int
         and result.received
         and result.verdict is None
-        and result.copies is None
-        and result.instruction is None
+        and result.learnt.copies is None
+        and result.order.instruction is None
         and result.recovery is None
         and not result.alerts
         and not result.render_owed
         and not result.rule_spent
-        and result.next_at is not None
+        and result.due.at is not None
         and result.set_at is not None
     )
 
@@ -146,26 +148,25 @@ def flags_of(result: CheckResult) -> int:
     What is known beside its state is never forgotten, so that its bit is only ever set; so is that it had no items,
     but for a page that wants none kept.
     """
-    learnt = (0 if result.known is None else LEARNT) | (BARE if is_bare(result.items) else 0)
-    is_rare = result.disallowed or result.not_html or result.noindex or result.nofollow or result.suspected
-    if not (is_rare or result.is_shell):
+    learnt = (0 if result.learnt.known is None else LEARNT) | (BARE if is_bare(result.learnt.items) else 0)
+    if not (result.disallowed or result.suspected or result.flags != _NO_FLAGS):
         return learnt
     return (
         learnt
         | (DISALLOWED if result.disallowed else 0)
-        | (NOT_HTML if result.not_html else 0)
-        | (NOINDEX if result.noindex else 0)
-        | (NOFOLLOW if result.nofollow else 0)
+        | (NOT_HTML if result.flags.not_html else 0)
+        | (NOINDEX if result.flags.noindex else 0)
+        | (NOFOLLOW if result.flags.nofollow else 0)
         | (SUSPECTED if result.suspected else 0)
-        | (SHELL if result.is_shell else 0)
+        | (SHELL if result.flags.is_shell else 0)
     )
 
 
 def _same_row(result: CheckResult, state: NewState) -> Row:
     report, based_on, stored_at = result.report, result.based_on, state.stored_at
     return (
-        result.next_at,
-        _why(result.next_why),
+        result.due.at,
+        _why(result.due.why),
         result.checked_at,
         result.set_at,
         pack_report(report, _SAME_RULED),
@@ -210,7 +211,7 @@ class PageRowState(Struct):
     def was_told(self, result: CheckResult) -> bool:
         """Tell whether the check was told what the user has said of this page."""
         said = read_instruction(self.rule) if self.rule is not None else None
-        return said == result.instruction
+        return said == result.order.instruction
 
     @property
     def is_to_be_tried_again(self) -> bool:
@@ -290,7 +291,7 @@ def write_results(db: SqlSession, claim: Claim, batch: Batch, terms: Terms) -> d
     for part in [others] if are_distinct else [[result] for result in others]:
         written += _write_others(db, part, terms)
     _remember(db, written)
-    note_reports(db, [result for result in written if result.request_id is not None])
+    note_reports(db, [result for result in written if result.order.request_id is not None])
     gates = [{"id": result.host_id, "gate_at": result.host_gate_at} for result in written if result.host_gate_at]
     if gates:
         db.executemany(SQL["gate_hosts"], gates)
@@ -319,7 +320,7 @@ def _is_outdated(result: CheckResult, page: PageRowState) -> bool:
 
 def _turned_on(db: SqlSession, found: Sequence[Found], mode: str | None) -> set[int]:
     """Find the pages that their checks leave off, while the user has turned them on meanwhile."""
-    off = [page.id for result, page in found if result.next_at is None and result.next_why == OFF]
+    off = [page.id for result, page in found if result.due.at is None and result.due.why == OFF]
     if not off:
         return set()
     modes = db.execute(SQL["modes"], {"ids": ids(off), "mode": mode})
@@ -370,7 +371,7 @@ def _schedule_of(
         return page.next_at, page.next_why, None
     if page.id in turned_on:
         return result.checked_at + _LOOK_AGAIN_US, "on again", attempts_of(result)
-    return result.next_at, result.next_why, attempts_of(result)
+    return result.due.at, result.due.why, attempts_of(result)
 
 
 def _store_new(db: SqlSession, new: Sequence[tuple[CheckResult, NewState, PageRowState, Row]]) -> None:
@@ -429,8 +430,8 @@ def _settle_the_rest(db: SqlSession, found: Sequence[Found], questions: Question
     """Write copies, renderings that are owed, questions, spent rules and alerts, page by page: few have any."""
     drafts: list[AlertDraft] = []
     for result, page in found:
-        if result.copies is not None:
-            remember_copies(db, page.id, result.copies, result.checked_at)
+        if result.learnt.copies is not None:
+            remember_copies(db, page.id, result.learnt.copies, result.checked_at)
         drafts.extend(result.alerts)
         # The user may have forgiven it while the check was under way.
         is_owed = result.render_owed and bool(page.flags & OWED)
@@ -470,19 +471,16 @@ def _spend_rule(db: SqlSession, page: PageRowState) -> None:
 
 def _remember(db: SqlSession, results: Sequence[CheckResult]) -> None:
     """Write what these checks, whose pages were written, learnt beside states: one more row for each that has any."""
-    found = [
-        result
-        for result in results
-        if result.known is not None or result.snapshot or result.listing or result.items is not None
-    ]
+    found = [result for result in results if result.learnt != _NOTHING_LEARNT]
     if not found:
         return
-    known = [(result.page_id, write_known(result.known)) for result in found if result.known is not None]
+    learnt = [(result.page_id, result.learnt) for result in found]
+    known = [(page_id, write_known(its.known)) for page_id, its in learnt if its.known is not None]
     if known:
         db.executemany(KNOWLEDGE["know"], known)
     count_noise(db, found)
-    keep_snapshots(db, [(result.page_id, result.snapshot) for result in found if result.snapshot is not None])
-    keep_listings(db, [result for result in found if result.listing is not None])
-    for result in found:
-        if result.items is not None:
-            keep_items(db, result.page_id, result.items, leaves_row=not is_bare(result.items))
+    keep_snapshots(db, [(page_id, its.snapshot) for page_id, its in learnt if its.snapshot is not None])
+    keep_listings(db, [result for result in found if result.learnt.listing is not None])
+    for page_id, its in learnt:
+        if its.items is not None:
+            keep_items(db, page_id, its.items, leaves_row=not is_bare(its.items))

@@ -117,10 +117,10 @@ def count_noise(db: SqlSession, results: Iterable[CheckResult]) -> None:
     """Count the pages on which something has been muted just now, and mute what enough of them share for the host."""
     by_host: dict[int, list[tuple[int, PageNoise]]] = defaultdict(list)
     for result in results:
-        if result.known is not None and result.known.noise:
+        if result.learnt.known is not None and result.learnt.known.noise:
             by_host[result.host_id] += [
                 (result.page_id, noise)
-                for noise in result.known.noise
+                for noise in result.learnt.known.noise
                 if noise.since is not None and noise.since >= result.checked_at
             ]
     for host_id, muted in by_host.items():

@@ -90,9 +90,9 @@ class ListingRole(Role):
 def keep_listings(db: SqlSession, results: Sequence[CheckResult]) -> None:
     """Keep what these checks read in feeds and sitemaps, each in place of what its page said before."""
     rows = [
-        (result.page_id, result.listing.name, result.checked_at, write_entries(result.listing.entries[:MOST_ENTRIES]))
+        (result.page_id, listing.name, result.checked_at, write_entries(listing.entries[:MOST_ENTRIES]))
         for result in results
-        if result.listing is not None
+        if (listing := result.learnt.listing) is not None
     ]
     if rows:
         db.executemany(SQL["keep"], rows)

@@ -109,8 +109,8 @@ def note_reports(db: SqlSession, results: Sequence[CheckResult]) -> None:
     """Write the reports that requests wait for, in order of completion."""
     by_request: dict[int, list[CheckResult]] = defaultdict(list)
     for result in results:
-        if result.request_id is not None:
-            by_request[result.request_id].append(result)
+        if result.order.request_id is not None:
+            by_request[result.order.request_id].append(result)
     for request, wanted in by_request.items():
         _note(db, request, wanted)
 

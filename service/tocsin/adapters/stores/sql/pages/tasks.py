@@ -13,14 +13,11 @@ from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import (
     DISALLOWED,
     LEARNT,
-    NOFOLLOW,
-    NOINDEX,
-    NOT_HTML,
     OWED,
-    SHELL,
     SUSPECTED,
     read_attempts,
     read_fields,
+    read_flags,
     read_instruction,
     read_pair,
     read_settings,
@@ -28,7 +25,7 @@ from tocsin.adapters.stores.sql.values import (
     unpack_digest,
 )
 from tocsin.errors import StoreError
-from tocsin.model import PageTask, StoredState, Validators
+from tocsin.model import CheckOrder, LastAnswer, PageTask, StoredState, Validators
 from tocsin.settings import DAMAGED
 
 if TYPE_CHECKING:
@@ -110,6 +107,7 @@ def _to_task(row: Sequence[Any], beside: SignalContext | None, *, is_short: bool
         if fields is None:
             raise StoreError(f"{url}: what was stored of this page is gone")
         state = StoredState(state_id, read_fields(fields), first_at, stored_at, storings)
+    validators = None if etag is None and last_modified is None else Validators(etag, last_modified, hop or url)
     # By their places: of more than fifteen names Python makes a dict first.
     return PageTask(
         page_id,
@@ -119,27 +117,21 @@ def _to_task(row: Sequence[Any], beside: SignalContext | None, *, is_short: bool
         group_id,
         read_settings(settings) if settings else None,
         state,
-        None if etag is None and last_modified is None else Validators(etag, last_modified, hop or url),
-        last_set_at,
-        last_checked_at,
-        conditional_run,
-        unpack_digest(digest),
-        read_attempts(attempts) if attempts else (),
-        flags & OWED != 0,
+        LastAnswer(validators, unpack_digest(digest), last_set_at, last_checked_at, conditional_run, body_bytes),
+        CheckOrder(
+            next_at,
+            request_id,
+            read_attempts(attempts) if attempts else (),
+            read_instruction(rule) if rule else None,
+            question_id,
+        ),
+        read_flags(flags),
         flags & DISALLOWED != 0,
-        flags & NOT_HTML != 0,
-        question_id,
-        read_instruction(rule) if rule else None,
-        request_id,
+        flags & SUSPECTED != 0,
+        flags & OWED != 0,
         read_pair(secrets) if secrets else None,
         group,
         text,
-        flags & NOINDEX != 0,
-        flags & NOFOLLOW != 0,
-        body_bytes,
-        flags & SUSPECTED != 0,
         beside,
-        next_at,
         is_short,
-        flags & SHELL != 0,
     )

@@ -19,12 +19,9 @@ from tocsin.adapters.stores.sql.pages.requests import SQL as REQUESTS
 from tocsin.adapters.stores.sql.pages.requests import want_pages
 from tocsin.adapters.stores.sql.role import Role, ids, touch_hosts
 from tocsin.adapters.stores.sql.values import (
-    NOFOLLOW,
-    NOINDEX,
-    NOT_HTML,
-    SHELL,
     pack_outcome,
     read_fields,
+    read_flags,
     read_object,
     read_pair,
     read_settings,
@@ -39,7 +36,6 @@ from tocsin.model import (
     LastCheck,
     LatestState,
     PageFilter,
-    PageFlags,
     PageRow,
     VerdictEntry,
 )
@@ -245,12 +241,7 @@ def to_page(row: Sequence[Any]) -> PageRow:
         question_id=question_id,
         has_secrets=secrets is not None,
         secrets=unless_damaged(read_pair, secrets),
-        flags=PageFlags(
-            noindex=flags & NOINDEX != 0,
-            nofollow=flags & NOFOLLOW != 0,
-            not_html=flags & NOT_HTML != 0,
-            is_shell=flags & SHELL != 0,
-        ),
+        flags=read_flags(flags),
         saved_bytes=saved_bytes,
     )
 
