@@ -22,6 +22,7 @@ HOST_CHANGED = "tocsin.host.changed.v1"
 OUTAGE_BEGAN = "tocsin.outage.began.v1"
 OUTAGE_ENDED = "tocsin.outage.ended.v1"
 TEST = "tocsin.channel.test.v1"
+DIGEST = "tocsin.digest.v1"
 
 
 class Happening(Struct, frozen=True):

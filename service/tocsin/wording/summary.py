@@ -121,10 +121,8 @@ def _item_clauses(words: Words, items: JsonObject, now: str) -> Iterator[str]:
             yield said
             break
     else:
-        lone = changes[0] if len(changes) == 1 and not items.get("cut") else {}
-        label = line(table(lone.get("item")).get("label"), _LONGEST_LABEL)
-        if label and lone.get("change") in ("added", "removed"):
-            yield words.say(f"summary.entry_{lone['change']}", item=words.quote(label))
+        if len(changes) == 1 and not items.get("cut") and (said := tell_item(words, changes[0], now)):
+            yield said
             return
         counts = [(kind, found) for kind in ("added", "removed", "changed") if (found := number(items.get(kind)))]
         said = ""
@@ -135,6 +133,14 @@ def _item_clauses(words: Words, items: JsonObject, now: str) -> Iterator[str]:
             said = words.say("format.list", first=said, second=part) if said else part
         if said:
             yield said
+
+
+def tell_item(words: Words, change: JsonObject, now: str) -> str | None:
+    """Tell of one change of an item; None if it is not told in a few words."""
+    label = line(table(change.get("item")).get("label"), _LONGEST_LABEL)
+    if change.get("change") in ("added", "removed"):
+        return words.say(f"summary.entry_{change['change']}", item=words.quote(label)) if label else None
+    return _property(words, change, now)
 
 
 def _property(words: Words, change: JsonObject, now: str) -> str | None:

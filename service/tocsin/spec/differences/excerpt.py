@@ -178,7 +178,9 @@ def show_by_word(difference: Difference, letters: int, unchanged: int = 0) -> di
         if row.text in moved:
             counts["moved"] += row.kind == "added"
             continue
-        kind = row.kind or "changed"
+        # The line end of an added line may be that of the line before.
+        kinds = {piece for piece, text in row.pieces if text.strip()}
+        kind = row.kind or (kinds.pop() if len(kinds) == 1 and "same" not in kinds else "changed")
         counts[kind] += 1
         pieces = _shown_pieces(row)
         left -= sum(len(text) for _, text in pieces)

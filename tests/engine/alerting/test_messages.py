@@ -1,0 +1,276 @@
+"""Messages: what people read of an alert or a digest, and what pages cannot do in it."""
+
+from __future__ import annotations
+
+import re
+from email.message import EmailMessage
+from email.policy import SMTP
+from html.parser import HTMLParser
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.alert_examples import examples
+from tests.wording.test_summary import changed, difference, one_changed
+from tocsin.engine.alerting.digests import MOST_ALERTS, MOST_BYTES, DigestWriter
+from tocsin.engine.alerting.messages import MOST_OF_SHORT, digest_message, message_of, safe_link
+from tocsin.engine.alerting.plain import escape_markdown
+from tocsin.model import JsonObject, Message
+from tocsin.spec.infrastructure.unsafe import UNSAFE_IN_LINE, UNSAFE_IN_TEXT
+from tocsin.wording.words import LANGUAGES
+
+DAY = 86_400_000_000
+
+
+class Tags(HTMLParser):
+    """The tags of a document, the addresses that it links to, and its texts."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.links: list[str] = []
+        self.texts: list[str] = []
+        self.attributes: set[str] = set()
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.links += [value or "" for name, value in attrs if name in ("href", "src")]
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def told(text: str = "Agenda", url: str = "https://council.example/agenda", **more: Any) -> JsonObject:
+    event = changed(
+        items=one_changed("dtstart", "2026-12-03", "2026-12-04", label=text),
+        text=(f"{text}\nMeeting on Thursday 3 December", f"{text}\nMeeting on Friday 4 December\nItem 6: {text}"),
+        page={"id": "812", "url": url, "group": "town hall", "text": None, "title": text},
+        outcome="major",
+        rule="T44",
+        basis="declared",
+        new_dates={"major": ["2026-11-22"], "minor": []},
+        links={"page": "https://tocsin.example.org/pages/812"},
+        **more,
+    )
+    return event | {"id": "01M7", "source": "tocsin", "subject": url}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("event", examples(), ids=lambda event: event["type"])
+def test_every_alert_has_a_message(event: JsonObject, language: str) -> None:
+    message = message_of(event, language)
+
+    assert message.id == event["id"]
+    assert event["data"]["page"]["url"] in message.text if event["data"].get("page") else message.text
+    assert message.thread == ("tocsin.page.812" if event["data"].get("page") else None)
+    check(message)
+
+
+def check(message: Message) -> None:
+    """What holds of every message."""
+    assert 0 < len(message.subject) <= 150
+    assert not UNSAFE_IN_LINE.search(message.subject)
+    assert 0 < len(message.short) <= MOST_OF_SHORT
+    assert not UNSAFE_IN_LINE.search(message.short)
+    assert not any(UNSAFE_IN_TEXT.search(body) for body in (message.text, message.html, message.markdown))
+    mail = EmailMessage(policy=SMTP)
+    mail["Subject"], mail["Message-ID"] = message.subject, f"<{message.id}@tocsin>"
+    assert mail.as_bytes().count(b"Subject:") == 1
+    tags = Tags(message.html)
+    assert set(tags.tags) <= {
+        "html", "head", "meta", "title", "style", "body", "div", "h1", "h2", "h3", "p", "a", "span", "ul", "li", "del",
+        "ins", "b", "br", "code",
+    }  # fmt: skip
+    assert all(link.startswith(("http://", "https://")) for link in tags.links)
+    assert tags.attributes <= {"lang", "charset", "name", "content", "class", "dir", "href", "title", "style"}
+
+
+def test_a_message_says_what_changed_and_why_and_shows_what_differs_by_word() -> None:
+    message = message_of(told("Meeting"), "en", time_zone="Europe/Berlin")
+
+    assert message.subject == "Meeting: “Meeting” moved from 3 to 4 December"
+    assert message.short.endswith(" and 2 lines changed. https://tocsin.example.org/pages/812")
+    assert message.text.splitlines() == [
+        "Meeting",
+        "“Meeting” moved from 3 to 4 December and 2 lines changed.",
+        "",
+        "- Meeting on Thursday 3 December",
+        "+ Meeting on Friday 4 December",
+        "+ Item 6: Meeting",
+        "",
+        "Why: The page says so itself: it added 22 November to its list of major changes. (T44, declared)",
+        "",
+        "Page: https://council.example/agenda",
+        "In Tocsin: https://tocsin.example.org/pages/812",
+        "Major change · town hall · 22 November 2026, 09:22 CET",
+        "",
+        "-- ",
+        "Sent by Tocsin, instance tocsin.",
+    ]
+    assert "Meeting on <del>Thursday 3</del> <ins>Friday 4</ins> December" in message.html
+    assert "> Meeting on ~~Thursday 3~~ **Friday 4**" in message.markdown
+
+
+def test_a_message_speaks_the_language_of_its_instance() -> None:
+    message = message_of(told("Sitzung"), "de")
+
+    assert "wurde vom 3. auf den 4. Dezember verlegt" in message.text
+    assert "Warum: Die Seite sagt es selbst: Sie nennt den 22. November neu" in message.text
+    assert '<html lang="de">' in message.html
+
+
+EVIL = st.text(
+    st.sampled_from("\r\n\0\x1b\x85\u2028\u202e\u2066<>&\"'`*_[]()|~#\\:/.@ ab{}%1-+="), min_size=1, max_size=40
+) | st.sampled_from(
+    [
+        "x\r\nBcc: all@example.org",
+        "<script>alert(1)</script>",
+        "</title><img src=//evil.example/x>",
+        "{{ 7*7 }}{% for x in y %}",
+        "[click](https://evil.example)",
+        "\u202egpj.exe",
+        "http://evil.example",
+    ]
+)
+
+
+@given(EVIL, st.sampled_from(LANGUAGES))
+def test_a_page_can_do_nothing_in_a_message(text: str, language: str) -> None:
+    message = message_of(told(text), language)
+
+    check(message)
+    plain = message_of(told("benign"), language)
+    assert Tags(message.html).links == Tags(plain.html).links
+
+
+@given(EVIL)
+def test_what_a_page_says_is_no_markup_in_markdown(text: str) -> None:
+    left = re.sub(r"\\.", "x", escape_markdown(text.replace("\n", " ").replace("\r", " ")))
+
+    assert not re.search(r"[`*_\[\]<>&~|#@]|://|www\.", left)
+    assert not re.match(r"\s*([-+=]|\d{1,9}[.)])", left)
+
+
+@pytest.mark.parametrize(
+    ("url", "link"),
+    [
+        ("https://a.example/x?y=1", "https://a.example/x?y=1"),
+        ("HTTP://a.example/", "HTTP://a.example/"),
+        ("javascript:alert(1)", None),
+        ("https://a.example/\u202egpj", None),
+        ("https://a.example/\r\nBcc: x", None),
+        ("https://a.example/a b)<c>", "https://a.example/a%20b%29%3Cc%3E"),
+        ("https://a.example/" + "x" * 2000, None),
+        (None, None),
+        (7, None),
+    ],
+)
+def test_only_web_addresses_become_links(url: object, link: str | None) -> None:
+    assert safe_link(url) == link
+
+
+def digest_of(count: int, *, text: str = "Agenda", silenced: int = 0) -> JsonObject:
+    writer = DigestWriter()
+    event = told(text)
+    for number in range(count):
+        page = event["data"]["page"] | {"id": str(number), "group": ("press", "law")[number % 2]}
+        writer.add(event | {"id": f"01-{number}", "data": event["data"] | {"page": page}})
+    return writer.event(
+        id="digest-1",
+        source="tocsin",
+        route="daily",
+        key="",
+        began_at=20_000 * DAY,
+        due_at=20_001 * DAY,
+        silenced=silenced,
+        public_url="https://tocsin.example.org/",
+    )
+
+
+def test_a_digest_shows_its_alerts_by_group_and_counts_the_silenced_ones() -> None:
+    message = digest_message(digest_of(3, silenced=2), "en")
+
+    check(message)
+    assert message.id == "digest-1"
+    assert message.thread is None
+    assert message.link == "https://tocsin.example.org/changes"
+    assert message.subject == "3 changes: Agenda, Agenda"
+    assert message.text.splitlines()[:3] == [
+        "3 changes",
+        "4 October 2024, 00:00 UTC to 5 October 2024, 00:00 UTC",
+        "3 major",
+    ]
+    assert "2 alerts were silenced and are not in this message." in message.text
+    assert [text for text in Tags(message.html).texts if text.strip() in ("press", "law")] == ["press ", "law "]
+
+
+def test_a_digest_of_a_hundred_thousand_alerts_is_bounded_and_counts_them_all() -> None:
+    event = digest_of(100_000)
+    data = event["data"]
+
+    assert len(msgspec.json.encode(event)) <= MOST_BYTES
+    assert len(data["alerts"]) <= MOST_ALERTS
+    assert len(data["alerts"]) + sum(row["count"] for row in data["rest"]) == data["count"] == 100_000
+    message = digest_message(event, "de")
+    assert max(len(body.encode()) for body in (message.text, message.html, message.markdown)) <= MOST_BYTES
+    assert "100.000 Meldungen" in message.subject
+    assert "council.example" in message.text
+
+
+def test_a_digest_of_long_texts_shows_fewer_alerts_and_counts_the_others() -> None:
+    event = digest_of(500, text="<&>" * 300)
+
+    message = digest_message(event, "en")
+
+    check(message)
+    assert len(message.html.encode()) <= MOST_BYTES
+    assert "more alert" in message.text
+
+
+def test_hosts_beyond_the_bound_are_counted_together() -> None:
+    writer = DigestWriter()
+    for number in range(3000):
+        writer.add(told(url=f"https://host-{number}.example/"))
+
+    rest = writer.event(id="1", source="t", route="r", key="", began_at=0, due_at=0)["data"]["rest"]
+
+    assert len(rest) == 201
+    assert {"group": None, "host": None}.items() <= max(rest, key=lambda row: row["count"]).items()
+
+
+def test_an_empty_digest_says_that_all_is_well() -> None:
+    message = digest_message(digest_of(0), "en")
+
+    check(message)
+    assert message.subject == "Nothing to report"
+    assert "There was no alert in this time; Tocsin is at work." in message.text
+
+
+def test_a_difference_that_was_too_large_for_its_event_is_left_out() -> None:
+    event = told()
+    event["data"]["difference"] = {"digest": "sha256:0", "length": 9}
+
+    check(message_of(event, "en"))
+
+
+def test_a_question_says_how_to_answer_it() -> None:
+    message = message_of(examples()[1], "en")
+
+    assert "To answer on the command line: tocsin attention answer 77 again" in message.text
+    assert message.link == "https://tocsin.example.org/questions/77"
+
+
+def test_a_storm_shows_the_change_and_some_pages() -> None:
+    storm = next(event for event in examples() if event["type"] == "tocsin.host.changed.v1")
+    storm["data"]["excerpt"] = difference("A\nB", "A\nC and D")
+
+    message = message_of(storm, "en")
+
+    assert "  https://example.org/b" in message.text
+    assert "+ C and D" in message.text
