@@ -6,6 +6,12 @@ import pytest
 from tests.spec.signals.pages_of_content import ARABIC, FRAMES, GERMAN, JAPANESE, PARAGRAPHS, compared, content, page
 from tocsin.spec.signals.content import content_digest
 
+
+def _rows(*counts: int) -> str:
+    spans = ("Today", "This week", "This month", "All days")
+    return "".join([f"<tr><td>{span}<td>{count}" for span, count in zip(spans, counts, strict=True)])
+
+
 # What differs between two visits though nobody edited anything: before, latest.
 NOISE = {
     "a counter of views": ("<div>1,234 views</div>", "<div>99,001 views</div>"),
@@ -49,6 +55,11 @@ NOISE = {
         '<div id="slideshow"><div><b>Jo Doe</b><p>Oldtown</p></div><div><b>Al Poe</b><p>Newtown</p></div></div>',
         '<div id="slideshow"><div><b>Bo Roe</b><p>Midtown</p></div><div><b>Di Foe</b><p>Lowtown</p></div></div>',
     ),
+    "a counter of many spans": (
+        f"<div class=vvisit_counter><table>{_rows(12, 45, 450, 123456)}</table></div>",
+        f"<div class=vvisit_counter><table>{_rows(7, 52, 457, 123463)}</table></div>",
+    ),
+    "a temperature": ("<p>Oldtown 12 °C</p>", "<p>Oldtown -3,5 °C</p>"),
     "the number of an element": (
         '<div id="u_0_4_AD"><ul><li><a href="/1">Our rules</a></li></ul></div>',
         '<div id="u_0_4_KF"><ul><li><a href="/1">Our rules</a></li></ul></div>',
@@ -139,6 +150,27 @@ def test_noise_is_no_change_in_other_languages(language: str, noise: str) -> Non
     change = compared(page(paragraphs, inner=before), page(paragraphs, inner=latest))
 
     assert not change.is_change
+
+
+@pytest.mark.parametrize(
+    ("before", "latest"),
+    [
+        ("před hodinou", "před 3 hodinami"),
+        ("pred 2 urama", "pred 3 urami"),
+        ("prije 2 dana", "prije 1 dan"),
+        ("pre 4 sata", "pre 5 sati"),
+        ("пре 3 сата", "пре дан"),
+        ("пред 2 часа", "пред 1 ден"),
+        ("преди седмица", "преди 2 седмици"),
+        ("5 годин тому", "2 дні тому"),
+        ("for 3 timer siden", "for en dag siden"),
+        ("för en timme sedan", "för 3 timmar sedan"),
+        ("tunti sitten", "3 tuntia sitten"),
+    ],
+)
+def test_how_long_ago_something_was_is_noise(before: str, latest: str) -> None:
+    for line in ("<p>{}</p>", "<p>Jo Doe {}</p>", '<li><a href="/1">The old bridge is closed at last</a> {}</li>'):
+        assert not compared(page(inner=line.format(before)), page(inner=line.format(latest))).is_change
 
 
 @pytest.mark.parametrize("noise", NOISE)

@@ -203,6 +203,8 @@ _MARKS: Final[dict[str, int]] = (
     | {"li": ITEM}
 )
 _LONGEST_COUNT: Final = 60
+# Letters for a figure of a list of counts.
+_FEW_LETTERS: Final = 6
 _LONGEST_LABEL: Final = 40
 _LONGEST_CELL: Final = 120
 _MOST_WRAPPED: Final = 2
@@ -565,10 +567,16 @@ def _is_apart(node: Any, text: str, zone: Zone, tag: str) -> bool:
         return True
     length = len(text)
     if zone is Zone.COUNT:
-        return len(text.strip()) <= _LONGEST_COUNT
+        return len(text.strip()) <= _LONGEST_COUNT or (length <= _LONG_TEXT and _are_counts(text))
     if zone is Zone.LINKS:
         links = "".join([link.text for link in node.find_all("a")])
         return 2 * len("".join(links.split())) > len("".join(text.split()))
     if length <= _LONG_TEXT or tag in _NEVER_LONG:
         return True
     return sum([len(part.text) for part in node.find_all("p")]) <= _LONG_TEXT
+
+
+def _are_counts(text: str) -> bool:
+    """Return whether a text is a list of figures and few words, such as a counter by days, weeks and months."""
+    letters, figures = sum([sign.isalpha() for sign in text]), sum([sign.isdecimal() for sign in text])
+    return letters <= _LONGEST_COUNT and _FEW_LETTERS * figures >= letters

@@ -201,6 +201,27 @@ _AGES: Final = tuple(
             (?:sekund\w*+|minut\w*+|godzin\w*+|dni|dzień|tydzień|tygodni\w*+|miesi\w*+|lat|rok)[ ]temu\b""",
         " назад": r"""\b(?:\d{1,4}[ ])?
             (?:секунд\w*+|минут\w*+|час\w*+|дн\w*+|день|недел\w*+|месяц\w*+|лет|год\w*+)[ ]назад\b""",
+        " siden": r"""\b(?:for[ ])?(?:\d{1,4}|en|et|ett)[ ]
+            (?:sek\w*+|min\w*+|timer?|dag(?:er?)?|dager|u[gk]er?|måned(?:er)?|år)[ ]siden\b""",
+        " sedan": r"""\b(?:för[ ])?(?:\d{1,4}|en|ett)[ ]
+            (?:sek\w*+|min\w*+|timm(?:e|ar)|dag(?:ar)?|veck(?:a|or)|månad(?:er)?|år)[ ]sedan\b""",
+        " sitten": r"""\b(?:\d{1,4}[ ])?
+            (?:sekunti\w*+|minuutti\w*+|tun(?:ti|nin|tia)|päiv\w*+|viiko\w*+|kuukau\w*+|vuo\w*+)[ ]sitten\b""",
+        " тому": r"""\b(?:\d{1,4}[ ])?
+            (?:секунд\w*+|хвилин\w*+|годин\w*+|дн\w*+|день|тиж\w*+|місяц\w*+|рок\w*+|рік)[ ]тому\b""",
+        "před |pred ": r"""\bp[rř]ed[ ](?:\d{1,4}[ ])?(?:sekund\w*+|min[uú]t\w*+|hodin\w*+|ur\w{,3}|dn\w{1,3}|
+            t[yý][dž]\w*+|tedn\w*+|m[eě]s[ií]?[ae]?c\w*+|rok\w*+|let\w{,2})\b""",
+        **dict.fromkeys(
+            ("prije ", "pre "),
+            r"""\bpr(?:ij)?e[ ](?:\d{1,4}[ ])?
+            (?:sekund\w*+|minut\w*+|sat\w{,2}|dan\w{,2}|tjed\w*+|nedelj\w*+|mj?esec\w*+|godin\w*+)\b""",
+        ),
+        **dict.fromkeys(
+            ("пре ", "пред ", "преди "),
+            r"""\bпре(?:ди?)?[ ](?:\d{1,4}[ ])?(?:секунд\w*+|минут\w*+|
+            сат\w{,2}|час\w{,3}|дан\w{,2}|дн\w{1,2}|ден\w{,3}|недел\w*+|недељ\w*+|седмиц\w*+|месец\w*+|
+            годин\w*+)\b""",
+        ),
         " önce": r"""\b\d{1,4}[ ](?:saniye|dakika|saat|gün|hafta|ay|yıl)[ ]önce\b""",
         "前": r"""\d{1,4}\s?
             (?:秒|分|時間|日|週間|か月|ヶ月|カ月|年|小时|分钟|天|周|个月|小時|分鐘|週|個月)(?:前|之前|以前)""",
@@ -251,6 +272,8 @@ _WEATHER: Final = re.compile(
     r"plui|couvert|neige|soleado|nublado|lluvi|sereno|nuvoloso|piogg|ясно|облач|дожд|солнеч|снег|пасмурно|晴|曇|くもり|雨|雪|多云|阴|"
     r"مشمس|غائم|ماطر|صاف)"
 )
+# A place and its temperature, in any language.
+_TEMPERATURE: Final = re.compile(r"(?:[^\W\d_]+,? )?[-+−–]?\d{1,2}(?:[.,]\d)? ?°[cf]?")
 _GREETING_WORDS: Final = to_words(_LISTS["greeting words"])
 _BEGINNINGS: Final = _GREETING_WORDS | _OF_DATES
 _GREETING: Final = re.compile(
@@ -320,7 +343,9 @@ def _is_live(text: str, *, is_item: bool) -> bool:
     """Return whether a text tells of a clock, a rating, the weather or the stock exchange."""
     if ("." in text or "," in text) and (_RATED.search(text) is not None or _MOVED.search(text) is not None):
         return True
-    if _DEGREES.search(text) is not None and _WEATHER.search(text) is not None:
+    if _DEGREES.search(text) is not None and (
+        _WEATHER.search(text) is not None or (not is_item and _TEMPERATURE.fullmatch(text) is not None)
+    ):
         return True
     return ":" in text and _SECONDS.search(text) is not None and (not is_item or _COUNTDOWN.search(text) is not None)
 
