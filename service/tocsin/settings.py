@@ -102,6 +102,7 @@ class PageSettings(Struct, frozen=True, forbid_unknown_fields=True):
     look_at: str = ""
     ignore: str = ""
     suspects: Literal["hold", "accept"] = "hold"
+    route: str = ""
     adaptive: bool = False
     every_min: timedelta = timedelta(hours=1)
     every_max: timedelta = timedelta(days=7)

@@ -14,7 +14,7 @@ import msgspec
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
-from tocsin.model.records import alerting, fields, history, pages, service, signals
+from tocsin.model.records import alerting, fields, history, pages, routing, service, signals
 from tocsin.server.api import router
 from tocsin.server.api.operations import Operation
 
@@ -44,6 +44,9 @@ COMMANDS = {
     "Storm": ("alerts storms",),
     "StormPage": ("alerts storms ID",),
     "ConfiguredChannel": ("channel list",),
+    "ConfiguredRoute": ("route list",),
+    "RouteTest": ("route test ALERT",),
+    "SilenceEntry": ("silence add", "silence list"),
     "Token": ("token list", "token revoke NAME"),
     "NewToken": ("token add NAME",),
     "Setting": ("doctor",),
@@ -56,6 +59,7 @@ _TITLES = {
     history: "What is stored of a page",
     signals: "What signals see",
     alerting: "Alerts, channels, storms and questions",
+    routing: "Routes and silences",
     service: "The service",
 }
 _HELPERS = {"Pages", "ItemChangesOfPage"}

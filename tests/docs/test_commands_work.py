@@ -98,7 +98,7 @@ def test_the_first_steps_lead_to_a_page_that_is_watched(reader: Installation, or
     assert "tocsin.channel.test.v1" in (reader.folder / "alerts.jsonl").read_text()
 
 
-@pytest.mark.parametrize("document", ["lists.md", "page-authors.md"])
+@pytest.mark.parametrize("document", ["lists.md", "page-authors.md", "routes.md"])
 def test_the_commands_of_a_document_work(reader: Installation, origin: str, document: str) -> None:
     assert carry_out(reader, origin, document) == []
 
@@ -114,4 +114,6 @@ def test_the_commands_for_operating_work(reader: Installation, origin: str) -> N
 
 
 def test_there_is_something_to_be_done_in_each() -> None:
-    assert all(len(steps(name)) > 4 for name in ("first-steps.md", "lists.md", "page-authors.md", "operating.md"))
+    assert all(
+        len(steps(name)) > 4 for name in ("first-steps.md", "lists.md", "page-authors.md", "operating.md", "routes.md")
+    )

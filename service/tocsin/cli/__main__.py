@@ -50,6 +50,8 @@ COMMANDS: tuple[Command, ...] = (
     Command(HEAR, "attention", "tocsin.cli.attention.command", "questions about unreachable pages, and your answers"),
     Command(HEAR, "alerts", "tocsin.cli.alerts", "alerts and their deliveries: list, show, replay"),
     Command(HEAR, "channel", "tocsin.cli.channel", "where alerts go: list, test, make a secret"),
+    Command(HEAR, "route", "tocsin.cli.route", "which alerts go where, and when: list, test"),
+    Command(HEAR, "silence", "tocsin.cli.silence", "alerts that are not sent for a time: add, list, end"),
     Command(
         CARE, "doctor", "tocsin.cli.doctor.command", "find what is wrong with this installation, and how to fix it"
     ),

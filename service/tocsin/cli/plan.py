@@ -19,6 +19,7 @@ from tocsin.cli.selection import BATCH, batches
 from tocsin.cli.session import configuration, is_store_there, with_store
 from tocsin.configuration import mask
 from tocsin.configuration.loading import read_secret
+from tocsin.configuration.routes import check_page_route
 from tocsin.errors import UsageError
 from tocsin.lists.declared import (
     Declared,
@@ -108,10 +109,26 @@ def read_file(name: str, kind: str | None, *, prune: bool | None) -> Declared:
 
 
 def make_plan(ctx: click.Context, declared: Declared) -> Plan:
-    """Compare a file with the store; where there is no store yet, all of it is new, and none is made."""
+    """Compare a file with the store; where there is no store yet, all of it is new, and none is made.
+
+    Raises SettingsError where it names a route that the configuration does not have.
+    """
+    _check_routes(ctx, declared)
     if not is_store_there(configuration(ctx).settings):
         return _of_nothing(declared)
     return with_store(ctx, lambda store: survey(store, declared))
+
+
+def _check_routes(ctx: click.Context, declared: Declared) -> None:
+    routes = configuration(ctx).settings.routes
+    levels = [
+        declared.for_all or {},
+        *declared.groups.values(),
+        *(page.new.settings or {} for page in declared.pages.values()),
+    ]
+    # A job in CI may plan without the configuration of the service.
+    for name in {level["route"] for level in levels if "route" in level} if routes else ():
+        check_page_route(name, routes, "route")
 
 
 async def survey(store: Store, declared: Declared) -> Plan:

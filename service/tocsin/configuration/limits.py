@@ -245,6 +245,11 @@ def check_channel_name(text: str) -> str | None:
     return None if re.fullmatch(r"[A-Za-z0-9_.-]{1,63}", text) else "a name of letters, digits, _ . -"
 
 
+def check_route_name(text: str) -> str | None:
+    """Say what is allowed if `text` is neither empty nor the name of a route."""
+    return check_channel_name(text) if text else None
+
+
 def _is_address(text: str, schemes: tuple[str, ...]) -> bool:
     try:
         parts = urlsplit(text)
@@ -262,6 +267,7 @@ TEXTS: Final[dict[str, Check]] = {
     "pages.signal_rules": check_signal_rule,
     "pages.look_at": check_selectors,
     "pages.ignore": check_selectors,
+    "pages.route": check_route_name,
     "pages.auth": check_line,
     "pages.proxy": check_proxy,
     "hosts.rules.*.certificate": check_certificate,

@@ -35,7 +35,7 @@ from tocsin.configuration.convert import (
     type_at,
     walk,
 )
-from tocsin.configuration.routes import TABLE_LISTS, check_routes
+from tocsin.configuration.routes import TABLE_LISTS, check_page_route, check_routes
 from tocsin.errors import SettingsError
 from tocsin.settings import ChannelSettings, PageSettings, Settings, unread, why_unread
 
@@ -464,6 +464,8 @@ def _check_whole(settings: Settings, gathered: _Gathered) -> None:
         )
     _check_adaptive(settings.pages, gathered)
     check_routes(settings.routes, settings.channels, gathered.origins.get(("routes",), DEFAULT))
+    source = gathered.origins.get(("pages", "route"), DEFAULT)
+    check_page_route(settings.pages.route, settings.routes, f"{source}: pages.route")
     for host, rule in settings.hosts.rules.items():
         if rule.certificate is not None and "*" in host:
             path = ("hosts", "rules", host, "certificate")

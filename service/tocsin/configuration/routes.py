@@ -95,6 +95,13 @@ def check_routes(routes: Sequence[RouteSettings], channels: Collection[str], sou
         raise SettingsError("\n".join(complaints))
 
 
+def check_page_route(name: str, routes: Sequence[RouteSettings], where: str) -> None:
+    """Check that a route which pages name exists; raises SettingsError."""
+    known = [route.name for route in routes]
+    if name and name not in known:
+        raise SettingsError(f"{where}: there is no route {name!r}; {_nearest(name, known)}")
+
+
 def read_match(value: object) -> MatchSettings:
     """Read a `match` on its own: of a silence, or of a command; raises SettingsError."""
     try:

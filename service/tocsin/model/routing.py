@@ -53,3 +53,7 @@ class Silence(Struct, frozen=True):
     reason: str = ""
     who: str = ""
     ended_at: Instant | None = None
+
+    def is_in_force(self, now: Instant) -> bool:
+        """Tell whether it holds alerts back now."""
+        return self.ended_at is None and self.from_at <= now and (self.until_at is None or now < self.until_at)

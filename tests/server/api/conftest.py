@@ -20,7 +20,12 @@ from tocsin.adapters.channels.file import FileSettings
 from tocsin.adapters.channels.webhook import WebhookSettings
 from tocsin.adapters.stores import open_store
 from tocsin.model import Scope
-from tocsin.settings import ChannelSettings, Settings
+from tocsin.settings import ChannelSettings, MatchSettings, RouteSettings, Settings
+
+ROUTES = (
+    RouteSettings("press", ("ops",), MatchSettings(group=("press",)), continues=True),
+    RouteSettings("all", ("log",)),
+)
 
 
 class Lived(NamedTuple):
@@ -51,7 +56,7 @@ async def busy(lived: Lived, tmp_path: Path) -> AsyncIterator[Api]:
     channels: dict[str, ChannelSettings] = {"log": FileSettings(type="file", path="alerts.jsonl"), "ops": ops}
     async with (
         await open_store(f"sqlite:{folder / 'tocsin.db'}", engine=True, gather=GATHER) as store,
-        served(store, ManualClock(lived.until), Settings(channels=channels)) as rig,
+        served(store, ManualClock(lived.until), Settings(channels=channels, routes=ROUTES)) as rig,
         rig.asking(await rig.token(Scope.ADMIN, "tester")) as asked,
     ):
         yield Api(asked, rig)

@@ -26,6 +26,8 @@ def installation(busy: Api, tmp_path: Path) -> Installation:  # noqa: ARG001 - `
     made.configure(
         '[channels.log]\ntype = "file"\npath = "alerts.jsonl"\n[channels.ops]\ntype = "webhook"\n'
         'url = "https://a.example/"\nsecret = "whsec_c2VjcmV0LW9mLXRoZS1zaW5r"\n'
+        '[[routes]]\nname = "press"\nchannels = "ops"\nmatch = { group = "press" }\ncontinue = true\n'
+        '[[routes]]\nname = "all"\nchannels = "log"\n'
     )
     return made
 
@@ -41,12 +43,15 @@ def installation(busy: Api, tmp_path: Path) -> Installation:  # noqa: ARG001 - `
         ("/storms", "alerts storms"),
         ("/storms/1/pages?limit=50", "alerts storms 1"),
         ("/channels", "channel list"),
+        ("/routes", "route list"),
+        ("/silences", "silence list --all"),
         ("/tokens", "token list"),
     ],
 )
 async def test_a_list_has_the_same_bytes_in_the_api_and_on_the_command_line(
     busy: Api, installation: Installation, path: str, command: str
 ) -> None:
+    await asyncio.to_thread(installation.call, "silence", "add", "--host", "a.example", "--reason", "relaunch")
     answer = await busy.call("GET", path)
     called = await asyncio.to_thread(installation.call, *command.split())
 

@@ -17,6 +17,7 @@ from tocsin.cli.selection import demand_group, pages_named, select
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.configuration import all_unset, check_page_keys, mask, parse_page_settings
 from tocsin.configuration.convert import PAGE_KEYS
+from tocsin.configuration.routes import check_page_route
 from tocsin.errors import UsageError
 from tocsin.lists.pages import check_group, check_words, new_page
 from tocsin.model import CheckOutcome, CheckReport, PageFilter
@@ -51,6 +52,7 @@ _OPTIONS: Final[tuple[tuple[str, str, str], ...]] = (
     ("look_at", "SELECTORS", "Compare only these elements (CSS selectors)."),
     ("ignore", "SELECTORS", "Leave these elements out (CSS selectors)."),
     ("suspects", "hold|accept", "Hold back or accept what looks like a login or error page."),
+    ("route", "NAME", "A route that takes the alerts, too, whatever its match says."),
     ("adaptive", "yes|no", "Adapt the interval to how often the page changes."),
     ("every_min", "DURATION", "With --adaptive: the shortest interval."),
     ("every_max", "DURATION", "With --adaptive: the longest interval."),
@@ -72,6 +74,9 @@ def page_options(function: _Function) -> _Function:
         settings = parse_page_settings(given)
         settings.update(_pairs("headers", kwargs.pop("header"), ":"))
         settings.update(_pairs("cookies", kwargs.pop("cookie"), "="))
+        if "route" in settings:
+            known = configuration(click.get_current_context()).settings.routes
+            check_page_route(settings["route"], known, "--route")
         return function(*args, settings=settings, **kwargs)
 
     decorated: Any = collected

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from tocsin.model import AlertRow, Instant, RateLimit, Silence
     from tocsin.ports import RoutingContext
+    from tocsin.settings import Settings
 
 # Between the values of a digest's key.
 _AND: Final = " · "
@@ -82,11 +83,15 @@ class Route:
 class RouteList:
     """All routes, from top to bottom; implements ports.Router.
 
-    routes    none: each alert goes at once to each of `channels`
-    channels  that are configured
+    routes      none: each alert goes at once to each of `channels`
+    channels    that are configured
+    page_route  the route of pages that neither they, nor their groups, nor the settings of all pages name
     """
 
-    def __init__(self, routes: Sequence[RouteSettings], channels: Sequence[str], time_zone: str) -> None:
+    def __init__(
+        self, routes: Sequence[RouteSettings], channels: Sequence[str], time_zone: str, *, page_route: str = ""
+    ) -> None:
+        self._page_route = page_route
         everything = RouteSettings("", tuple(dict.fromkeys(channels)))
         self.routes = tuple(Route(route, time_zone) for route in routes or (everything,))
         self._by_name = {route.name: route for route in self.routes}
@@ -101,9 +106,10 @@ class RouteList:
         """As in ports.Router."""
         facts = AlertFacts(draft.type, draft.event)
         silence = self._silence_of(facts, now, context.silences)
-        page_route = None
+        page_route: str | None = None
         if self._names_routes and draft.page_id is not None:
             page_route = context.page_route(draft.page_id)
+            page_route = self._page_route if page_route is None else page_route
         answers: dict[str, Routed] = {}
         for route in self.routes:
             if not route.matches(facts) and page_route != route.name:
@@ -132,21 +138,27 @@ class RouteList:
     def _silence_of(self, facts: AlertFacts, now: Instant, silences: Sequence[Silence]) -> int | None:
         if silences is not self._silences:
             self._silences = silences
-            self._silencers = tuple((each, Matcher(match_of(each))) for each in silences)
+            read = [(each, match_of(each)) for each in silences]
+            self._silencers = tuple((each, Matcher(match)) for each, match in read if match is not None)
         for silence, matcher in self._silencers:
-            if is_in_force(silence, now) and matcher.takes(facts):
+            if silence.is_in_force(now) and matcher.takes(facts):
                 return silence.id
         return None
 
 
-def match_of(silence: Silence) -> MatchSettings:
-    """Read what a silence is about."""
-    return msgspec.convert(silence.match, MatchSettings)
+def router_of(settings: Settings) -> RouteList:
+    """Return the routes of a configuration."""
+    return RouteList(
+        settings.routes, list(settings.channels), settings.instance.time_zone, page_route=settings.pages.route
+    )
 
 
-def is_in_force(silence: Silence, now: Instant) -> bool:
-    """Tell whether a silence holds alerts back now."""
-    return silence.ended_at is None and silence.from_at <= now and (silence.until_at is None or now < silence.until_at)
+def match_of(silence: Silence) -> MatchSettings | None:
+    """Read what a silence is about; None if a newer version wrote it: then it holds nothing back."""
+    try:
+        return msgspec.convert(silence.match, MatchSettings)
+    except msgspec.ValidationError:
+        return None
 
 
 # What the routes say of alerts, for people.

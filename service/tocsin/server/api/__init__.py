@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from tocsin.server.api import alerts, extraction, history, jobs, pages, questions, service, settings
+from tocsin.server.api import alerts, extraction, history, jobs, pages, questions, routing, service, settings
 
 router = APIRouter(prefix="/api/v1")
 # Of two paths that match, the first one included is taken: /pages/bulk comes before /pages/{page_id}.
@@ -19,6 +19,8 @@ for one in (
     alerts.router,
     alerts.storms,
     alerts.channels,
+    routing.routes,
+    routing.silences,
     jobs.table_routes,
     settings.service_routes,
     service.router,

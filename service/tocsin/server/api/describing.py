@@ -28,6 +28,8 @@ TAGS: Final = (
     ("alerts", "Alerts, their deliveries, and dead letters."),
     ("storms", "Changes that many pages of a host had in common, reported once."),
     ("channels", "Where alerts go."),
+    ("routes", "Which alerts go to which channels, and when."),
+    ("silences", "Alerts that are not sent for a time."),
     ("table", "The specification's plain-text table of states, streamed out and in."),
     ("service", "Settings in force, what the service does now, and what it did."),
     ("access", "Tokens, and who changed what; for administrators."),

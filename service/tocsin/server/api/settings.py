@@ -57,6 +57,7 @@ class PageSettingsInput(Input):
     look_at: Annotated[str | None, Field(max_length=1000, examples=["main"])] = None
     ignore: Annotated[str | None, Field(max_length=1000, examples=[".ads"])] = None
     suspects: Literal["hold", "accept"] | None = None
+    route: Annotated[str | None, Field(max_length=63, description="name of a route", examples=["press"])] = None
     adaptive: bool | None = None
     every_min: _Span | None = None
     every_max: _Span | None = None

@@ -43,7 +43,7 @@ FORM_KEYS: Final = tuple(key for key in PAGE_KEYS if key not in SECRET_KEYS)
 
 # The blocks of the form, in order.
 BLOCKS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
-    ("Alerts", ("mode", "tell", "report")),
+    ("Alerts", ("mode", "tell", "report", "route")),
     ("When pages are checked", ("every", "cron", "adaptive", "every_min", "every_max", "at_launch", "min_gap")),
     ("What counts as a major change", ("durational_threshold", "minor_threshold", "refresh_cap")),
     ("What is compared", ("signals", "signal_rules", "look_at", "ignore", "suspects")),
@@ -54,6 +54,7 @@ LABELS: Final = {
     "mode": "Mode",
     "tell": "Report",
     "report": "Also report",
+    "route": "Route",
     "every": "Interval",
     "cron": "Or cron",
     "adaptive": "Adaptive",

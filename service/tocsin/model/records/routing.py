@@ -1,0 +1,105 @@
+"""Routes and silences, as surfaces show them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+from msgspec import Meta, field
+
+from tocsin.model.common import to_rfc3339
+from tocsin.model.records.fields import Id, Json, Record, Time, time_or_none
+
+if TYPE_CHECKING:
+    from tocsin.model.routing import Routed, Silence
+    from tocsin.settings import RouteSettings
+
+
+class ConfiguredRoute(Record, frozen=True):
+    """Which alerts go to which channels, and when."""
+
+    name: Annotated[str, Meta(title="Route", examples=["press"])]
+    channels: Annotated[list[str], Meta(description="names of the channels that get them")]
+    match: Annotated[Json, Meta(description="the alerts that it takes: each key with a list of values; empty: all")]
+    unless: Annotated[Json | None, Meta(description="alerts that it leaves out although they match")]
+    digest: Annotated[
+        str, Meta(description="cron expression, or duration from the first alert; empty: each goes alone")
+    ]
+    group_by: Annotated[list[str], Meta(description="a digest for each value of these")]
+    quiet: Annotated[list[str], Meta(description="times of the week at which nothing is sent")]
+    at_most: Annotated[str, Meta(description="alerts that go alone, such as `20 per hour`; empty: all")]
+    say_nothing: Annotated[bool, Meta(description="a digest without alerts is sent, too")]
+    continues: Annotated[bool, Meta(title="Continue", description="the routes below are tried, too")] = field(
+        name="continue"
+    )
+
+
+def route_of(settings: RouteSettings) -> ConfiguredRoute:
+    """Show a route of the configuration."""
+    return ConfiguredRoute(
+        name=settings.name,
+        channels=list(settings.channels),
+        match=msgspec.to_builtins(settings.match),
+        unless=msgspec.to_builtins(settings.unless),
+        digest=settings.digest,
+        group_by=list(settings.group_by),
+        quiet=list(settings.quiet),
+        at_most=settings.at_most,
+        say_nothing=settings.say_nothing,
+        continues=settings.continues,
+    )
+
+
+class RouteDelivery(Record, frozen=True):
+    """What one channel gets of an alert."""
+
+    channel: Annotated[str, Meta(description="its name")]
+    due_at: Annotated[Time | None, Meta(description="when; null: at once, or never because of a silence")]
+    digest: Annotated[bool, Meta(description="in a digest, with others")]
+    key: Annotated[str, Meta(description="of the digest: the values of `group_by`")]
+    silence: Annotated[Id | None, Meta(description="the silence that holds it back")]
+
+
+class RouteTest(Record, frozen=True):
+    """What one route says of an alert."""
+
+    route: Annotated[str, Meta(description="its name; empty where no route is configured")]
+    takes: Annotated[bool, Meta(description="whether it takes the alert")]
+    why: Annotated[str, Meta(examples=["its outcome is minor, not major"])]
+    deliveries: Annotated[list[RouteDelivery], Meta(description="to its channels; none that a route before it decided")]
+
+
+def delivery_of(routed: Routed) -> RouteDelivery:
+    """Show what a channel gets."""
+    return RouteDelivery(
+        channel=routed.channel,
+        due_at=time_or_none(routed.due_at),
+        digest=routed.is_digest,
+        key=routed.key,
+        silence=None if routed.silence is None else str(routed.silence),
+    )
+
+
+class SilenceEntry(Record, frozen=True):
+    """Alerts that are not sent, for a time."""
+
+    id: Id
+    match: Annotated[Json, Meta(description="the alerts: each key with a list of values, as in routes")]
+    from_at: Annotated[Time, Meta(description="when it began")]
+    until_at: Annotated[Time | None, Meta(description="when it ends; null: when you end it")]
+    reason: Annotated[str, Meta(description="why, as typed")]
+    who: Annotated[str, Meta(description="made it: a token, `command line`, or `configuration` for one of the file")]
+    ended_at: Annotated[Time | None, Meta(description="when it was ended before its time")]
+
+
+def silence_of(silence: Silence) -> SilenceEntry:
+    """Show a silence."""
+    return SilenceEntry(
+        id=str(silence.id),
+        match=silence.match,
+        from_at=to_rfc3339(silence.from_at),
+        until_at=time_or_none(silence.until_at),
+        reason=silence.reason,
+        who=silence.who,
+        ended_at=time_or_none(silence.ended_at),
+    )

@@ -1,0 +1,172 @@
+"""`tocsin route`, `tocsin silence`, and the route that the settings of pages name."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.calling import Installation
+
+ROUTES = """
+[channels.chat]
+type = "stdout"
+[channels.mail]
+type = "stdout"
+[[routes]]
+name = "major"
+channels = "chat"
+match = { outcome = "major", host = "*.example.org" }
+[[routes]]
+name = "press"
+channels = "mail"
+match = { group = "press" }
+digest = "0 7 * * *"
+"""
+URL = "https://www.example.org/a"
+
+
+def watch(installation: Installation, **settings: str) -> None:
+    """Watch the page without a check of it."""
+    lines = "".join(f'{key} = "{value}"\n' for key, value in settings.items())
+    assert (
+        installation.call("apply", installation.write("pages.toml", f'[[pages]]\nurl = "{URL}"\n{lines}')).status == 0
+    )
+
+
+def said(installation: Installation, *arguments: str) -> list[tuple[str, bool, str]]:
+    answer = installation.call("route", "test", *arguments)
+    assert answer.status == 0, answer.err
+    return [(record["route"], record["takes"], record["why"]) for record in answer.records]
+
+
+def test_each_route_says_whether_it_takes_an_alert_and_why_without_a_store(installation: Installation) -> None:
+    installation.configure(ROUTES)
+
+    assert said(installation, "--url", URL) == [
+        ("major", True, "it matches"),
+        ("press", False, "its group is main, not press"),
+    ]
+    assert said(installation, "--url", URL, "--outcome", "minor")[0] == (
+        "major", False, "its outcome is minor, not major",
+    )  # fmt: skip
+    assert said(installation, "--url", URL, "--kind", "recovered")[0] == ("major", False, "it has no outcome")
+
+
+def test_the_group_the_route_and_the_silences_of_a_page_count(installation: Installation) -> None:
+    installation.configure(ROUTES)
+    watch(installation, group="press")
+    assert said(installation, "--url", URL, "--outcome", "minor")[1] == ("press", True, "it matches")
+    watch(installation, route="press")
+    installation.call("silence", "add", "--host", "www.example.org")
+
+    (record,) = installation.call("route", "test", "--url", URL, "--outcome", "minor").records[1:]
+
+    assert record["why"] == "the settings of its page name this route"
+    assert record["deliveries"] == [{"channel": "mail", "due_at": None, "digest": False, "key": "", "silence": "1"}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "mend"),
+    [
+        ((), "name an alert"),
+        (("01KAKQ4ZC8N2V3J5R7T9WXYZ00", "--url", URL), "name an alert"),
+        (("--url", "ftp://x"), "ftp"),
+    ],
+)
+def test_one_alert_is_tested_at_a_time(installation: Installation, arguments: tuple[str, ...], mend: str) -> None:
+    installation.configure(ROUTES)
+
+    answer = installation.call("route", "test", *arguments)
+
+    assert answer.status == 2
+    assert mend in answer.err
+
+
+def test_an_alert_that_is_not_stored_is_named(installation: Installation) -> None:
+    installation.configure(ROUTES)
+    watch(installation)
+
+    answer = installation.call("route", "test", "01KAKQ4ZC8N2V3J5R7T9WXYZ00")
+
+    assert (answer.status, "no such alert; see: tocsin alerts list" in answer.err) == (2, True)
+
+
+def test_a_route_that_does_not_exist_is_refused_with_its_nearest(installation: Installation) -> None:
+    installation.configure(ROUTES)
+    file = installation.write("pages.toml", f'[groups.news]\nroute = "pres"\n[[pages]]\nurl = "{URL}"\n')
+
+    set_, planned, applied = (
+        installation.call(*call)
+        for call in (("watch", "set", "--all", "--route", "pres"), ("plan", file), ("apply", file, "--yes"))
+    )
+
+    assert "--route: there is no route 'pres'; the nearest is 'press'" in set_.err
+    for answer in (planned, applied):
+        assert answer.status == 2
+        assert "there is no route 'pres'; the nearest is 'press'" in answer.err
+
+
+def test_a_declared_list_sets_the_route_of_a_page_and_of_a_group(installation: Installation) -> None:
+    installation.configure(ROUTES)
+    file = installation.write(
+        "pages.toml", f'[groups.news]\nroute = "press"\n[[pages]]\nurl = "{URL}"\ngroup = "news"\n'
+    )
+
+    assert installation.call("apply", file, "--yes").status == 0
+
+    assert said(installation, "--url", URL, "--outcome", "minor")[1] == (
+        "press", True, "the settings of its page name this route",
+    )  # fmt: skip
+
+
+def test_a_configuration_that_names_an_unknown_route_for_all_pages_is_refused(installation: Installation) -> None:
+    installation.configure(f'route = "pres"\n{ROUTES}')
+
+    answer = installation.call("route", "list")
+
+    assert "pages.route: there is no route 'pres'; the nearest is 'press'" in answer.err
+
+
+def test_silences_are_added_listed_and_ended(installation: Installation) -> None:
+    (added,) = installation.call("silence", "add", "--host", "*.example.org", "--kind", "changed", "--kind", "suspect",
+                                 "--until", "7d", "--reason", "relaunch").records  # fmt: skip
+    assert added["match"] == {"kind": ["changed", "suspect"], "host": ["*.example.org"]}
+    assert (added["id"], added["reason"], added["who"], added["ended_at"]) == ("1", "relaunch", "command line", None)
+    assert installation.call("silence", "list").records == [added]
+
+    assert installation.call("silence", "end", "1").status == 0
+
+    assert installation.call("silence", "list").records == []
+    (ended,) = installation.call("silence", "list", "--all").records
+    assert ended == {**added, "ended_at": ended["ended_at"]} != added
+    again = installation.call("silence", "end", "1")
+    assert (again.status, "no such silence is in force" in again.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "mend"),
+    [
+        ((), "say which alerts"),
+        (("--kind", "change"), "match.kind: found \"change\"; the nearest is 'changed'"),
+        (("--kind", "outage", "--host", "*"), "it can never match: an alert of kind outage has no host"),
+        (("--group", "a", "--until", "yesterday"), "--until"),
+    ],
+)
+def test_a_silence_that_would_hold_nothing_back_is_refused(
+    installation: Installation, arguments: tuple[str, ...], mend: str
+) -> None:
+    answer = installation.call("silence", "add", *arguments)
+
+    assert answer.status == 2
+    assert mend in answer.err
+
+
+def test_routes_are_listed_from_top_to_bottom(installation: Installation) -> None:
+    installation.configure(ROUTES)
+
+    records = installation.call("route", "list").records
+
+    assert [record["name"] for record in records] == ["major", "press"]
+    assert records[1] == {
+        "name": "press", "channels": ["mail"], "match": {"group": ["press"]}, "unless": None, "digest": "0 7 * * *",
+        "group_by": [], "quiet": [], "at_most": "", "say_nothing": False, "continue": False,
+    }  # fmt: skip
