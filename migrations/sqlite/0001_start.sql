@@ -11,6 +11,7 @@ create table store (
   settings           text not null default '{}',      -- for all pages, set at run time, JSON
   channels           text not null default '[]',      -- names of the channels that alerts are written for, JSON
   silences           integer not null default 0,      -- grows with every silence that is added, changed or deleted
+  saved              integer not null default 0,      -- grows with every change of saved_entries and channel_mutes
   installed_at       integer not null,
   text_bytes         integer not null default 0,      -- the packed size of all texts; adding them up would read them all
   text_limit         integer,                         -- of text_bytes, as the engine has it; null: no engine has run
@@ -433,6 +434,26 @@ create table unrouted (
   at        integer not null
 ) strict;
 create index unrouted_by_age on unrouted (at);
+
+-- Channels and routes that were made at run time, beside those of the configuration file. Secrets are in clear: the file of
+-- the store is readable by its owner alone.
+create table saved_entries (
+  kind      text not null check (kind in ('channel', 'route')),
+  name      text not null,
+  place     integer not null,                    -- of a route: its order
+  settings  text not null,                       -- as in the configuration file, JSON
+  revision  integer not null,
+  at        integer not null,                    -- of its latest change, and
+  who       text not null,                       -- who made that
+  primary key (kind, name)
+) strict, without rowid;
+
+create table channel_mutes (
+  channel   text primary key,
+  until_at  integer,                             -- null: until it is ended
+  at        integer not null,
+  who       text not null
+) strict, without rowid;
 
 -- Tests of channels that the command line asks a running service for: its network, secrets and state are those in force.
 create table channel_tests (

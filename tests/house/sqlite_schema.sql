@@ -129,6 +129,12 @@ CREATE TABLE bundles (
   tried_us         integer not null default 0,
   error            text
 ) strict;
+CREATE TABLE channel_mutes (
+  channel   text primary key,
+  until_at  integer,                             -- null: until it is ended
+  at        integer not null,
+  who       text not null
+) strict, without rowid;
 CREATE TABLE channel_tests (
   id        integer primary key autoincrement,
   channel   text not null,
@@ -358,6 +364,16 @@ CREATE TABLE requests (
   done        integer not null default 0,
   reported    integer not null default 1         -- 0: further reports are not stored
 ) strict;
+CREATE TABLE saved_entries (
+  kind      text not null check (kind in ('channel', 'route')),
+  name      text not null,
+  place     integer not null,                    -- of a route: its order
+  settings  text not null,                       -- as in the configuration file, JSON
+  revision  integer not null,
+  at        integer not null,                    -- of its latest change, and
+  who       text not null,                       -- who made that
+  primary key (kind, name)
+) strict, without rowid;
 CREATE TABLE sessions (
   digest      blob primary key,
   token_id    integer not null references tokens (id) on delete cascade,
@@ -424,6 +440,7 @@ CREATE TABLE store (
   settings           text not null default '{}',      -- for all pages, set at run time, JSON
   channels           text not null default '[]',      -- names of the channels that alerts are written for, JSON
   silences           integer not null default 0,      -- grows with every silence that is added, changed or deleted
+  saved              integer not null default 0,      -- grows with every change of saved_entries and channel_mutes
   installed_at       integer not null,
   text_bytes         integer not null default 0,      -- the packed size of all texts; adding them up would read them all
   text_limit         integer,                         -- of text_bytes, as the engine has it; null: no engine has run

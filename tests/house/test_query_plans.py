@@ -23,7 +23,21 @@ CODE = ROOT / "service/tocsin/adapters/stores"
 
 
 # Tables of a handful of rows, and what a query makes for itself.
-SMALL = {"store", "silences", "channel_tests", "claims", "groups", "json_each", "a", "i", "u", "CONSTANT", "t"}
+SMALL = {
+    "store",
+    "silences",
+    "saved_entries",
+    "channel_mutes",
+    "channel_tests",
+    "claims",
+    "groups",
+    "json_each",
+    "a",
+    "i",
+    "u",
+    "CONSTANT",
+    "t",
+}
 
 
 class Anything(dict[str, Any]):
@@ -239,6 +253,7 @@ ALLOWED = {
         "watchlist.history",
     },
     "looks through a bounded part of the list, once for a process that doubts its connection": {"hosts.received_last"},
+    "sorts the settings that were made at run time, when one has changed": {"saved.entries"},
     "somebody asked for all of it, by hand": {
         "revisions.stamp_all",
         "hosts.crowds",

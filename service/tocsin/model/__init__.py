@@ -114,6 +114,7 @@ from tocsin.model.live import (
 from tocsin.model.messages import Message
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
 from tocsin.model.routing import RateLimit, Routed, Silence
+from tocsin.model.saved import ChannelMute, Saved, SavedEntry, SavedKind
 from tocsin.model.watching import (
     HistoryEntry,
     HostPages,
@@ -149,6 +150,7 @@ __all__ = [
     "BundledAlert",
     "ChangePace",
     "ChannelFigures",
+    "ChannelMute",
     "ChannelState",
     "ChannelTest",
     "CheckOrder",
@@ -213,6 +215,9 @@ __all__ = [
     "RenderingRow",
     "Routed",
     "SamplePage",
+    "Saved",
+    "SavedEntry",
+    "SavedKind",
     "Scope",
     "SerializedEvent",
     "SessionRow",

@@ -2,7 +2,7 @@
 
 from tocsin.ports.attention import AttentionStore, StormStore
 from tocsin.ports.awareness import AlertStore, BundleStore, RenderStore, Router, RoutingContext
-from tocsin.ports.care import AccessStore, StoreCare, TableStore
+from tocsin.ports.care import AccessStore, SavedStore, StoreCare, TableStore
 from tocsin.ports.channels import Channel, ChannelFinding, Notification
 from tocsin.ports.checking import RoundStore, WorkStore
 from tocsin.ports.fetching import Fetcher, Renderer, Session
@@ -30,6 +30,7 @@ __all__ = [
     "RoundStore",
     "Router",
     "RoutingContext",
+    "SavedStore",
     "Service",
     "Session",
     "SignalStore",

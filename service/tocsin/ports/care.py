@@ -13,6 +13,9 @@ if TYPE_CHECKING:
         Declaration,
         Instant,
         JobRow,
+        JsonObject,
+        Saved,
+        SavedKind,
         Scope,
         SessionRow,
         Slice,
@@ -142,3 +145,34 @@ class AccessStore(Protocol):
 
         Returns how many jobs.
         """
+
+
+class SavedStore(Protocol):
+    """Channels and routes that were made at run time, and mutes of channels. Their secrets are stored in clear."""
+
+    async def saved_revision(self) -> int:
+        """Return a number that grows with every change of them."""
+
+    async def saved(self) -> Saved:
+        """Read all."""
+
+    async def save_entry(
+        self, kind: SavedKind, name: str, settings: JsonObject, now: Instant, *, who: str, if_revision: int | None
+    ) -> int | None:
+        """Make a channel or a route, or replace it; a new route is the last one.
+
+        if_revision  that the edit is based on; 0: there is none of this name yet; None: any
+        Returns its new revision; None where it has another one: nothing was changed.
+        """
+
+    async def remove_entry(self, kind: SavedKind, name: str, *, if_revision: int | None) -> bool:
+        """Remove a channel, with its mute, or a route; False where there is none, or it has another revision."""
+
+    async def order_routes(self, names: Sequence[str]) -> None:
+        """Put the routes into this order."""
+
+    async def mute_channel(self, name: str, now: Instant, *, until_at: Instant | None, who: str) -> None:
+        """Give a channel nothing until then (None: until it is unmuted); it may be one of the configuration."""
+
+    async def unmute_channel(self, name: str) -> bool:
+        """End a mute; False where there is none."""

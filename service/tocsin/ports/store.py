@@ -6,7 +6,7 @@ from typing import Protocol
 
 from tocsin.ports.attention import AttentionStore, StormStore
 from tocsin.ports.awareness import AlertStore, BundleStore, RenderStore
-from tocsin.ports.care import AccessStore, FigureStore, StoreCare, TableStore
+from tocsin.ports.care import AccessStore, FigureStore, SavedStore, StoreCare, TableStore
 from tocsin.ports.checking import RoundStore, WorkStore
 from tocsin.ports.knowledge import ItemStore, SignalStore, SnapshotStore
 from tocsin.ports.pages import BrowseStore, WatchList
@@ -28,6 +28,7 @@ class Store(
     StoreCare,
     BrowseStore,
     AccessStore,
+    SavedStore,
     FigureStore,
     Protocol,
 ):

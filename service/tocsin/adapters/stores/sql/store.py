@@ -9,6 +9,7 @@ from tocsin.adapters.stores.sql.awareness.renderings import RenderRole
 from tocsin.adapters.stores.sql.care.access import AccessRole
 from tocsin.adapters.stores.sql.care.care import CareRole
 from tocsin.adapters.stores.sql.care.figures import FigureRole
+from tocsin.adapters.stores.sql.care.saved import SavedRole
 from tocsin.adapters.stores.sql.care.table import TableRole
 from tocsin.adapters.stores.sql.checking.work import HostRole, WorkRole
 from tocsin.adapters.stores.sql.knowledge.kept import ItemRole, SnapshotRole
@@ -36,6 +37,7 @@ class SqlStore(
     CareRole,
     BrowseRole,
     AccessRole,
+    SavedRole,
     FigureRole,
 ):
     """What ports.Store asks for and any SQL database does alike; the rest is each database's own."""
