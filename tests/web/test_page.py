@@ -152,6 +152,15 @@ async def test_a_page_without_two_texts_says_why(reader: Reader) -> None:
     assert "Only one version of its text is kept" in await reader.read(f"/pages/{page_id}/text")
 
 
+async def test_a_page_whose_first_text_has_no_room_says_so(reader: Reader) -> None:
+    _, page_id = await reader.desk.watch(A, C)
+    await keep_text(reader, A, "One\n")
+    await reader.desk.store.limit_texts(1)
+    await reader.desk.check(C, "1")
+
+    assert "there is no room for the first one" in await reader.read(f"/pages/{page_id}/text")
+
+
 async def test_a_long_difference_is_cut_and_below_50_KB(reader: Reader) -> None:
     (page_id,) = await reader.desk.watch(A)
     await keep_text(reader, A, "".join(f"<before> & {number} \"'\n" * 2 for number in range(3000)) + "'" * 9000)

@@ -189,7 +189,7 @@ async def show_text(
         kept=kept,
         pair=pair,
         texts=await _compare(parts, pair) if pair is not None else None,
-        why=_why_none(parts, row, kept),
+        why=await _why_none(parts, row, kept),
     )
 
 
@@ -215,7 +215,7 @@ async def _compare(parts: Parts, pair: tuple[SnapshotRow, SnapshotRow]) -> Texts
     return await asyncio.to_thread(compare_kept, older, newer)
 
 
-def _why_none(parts: Parts, row: PageRow, kept: Sequence[SnapshotRow]) -> str:
+async def _why_none(parts: Parts, row: PageRow, kept: Sequence[SnapshotRow]) -> str:
     """Say why there are fewer than two texts of a page, and the mend."""
     per_page = parts.service.settings().snapshots.per_page
     if row.flags.noindex:
@@ -226,6 +226,11 @@ def _why_none(parts: Parts, row: PageRow, kept: Sequence[SnapshotRow]) -> str:
         return "Only one version of its text is kept: it has not changed since."
     if row.state.stored_at is None:
         return "Nothing is stored yet; request a check."
+    if await parts.store.texts_are_short():
+        return (
+            "None of its text is kept yet: there is no room for the first one while the texts of all pages fill nine tenths "
+            "of snapshots.total; set that to more."
+        )
     return (
         "None of its text is kept yet: that begins when it is next read whole "
         "(never where it says noarchive, has mode auto or signals none, or is no HTML)."
