@@ -50,6 +50,30 @@ def test_versions_are_judged_with_what_was_learnt_of_those_before(
     assert (after["versions"], after["told"], after["alerts_a_month"]) == (1, 0, 0.0)
 
 
+def test_a_change_that_pages_of_a_site_share_is_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    notice = "The harbour is closed from Monday on, until the storm has passed."
+    for number in range(5):
+        put(tmp_path, f"harbour/{number}", page(WORDS[number]), page(WORDS[number], notice))
+
+    sequences, (before, _) = measured(tmp_path, capsys)
+
+    assert [told_of(sequence) for sequence in sequences] == [[2], [2], [2], [], []]
+    assert [version["shared"] for sequence in sequences for version in sequence["versions"]] == [False] * 3 + [True] * 2
+    assert before["told"] == 3
+
+
+def test_what_is_muted_on_five_pages_of_a_site_is_muted_on_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(5):
+        put(tmp_path, f"harbour/{number}", *[rotating(f"{word} {WORDS[number]}") for word in WORDS[:4]])
+    put(tmp_path, "harbour/5", *[rotating(word) for word in ("Oar", "Oar", "Oar", "Oar", "Pier", "Quay")])
+
+    sequences, _ = measured(tmp_path, capsys)
+
+    assert [told_of(sequence) for sequence in sequences] == [[2, 3, 4]] * 5 + [[]]
+
+
 def test_an_index_says_when_each_version_was_received_and_which_are_edits(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

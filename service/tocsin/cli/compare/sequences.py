@@ -5,17 +5,19 @@ from __future__ import annotations
 import csv
 import re
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tocsin.adapters.system import SystemChance
 from tocsin.cli import output
 from tocsin.cli.output import progress
-from tocsin.engine.judging.replay import ReplayedPage
+from tocsin.engine.judging.replay import ReplayedHost, ReplayedPage
 from tocsin.errors import FetchRefused, UsageError
 from tocsin.model import CheckOutcome
+from tocsin.settings import SignalSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from tocsin.model import CheckResult, Instant
@@ -50,19 +52,26 @@ class _Version(NamedTuple):
 class _Judged(NamedTuple):
     """A version that was judged.
 
-    number  in its sequence, from 1
-    why     of the verdict, in words
+    number     in its sequence, from 1
+    why        of the verdict, in words
+    is_shared  other pages of the site have the change, too, and one alert has told it
     """
 
     number: int
     label: str
     outcome: str
     why: str
+    is_shared: bool = False
+
+    @property
+    def is_change(self) -> bool:
+        """A change was found."""
+        return self.outcome in (CheckOutcome.MINOR, CheckOutcome.MAJOR)
 
     @property
     def is_told(self) -> bool:
-        """The user would get an alert of a change."""
-        return self.outcome in (CheckOutcome.MINOR, CheckOutcome.MAJOR)
+        """The user would get an alert of it."""
+        return self.is_change and not self.is_shared
 
 
 class _Sequence(NamedTuple):
@@ -100,11 +109,11 @@ def measure(folder: Path, policy: PageSettings) -> int:
     found = _find(folder)
     sequences = []
     with progress("Judging", total=sum(map(len, found.values()))) as advance:
-        for name, versions in found.items():
-            sequences.append(_judge(name, versions, policy))
-            advance(len(versions))
-            if output.is_json():
-                output.print_json(_record(sequences[-1]))
+        for site, of_site in groupby(sorted(found.items()), key=lambda each: each[0].rpartition("/")[0]):
+            for sequence in _judge(site, dict(of_site), policy, advance):
+                sequences.append(sequence)
+                if output.is_json():
+                    output.print_json(_record(sequence))
     judged = [each for sequence in sequences for each in sequence.judged]
     rows = [
         _count(f"versions 2 to {_LEARNT_AFTER}", [each for each in judged if each.number <= _LEARNT_AFTER]),
@@ -166,20 +175,35 @@ def _to_instant(text: str) -> Instant | None:
     return ((read if read.tzinfo is not None else read.replace(tzinfo=UTC)) - _EPOCH) // timedelta(microseconds=1)
 
 
-def _judge(name: str, versions: Sequence[_Version], policy: PageSettings) -> _Sequence:
-    """Judge the versions of a page; one that is too complex to parse is reported on stderr and left out."""
-    page, judged = ReplayedPage(f"https://{_fold(name.partition('/')[0])}/", policy, SystemChance()), []
-    for number, version in enumerate(versions, 1):
+def _judge(
+    site: str, found: Mapping[str, Sequence[_Version]], policy: PageSettings, advance: Callable[[int], object]
+) -> list[_Sequence]:
+    """Judge the versions of a site's pages as they were received.
+
+    One that is too complex to parse is reported on stderr and left out.
+    """
+    host, url = ReplayedHost(SignalSettings().storm_pages), f"https://{_fold(site)}/"
+    pages = {name: ReplayedPage(url, policy, SystemChance(), host) for name in found}
+    judged: dict[str, list[_Judged]] = {name: [] for name in found}
+    waiting = [(each.at, name, number) for name, of_page in found.items() for number, each in enumerate(of_page)]
+    for _, name, number in sorted(waiting):
+        version = found[name][number]
+        advance(1)
         try:
-            result = page.check(version.path.read_bytes(), version.at)
+            result = pages[name].check(version.path.read_bytes(), version.at)
         except OSError as exc:
             raise UsageError(f"{version.path}: cannot be read: {exc.strerror}") from exc
         except FetchRefused as exc:
-            output.note(f"{name}, version {number}: left out: {exc}")
+            output.note(f"{name}, version {number + 1}: left out: {exc}")
             continue
-        if number > 1:
-            judged.append(_Judged(number, version.label, str(result.report.outcome), _explain(result)))
-    return _Sequence(name, judged, [each.what for each in page.noise if each.since is not None])
+        if number:
+            is_shared = host.is_told_already(pages[name], result)
+            why = _explain(result)
+            judged[name].append(_Judged(number + 1, version.label, str(result.report.outcome), why, is_shared))
+    return [
+        _Sequence(name, judged[name], [each.what for each in page.noise if each.since is not None])
+        for name, page in pages.items()
+    ]
 
 
 def _explain(result: CheckResult) -> str:
@@ -197,7 +221,7 @@ def _count(period: str, judged: Sequence[_Judged]) -> _Row:
         len(told),
         sum(each.label != "edit" for each in told),
         len(edits),
-        sum(not each.is_told for each in edits),
+        sum(not each.is_change for each in edits),
     )
 
 
@@ -206,7 +230,7 @@ def _record(sequence: _Sequence) -> dict[str, Any]:
         "sequence": sequence.name,
         "versions": [
             {"number": each.number, "label": each.label or None, "outcome": each.outcome, "told": each.is_told,
-             "why": each.why}
+             "shared": each.is_shared, "why": each.why}
             for each in sequence.judged
         ],
         "muted": sequence.muted,

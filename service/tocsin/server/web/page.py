@@ -228,8 +228,8 @@ async def _why_none(parts: Parts, row: PageRow, kept: Sequence[SnapshotRow]) -> 
         return "Nothing is stored yet; request a check."
     if await parts.store.texts_are_short():
         return (
-            "None of its text is kept yet: there is no room for the first one while the texts of all pages fill nine tenths "
-            "of snapshots.total; set that to more."
+            "None of its text is kept yet: there is no room for the first one while the texts of all pages "
+            "fill nine tenths of snapshots.total; set that to more."
         )
     return (
         "None of its text is kept yet: that begins when it is next read whole "
