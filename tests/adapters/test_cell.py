@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.adapters.test_egress import LOCAL, OK
+from tests.aside import ECHO, write_echo
 from tests.origin import RawOrigin
 from tocsin.adapters.http.addresses import AddressPolicy, NameCache
 from tocsin.adapters.http.egress import EgressBudget, EgressProxy
@@ -204,30 +205,11 @@ def test_this_machine_allows_cells() -> None:
     assert why_no_cells() is None
 
 
-ECHO = """
-import os, sys, time
-from tocsin.adapters.processes.aside import serve_jobs
-
-def answer(job):
-    if job == b"die":
-        os._exit(3)
-    if job == b"hang":
-        time.sleep(600)
-    if job == b"variables":
-        return repr(sorted(os.environ)).encode()
-    return job[::-1]
-
-serve_jobs(int(sys.argv[1]), int(sys.argv[2]), answer)
-"""
-
-
 @pytest.fixture
 def echo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A module that answers jobs, on the path of processes that are started."""
-    (tmp_path / "echoing.py").write_text(ECHO)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    """A module that answers jobs."""
     monkeypatch.setenv("TOCSIN_SECRET", "hush")
-    return "echoing"
+    return write_echo(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("in_cell", [False, True])

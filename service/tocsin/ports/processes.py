@@ -60,25 +60,15 @@ class AsideAnswer(Struct, frozen=True):
     refusals: tuple[str, ...] = ()
 
 
-class AsideProcess(Protocol):
-    """A process that does one job at a time, and reaches the network only while it does, by the address policy."""
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether it can take a job."""
-
-    async def ask(self, job: bytes) -> AsideAnswer:
-        """Give it a job, and wait for the answer; a caller that is cancelled kills it. Raises ProcessError."""
-
-    async def end(self) -> None:
-        """End it, and wait until it has ended."""
-
-
-class AsideStarter(Protocol):
-    """Starts processes aside."""
+class Asides(Protocol):
+    """Processes that do one job at a time each, and reach the network only meanwhile, by the address policy."""
 
     def why_not(self) -> str | None:
         """Say why this machine may start none, with the mend; None if it may."""
 
-    async def start(self, module: str) -> AsideProcess:
-        """Start one that runs this module; raises ProcessError."""
+    async def ask(self, module: str, job: bytes, within_s: float) -> AsideAnswer:
+        """Wait for a process that runs this module, give it a job, and wait for the answer.
+
+        within_s  after which the process is killed, counted from when it gets the job
+        Raises ProcessError, and TimeoutError.
+        """
