@@ -15,10 +15,11 @@ Bytes: TypeAlias = Annotated[int, Meta(ge=1)]
 Times: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=1000)]
 # How the configuration reads and shows a text: it may be written as the name of a file that holds it (KEY_file), and is
-# masked wholly, or but for the scheme and host of an address; of a table only the names are shown. Checks of a text
+# masked wholly, or but for the scheme (and host) of an address; of a table only the names are shown. Checks of a text
 # (`check`) and of names (`check_name`) say what is allowed, or nothing; `span` is the range of a duration.
 Secret: TypeAlias = Annotated[str, Meta(extra={"shown": "never"})]
 SecretAddress: TypeAlias = Annotated[str, Meta(extra={"shown": "host"})]
+SecretScheme: TypeAlias = Annotated[str, Meta(extra={"shown": "scheme"})]
 SecretTable: TypeAlias = Annotated[dict[str, str], Meta(extra={"shown": "names"})]
 # The name of a file; a relative one starts from the folder of the configuration.
 FileName: TypeAlias = Annotated[str, Meta(extra={"is_file": True})]
@@ -203,10 +204,12 @@ class DeliverySettings(Struct, frozen=True, forbid_unknown_fields=True):
     """How long delivery of an alert is tried before it becomes a dead letter.
 
     plugins  names of types of channels that other packages bring; their code runs with the rights of the service
+    asides   processes that send by Apprise at the same time
     """
 
     give_up: timedelta = timedelta(days=5)
     plugins: tuple[str, ...] = ()
+    asides: Annotated[int, Meta(ge=1, le=16)] = 2
 
 
 class ChannelSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from tests.fakes import ManualClock
 from tests.receivers import no_dial
+from tocsin.adapters.channels.apprise import AppriseSettings
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.file import FileSettings
 from tocsin.adapters.channels.registry import open_channel
@@ -58,6 +59,14 @@ URL = "https://example.org/hook"
             WebhookSettings(type="webhook", url=URL, secret="raw:x", headers={"X Key": "a"}),
             r"channels\.ops\.headers: 'X Key' is no header",
         ),
+        (AppriseSettings(type="apprise"), r"channels\.ops\.url: this is no URL of Apprise, .*mend it"),
+        (AppriseSettings(type="apprise", url="ntfy:x"), r"channels\.ops\.url: this is no URL of Apprise"),
+        (AppriseSettings(type="apprise", url="syslog://"), r"channels\.ops\.url: this is no URL of Apprise"),
+        (AppriseSettings(type="apprise", url="syslog://user"), r"syslog:// is not allowed here; .*use type 'stdout'"),
+        (AppriseSettings(type="apprise", url="Mailtos://a:b@c"), r"mailtos:// is not allowed here; use type 'mail'"),
+        (AppriseSettings(type="apprise", url="mqtt://a/b"), r"mqtt:// is not allowed here; use type 'mqtt'"),
+        (AppriseSettings(type="apprise", url="xmpp://a:b@c"), r"xmpp:// is not allowed here; .*proxy of HTTP"),
+        (AppriseSettings(type="apprise", url="ntfy://a/b"), r"channels\.ops: Apprise runs in a cell, but this process"),
         (FileSettings(type="file"), r"channels\.ops\.path: .*needs the path"),
         (FileSettings(type="file", path="/"), r"channels\.ops\.path: / is a folder"),
         (
@@ -71,7 +80,7 @@ URL = "https://example.org/hook"
     ],
 )
 def test_a_setting_that_a_channel_cannot_work_with_is_named_with_its_mend(
-    settings: WebhookSettings | FileSettings, told: str
+    settings: WebhookSettings | FileSettings | AppriseSettings, told: str
 ) -> None:
     with pytest.raises(SettingsError, match=told):
         open_channel("ops", settings, CONTEXT)

@@ -16,15 +16,19 @@ import pytest
 
 from tests.fakes import ManualClock
 from tests.receivers import EVENT, Answer, RecordingChannel, WebhookReceiver, no_dial
+from tocsin.adapters.channels.apprise import AppriseSettings
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.file import FileSettings
 from tocsin.adapters.channels.registry import open_channel
 from tocsin.adapters.channels.stdout import StdoutChannel
 from tocsin.adapters.channels.webhook import WebhookSettings
+from tocsin.app.egress import CellAsides
 from tocsin.configuration.channels import our_types
 from tocsin.errors import DeliveryError
 from tocsin.model import JsonObject, SerializedEvent
+from tocsin.model.messages import Message
 from tocsin.ports import Channel, Notification
+from tocsin.settings import NetworkSettings
 
 BIG = EVENT | {"id": "01KAK0000000000000000000BG", "data": {"text": "é" * 120_000}}
 
@@ -152,6 +156,40 @@ async def stdout(_folder: Path) -> AsyncIterator[Trial]:
         os.close(trial.write_end)
 
 
+class AppriseTrial:
+    """Messages whose text is the event, as JSON."""
+
+    def __init__(self, receiver: WebhookReceiver, asides: CellAsides) -> None:
+        settings = AppriseSettings(type="apprise", url=receiver.url.replace("http:", "json:"))
+        context = ChannelContext(aiohttp.ClientSession, ManualClock(), no_dial, asides)
+        self._channel = open_channel("ops", settings, context)
+        self.channel: Channel = self
+        self.name, self.at_once, self.takes_messages = "ops", 1, True
+        self._receiver = receiver
+
+    async def deliver(self, notification: Notification) -> None:
+        text = notification.event.json.decode()
+        message = Message(notification.event.id, "Changed", text, text, text, text)
+        await self._channel.deliver(Notification(notification.event, message))
+
+    async def close(self) -> None:
+        await self._channel.close()
+
+    async def received(self) -> list[JsonObject]:
+        return [json.loads(json.loads(each.body)["message"]) for each in self._receiver.got]
+
+    async def break_it(self) -> None:
+        self._receiver.answers = [Answer(503)]
+
+
+@asynccontextmanager
+async def apprise(_folder: Path) -> AsyncIterator[Trial]:
+    asides = CellAsides(NetworkSettings(allow=("127.0.0.1/32",)), lambda _: None, most=1)
+    async with WebhookReceiver(Answer(200)) as receiver:
+        yield AppriseTrial(receiver, asides)
+        await asides.close()
+
+
 @asynccontextmanager
 async def recording(_folder: Path) -> AsyncIterator[Trial]:
     yield RecordingTrial()
@@ -161,6 +199,7 @@ TRIALS: dict[str, Callable[[Path], AbstractAsyncContextManager[Trial]]] = {
     "webhook": webhook,
     "file": file,
     "stdout": stdout,
+    "apprise": apprise,
     "recording": recording,
 }
 

@@ -153,6 +153,8 @@ def _of_alerts(counts: EngineCounts, alerts: Mapping[tuple[str, str], int]) -> I
         "Attempts to deliver alerts to channels, by result.",
         labels=("channel", "result"),
     )
+    refused = "Connections that the address policy refused to processes of channels, or that failed."
+    yield _counter("tocsin_egress_refused", refused, counts.egress_refusals)
     for channel in sorted({channel for channel, _ in counts.deliveries}):
         for result in _DELIVERIES:
             deliveries.add_metric((channel, result), counts.deliveries[channel, result])

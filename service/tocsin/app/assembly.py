@@ -424,7 +424,7 @@ async def assemble(
                     demo_port=demo_port,
                 )
             )
-        channels = await stack.enter_async_context(OpenChannels(settings))
+        channels = await stack.enter_async_context(OpenChannels(settings, telemetry.emit))
         for name, why in unread_channels(settings).items():
             # The alerts of such a channel are kept for it, and it is given none of them meanwhile.
             telemetry.emit(Happening("channel.unread", "error", {"channel": name, "error": why}))

@@ -16,10 +16,11 @@ from tocsin.ports import Notification
 from tocsin.settings import unread_channels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import TracebackType
 
     from tocsin.adapters.channels.context import ChannelContext
+    from tocsin.events import Happening
     from tocsin.model import ChannelTest
     from tocsin.ports import Channel, ChannelFinding, Store
     from tocsin.settings import ChannelSettings, Settings
@@ -33,10 +34,12 @@ class OpenChannels:
     """The channels of a configuration.
 
     Channels whose secret cannot be read are left out (`unread_channels` names them).
+
+    emit  takes what the egress proxy refused to their processes
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    def __init__(self, settings: Settings, emit: Callable[[Happening], None] = lambda _: None) -> None:
+        self._settings, self._emit = settings, emit
         self._sections: dict[str, ChannelSettings] = {}
         self._stack = AsyncExitStack()
         self._plugins = settings.delivery.plugins
@@ -95,12 +98,15 @@ class OpenChannels:
     async def _make_context(self) -> ChannelContext:
         from tocsin.adapters.channels.context import ChannelContext  # noqa: PLC0415 - as above
         from tocsin.adapters.http.guarded import GuardedSessions  # noqa: PLC0415 - as above
+        from tocsin.app.egress import CellAsides  # noqa: PLC0415 - as above
 
         settings = self._settings
         agent, accepted = user_agent(settings.instance.contact), accepted_of(settings.hosts)
         sessions = GuardedSessions(settings.network, user_agent=agent, accepted=accepted)
         await self._stack.enter_async_context(sessions)
-        return ChannelContext(session=sessions.open, clock=SystemClock(), dial=sessions.dial)
+        asides = CellAsides(settings.network, self._emit, most=settings.delivery.asides)
+        self._stack.push_async_callback(asides.close)
+        return ChannelContext(session=sessions.open, clock=SystemClock(), dial=sessions.dial, asides=asides)
 
 
 async def test_channel(settings: Settings, name: str, store: Store) -> bool:

@@ -107,7 +107,7 @@ def described(path: Path) -> str:
 
 def is_secret(path: Path) -> bool:
     """Tell whether the value is a secret text, which may also be in a file. Raises UnknownKey."""
-    return traits_at(path).get("shown") in {"never", "host"}
+    return traits_at(path).get("shown") in {"never", "host", "scheme"}
 
 
 def _annotated_at(path: Path) -> Type:

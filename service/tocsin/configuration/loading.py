@@ -66,6 +66,8 @@ def mask(path: Path, value: Any) -> Any:
         return dict.fromkeys(value, _MASK) if isinstance(value, dict) else _MASK
     if shown == "host" and value:
         return mask_address(value)
+    if shown == "scheme" and value:
+        return mask_scheme(value)
     return _MASK if shown and value else value
 
 
@@ -80,6 +82,12 @@ def mask_address(value: Any) -> str:
     host = parts.netloc.rpartition("@")[2]
     rest = _MASK if parts.path.strip("/") or parts.query else parts.path
     return f"{parts.scheme}://{_MASK + '@' if '@' in parts.netloc else ''}{host}{'/' if rest == _MASK else ''}{rest}"
+
+
+def mask_scheme(value: Any) -> str:
+    """Return the scheme of an address of Apprise, in which the host is a secret, too."""
+    scheme, _, rest = value.partition("://") if isinstance(value, str) else ("", "", "")
+    return f"{scheme}://{_MASK}" if rest and scheme.isalnum() else _MASK
 
 
 def shown_address(channel: ChannelSettings) -> str:

@@ -109,6 +109,7 @@ KEYS: Final[dict[str, str]] = {
     "render.limit": "pages at a time",
     "render.resume_at": "free slots at which deferred pages continue, 1 to limit",
     "delivery.plugins": "types of channels of other packages; their code runs with the service's rights",
+    "delivery.asides": "processes that send by Apprise at the same time; each takes 50 MB while it is used",
     "delivery.give_up": "an alert that was not accepted after trying this long is a dead letter",
     "http.listen": "address and port; without a token only loopback is used; empty: no web pages, no API",
     "http.public_url": "the URL under which clients reach the service, for links; needed behind a proxy",

@@ -75,7 +75,7 @@ class EngineCounts:
         self.answers: Counter[str] = Counter()
         self.checks_took, self.commits_took = Histogram(CHECK_MS), Histogram(COMMIT_MS)
         self.wire_bytes = self.saved_bytes = self.not_modified = 0
-        self.fetcher_restarts = self.store_failures = self.clock_steps_back = 0
+        self.fetcher_restarts = self.store_failures = self.clock_steps_back = self.egress_refusals = 0
         self.streams = 0
 
     def committed(self, results: Sequence[CheckResult]) -> None:
@@ -154,6 +154,7 @@ def _one_more(name: str, by: int = 1) -> Callable[[EngineCounts, dict[str, Any]]
 
 _KNOWN: Final[dict[str, Callable[[EngineCounts, dict[str, Any]], None]]] = {
     "clock.stepped_back": _one_more("clock_steps_back"),
+    "egress.refused": _one_more("egress_refusals"),
     "fetcher.replaced": _one_more("fetcher_restarts"),
     "http.answered": _answered,
     "page.rendered": _rendered("given"),

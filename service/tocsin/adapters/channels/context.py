@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 from tocsin.ports import Channel, ChannelFinding, Clock
+from tocsin.ports.processes import Asides
 from tocsin.settings import ChannelSettings
 
 if TYPE_CHECKING:
@@ -33,11 +34,13 @@ class ChannelContext(Struct, frozen=True):
     session  opens a client session of HTTP that obeys the address policy; the channel closes it
     clock    for the time in signatures
     dial     opens a connection that obeys the address policy
+    asides   processes for libraries that dial by themselves; they obey it, too
     """
 
     session: Callable[[], ClientSession]
     clock: Clock
     dial: Dial
+    asides: Asides | None = None
 
 
 class ChannelType(Protocol):

@@ -242,6 +242,19 @@ class AddressPolicy:
         return _why_v4(judged) if isinstance(judged, IPv4Address) else _why_v6(judged)
 
 
+def judged(host: str, found: Sequence[str], policy: AddressPolicy) -> list[str]:
+    """Give those of a host's addresses that may be dialled; raises NameNotResolved or AddressRefused."""
+    if not found:
+        raise NameNotResolved(f"the name {host} has no address")
+    refusals = {address: policy.refuses(address) for address in found}
+    allowed = [address for address, why in refusals.items() if why is None]
+    if not allowed:
+        address, why = next(iter(refusals.items()))
+        said = f"{address} {why}" if address == host else f"{host} is {address}, which {why}"
+        raise AddressRefused(policy.refusal(said, address))
+    return allowed
+
+
 def _network_of(address: Address) -> Network:
     """Find the refused network of this address, or the address alone where there is none."""
     if isinstance(address, IPv6Address):

@@ -15,7 +15,7 @@ import aiohappyeyeballs
 from aiohappyeyeballs import AddrInfoType
 from msgspec import Struct, field
 
-from tocsin.adapters.http.addresses import AddressPolicy, NameCache
+from tocsin.adapters.http.addresses import AddressPolicy, AddressRefused, NameCache, judged
 from tocsin.errors import Shortage
 
 _MOST_HEAD_BYTES: Final = 64 * 1024
@@ -153,19 +153,14 @@ class EgressProxy:
                 )
         except TimeoutError as exc:
             raise _RefusedError(502, host, f"no connection within {_CONNECT_S:g} s") from exc
+        except AddressRefused as exc:
+            raise _RefusedError(403, host, str(exc)) from exc
         except (OSError, Shortage) as exc:
             raise _RefusedError(502, host, str(exc)) from exc
 
     async def _allowed(self, host: str) -> list[str]:
-        """Give the addresses of a host that may be dialled; raises _RefusedError, NameNotResolved or Shortage."""
-        found = (host,) if _is_address(host) else await self._names.addresses(host)
-        refusals = {address: self._policy.refuses(address) for address in found}
-        allowed = [address for address, why in refusals.items() if why is None]
-        if not allowed:
-            address, why = next(iter(refusals.items()))
-            named = f"{address} {why}" if host == address else f"{host} is {address}, which {why}"
-            raise _RefusedError(403, host, self._policy.refusal(named, address))
-        return allowed
+        """Give the addresses of a host that may be dialled; raises AddressRefused, NameNotResolved or Shortage."""
+        return judged(host, (host,) if _is_address(host) else await self._names.addresses(host), self._policy)
 
     def _note(self, refusal: EgressRefusal, budget: EgressBudget) -> None:
         if len(budget.refusals) < _MOST_REFUSALS:

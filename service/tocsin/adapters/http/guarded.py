@@ -14,7 +14,7 @@ from aiohappyeyeballs import AddrInfoType
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from tocsin.adapters.http.addresses import AddressPolicy, AddressRefused, NameCache, NameNotResolved
+from tocsin.adapters.http.addresses import AddressPolicy, AddressRefused, NameCache, NameNotResolved, judged
 from tocsin.adapters.http.tls import TlsContexts
 from tocsin.settings import NetworkSettings
 
@@ -133,19 +133,6 @@ class _JudgedResolver(AbstractResolver):
 
     async def close(self) -> None:
         """Do nothing: the cache belongs to GuardedSessions."""
-
-
-def judged(host: str, found: Sequence[str], policy: AddressPolicy) -> list[str]:
-    """Give those of a host's addresses that may be dialled; raises NameNotResolved or AddressRefused."""
-    if not found:
-        raise NameNotResolved(f"the name {host} has no address")
-    refusals = {address: policy.refuses(address) for address in found}
-    allowed = [address for address, why in refusals.items() if why is None]
-    if not allowed:
-        address, why = next(iter(refusals.items()))
-        said = f"{address} {why}" if address == host else f"{host} is {address}, which {why}"
-        raise AddressRefused(policy.refusal(said, address))
-    return allowed
 
 
 def _bracketed(host: str) -> str:
