@@ -24,6 +24,7 @@ _STATUS: Final = re.compile(r"\berror=([1-5]\d\d)\b")
 # Pieces of a URL that are shorter are in ordinary words, too, and no secret.
 _LEAST_SECRET: Final = 4
 _MASK: Final = "***"
+_FAULTS: Final = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 
 
 class AppriseText(Struct, frozen=True):
@@ -86,7 +87,8 @@ def _notify(job: AppriseJob) -> AppriseResult:
                 title=job.message.subject,
                 body_format=NotifyFormat.MARKDOWN if is_markdown else NotifyFormat.TEXT,
             )
-        except Exception as exc:  # noqa: BLE001 - one of 180 plug-ins fails at this text: the next text may work
+        except _FAULTS as exc:
+            # One of 180 plug-ins fails at this text: the next text may work.
             return AppriseResult(f"Apprise failed at this message ({type(exc).__name__})", blames_text=True)
     if is_accepted:
         return AppriseResult()
