@@ -11,10 +11,21 @@ import sys
 from tests.awareness import DAY, NEW, NEWER, OLD, POLICY, SECOND, fields, job_of, rendered_of, task_of, verdict_of
 from tests.fakes import SeededChance
 from tests.spec.microdata.making import item, page
+from tocsin.engine.alerting.digests import DigestWriter
 from tocsin.engine.judging.contents import difference_data
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.rendering.awareness import Awareness
-from tocsin.model import Attempt, JsonObject, KnownCopy, QuestionRow, QuestionTimes, SamplePage, to_rfc3339
+from tocsin.model import (
+    Attempt,
+    BundleRow,
+    Digest,
+    JsonObject,
+    KnownCopy,
+    QuestionRow,
+    QuestionTimes,
+    SamplePage,
+    to_rfc3339,
+)
 from tocsin.model.alerts import StormRow
 from tocsin.spec.microdata.changes.comparing import compare_items, show_changes
 from tocsin.spec.signals.texts import pack_text
@@ -89,7 +100,14 @@ def examples() -> list[JsonObject]:
         alerts.outage_ended_event(DECIDED, DECIDED + 600 * SECOND),
         alerts.test_event("ops", DECIDED),
     ]
-    return [draft.event for draft in drafts]
+    return [*(draft.event for draft in drafts), _digest(chance, changed.alerts[0].event)]
+
+
+def _digest(chance: SeededChance, event: JsonObject) -> JsonObject:
+    bundle = BundleRow(12, "mail", "daily", "press", "sealed", DECIDED, DECIDED + DAY, 813, DECIDED + DAY, silenced=4)
+    rest = (("press", "example.org", 700), ("press", "example.net", 112))
+    digest = Digest(bundle, DECIDED, DECIDED + DAY, (event,), rest)
+    return DigestWriter("tocsin", chance, public_url="https://tocsin.example.org/").event(digest)
 
 
 def _question(url: str, attempts: list[Attempt]) -> QuestionRow:

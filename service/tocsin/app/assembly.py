@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ from tocsin.app.fetching import Checking, most_in_flight, put_together, user_age
 from tocsin.engine.activity import ActivityRecorder, CountedChannel, EngineCounts
 from tocsin.engine.alerting.announcements import OutageAnnouncer, QuestionAnnouncer, StormAnnouncer, WakeUp
 from tocsin.engine.alerting.delivery import Delivery
+from tocsin.engine.alerting.digests import DigestWriter
+from tocsin.engine.alerting.routing import RouteList
 from tocsin.engine.clock_watch import ClockWatch
 from tocsin.engine.fetchers.checkers import LocalCheckers
 from tocsin.engine.fetchers.pool import FetcherPool
@@ -39,11 +42,12 @@ from tocsin.engine.scheduling.scheduler import Scheduler
 from tocsin.engine.scheduling.writer import ListedDates, ResultWriter
 from tocsin.errors import StoreError
 from tocsin.events import Happening
-from tocsin.model import FetcherLife, what_is_kept
+from tocsin.model import EPOCH, FetcherLife, Silence, what_is_kept
 from tocsin.settings import unread_channels
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
+    from datetime import datetime
 
     from tocsin.engine.fetchers.checkers import Checkers
     from tocsin.model import CheckResult, Instant, JsonObject
@@ -137,6 +141,7 @@ class Assembly:
             public_url=settings.http.public_url,
             language=settings.instance.language,
         )
+        self._digests = DigestWriter(settings.instance.name, self._chance, public_url=settings.http.public_url)
         # Another process of the same name is another holder.
         holder = f"{settings.instance.name} {self._chance.ulid(self._clock.now())}"
         self._lease = Lease(store, holder, settings.store.lease, self._clock, telemetry)
@@ -150,6 +155,7 @@ class Assembly:
             self._clock,
             telemetry,
             test_event=lambda name: self._alerts.test_event(name, self._clock.now()).event,
+            compose=self._digests.compose,
         )
 
     @cached_property
@@ -284,7 +290,7 @@ class Assembly:
             self._telemetry.emit(Happening("channel.unread", "error", {"channel": name, "error": why}))
         self._delivery.configure(self._counted(opened), gone)
         try:
-            await self._store.set_channels(list(settings.channels))
+            await set_outbox(settings, self._store)
         except StoreError as exc:
             values: JsonObject = {"error": str(exc), "mend": "send SIGHUP again: new channels get no alerts until then"}
             self._telemetry.emit(Happening("channels.unnoted", "error", values))
@@ -391,6 +397,23 @@ class Assembly:
         self.bell.ring()
 
 
+async def set_outbox(settings: Settings, store: Store) -> None:
+    """Let alerts that are written from now on go where these settings say."""
+    now = SystemClock().now()
+    silences = [
+        Silence(0, to_builtins(silence.match), now, _instant_of(silence.until), silence.reason)
+        for silence in settings.silences
+    ]
+    routes = RouteList(settings.routes, list(settings.channels), settings.instance.time_zone)
+    await store.set_channels(list(settings.channels))
+    await store.declare_silences(silences, now)
+    await store.set_routes(routes, [route.name for route in settings.routes], now)
+
+
+def _instant_of(until: datetime | None) -> Instant | None:
+    return None if until is None else (until - EPOCH) // timedelta(microseconds=1)
+
+
 @asynccontextmanager
 async def assemble(
     settings: Settings,
@@ -428,7 +451,7 @@ async def assemble(
         for name, why in unread_channels(settings).items():
             # The alerts of such a channel are kept for it, and it is given none of them meanwhile.
             telemetry.emit(Happening("channel.unread", "error", {"channel": name, "error": why}))
-        await store.set_channels(list(settings.channels))
+        await set_outbox(settings, store)
         await store.limit_texts(settings.snapshots.total)
         engine = Assembly(
             settings,

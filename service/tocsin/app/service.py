@@ -135,7 +135,15 @@ async def _reload(
         telemetry.emit(Happening("configuration.read", "warning" if restart else "info", values))
         # What needs a restart keeps its old value, so that it is named again the next time.
         http = msgspec.structs.replace(settings.http, tokens=new.http.tokens)
-        settings = msgspec.structs.replace(settings, pages=new.pages, hosts=new.hosts, http=http, channels=new.channels)
+        settings = msgspec.structs.replace(
+            settings,
+            pages=new.pages,
+            hosts=new.hosts,
+            http=http,
+            channels=new.channels,
+            routes=new.routes,
+            silences=new.silences,
+        )
 
 
 def _still_there(new: Loaded, file: Path | None) -> Settings:

@@ -33,7 +33,7 @@ from tocsin.model.browsing import (
     VerdictEntry,
     View,
 )
-from tocsin.model.bundles import BundleRow, Digest
+from tocsin.model.bundles import BundleRow, Digest, DueBundles
 from tocsin.model.checks import (
     AlertDraft,
     CheckOrder,
@@ -164,6 +164,7 @@ __all__ = [
     "Declaration",
     "DeliveryResult",
     "Digest",
+    "DueBundles",
     "DueDelivery",
     "DueTime",
     "Failure",

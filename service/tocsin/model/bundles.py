@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from tocsin.model.alerts import DueDelivery
 from tocsin.model.common import Instant, JsonObject
 
 
@@ -41,13 +42,22 @@ class Digest(Struct, frozen=True):
 
     first_at, last_at  of its alerts; None where it has none
     events             of its alerts, in the order of their publishing, as many as are shown
-    rest_groups        how many of the other alerts are about each group, the most first, and
-    rest_hosts         about each host
+    rest               of the other alerts (group, host, how many), the most first; "" for unknown or too many
     """
 
     bundle: BundleRow
     first_at: Instant | None
     last_at: Instant | None
     events: tuple[JsonObject, ...]
-    rest_groups: tuple[tuple[str, int], ...] = ()
-    rest_hosts: tuple[tuple[str, int], ...] = ()
+    rest: tuple[tuple[str, str, int], ...] = ()
+
+
+class DueBundles(Struct, frozen=True):
+    """What a channel's digests are waiting for.
+
+    to_seal  open bundles that are due, the longest due first
+    to_give  sealed ones whose next try is due: of each route and key the oldest
+    """
+
+    to_seal: tuple[int, ...]
+    to_give: tuple[DueDelivery, ...]

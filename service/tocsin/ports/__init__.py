@@ -1,7 +1,7 @@
 """What the engine needs of the outside world, as protocols; adapters implement them, fakes stand in for them."""
 
 from tocsin.ports.attention import AttentionStore, StormStore
-from tocsin.ports.awareness import AlertStore, BundleStore, RenderStore, Router, RoutingContext
+from tocsin.ports.awareness import AlertStore, BundleStore, DeliveryStore, RenderStore, Router, RoutingContext
 from tocsin.ports.care import AccessStore, SavedStore, StoreCare, TableStore
 from tocsin.ports.channels import Channel, ChannelFinding, Notification
 from tocsin.ports.checking import RoundStore, WorkStore
@@ -22,6 +22,7 @@ __all__ = [
     "Channel",
     "ChannelFinding",
     "Clock",
+    "DeliveryStore",
     "DemoDesk",
     "Fetcher",
     "Notification",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Claim,
         DeliveryResult,
         Digest,
+        DueBundles,
         DueDelivery,
         Instant,
         JsonObject,
@@ -168,25 +169,23 @@ class BundleStore(Protocol):
     """Digests. What a bundle is (waiting, accepted, dead), its alerts are."""
 
     async def set_routes(self, router: Router | None, names: Collection[str], now: Instant) -> None:
-        """Route alerts that are written from now on; None gives each to every channel that is set.
+        """Route alerts that are written from now on; without a router each is for every channel that is set.
 
+        names  of the routes; without any, the router is only asked while something is silenced
         Open digests of a route that is not among these names are due at once. Those of a channel that is no longer set
         are dead. Promised digests are opened.
         """
 
-    async def bundles_to_seal(self, channel: str, now: Instant, *, limit: int) -> list[int]:
-        """Return the open bundles of this channel that are due, the longest due first."""
+    async def due_bundles(
+        self, channel: str, now: Instant, *, limit: int, under_way: Collection[int] = ()
+    ) -> DueBundles:
+        """Return what the digests of this channel wait for, at most `limit` of each kind.
+
+        under_way  numbers of bundles that are not to be given
+        """
 
     async def seal_bundle(self, bundle: int, now: Instant) -> None:
         """Let no further alert join it; from now on it is given. An empty one is dropped, unless it is promised."""
-
-    async def bundles_to_give(
-        self, channel: str, now: Instant, *, limit: int, under_way: Collection[int] = ()
-    ) -> list[DueDelivery]:
-        """Return sealed bundles of this channel that are due: of each route and key the oldest.
-
-        under_way  numbers to leave out
-        """
 
     async def digest(self, bundle: int) -> Digest:
         """Read what a sealed bundle consists of, in short steps on a connection of its own."""
@@ -229,6 +228,10 @@ class BundleStore(Protocol):
         """
 
 
+class DeliveryStore(AlertStore, BundleStore, Protocol):
+    """What deliveries need."""
+
+
 class RoutingContext(Protocol):
     """What the routes ask of the store, within the transaction that publishes an alert.
 
@@ -248,12 +251,11 @@ class RoutingContext(Protocol):
 
 
 class Router(Protocol):
-    """Decides where alerts go. Pure but for what it asks of the context; the publishing transaction calls it.
+    """Decides where alerts go. Pure but for what it asks of the context; the publishing transaction calls it."""
 
-    promised  (channel, route) of each digest that is also sent when it is empty (`say_nothing`), at `next_occasion`
-    """
-
-    promised: Sequence[tuple[str, str]]
+    @property
+    def promised(self) -> Sequence[tuple[str, str]]:
+        """(channel, route) of each digest that is also sent when it is empty (`say_nothing`), at `next_occasion`."""
 
     def route(self, draft: AlertDraft, now: Instant, context: RoutingContext) -> Sequence[Routed]:
         """Say which channels get this alert, when, and in which digest; empty: none does. At most one for a channel."""

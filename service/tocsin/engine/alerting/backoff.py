@@ -62,10 +62,13 @@ def after_failure(
             next_at=again_at,
             error=error.detail,
             tried_us=delivery.tried_us,
+            position=delivery.position,
         )
     tried_us, give_up_us = _tried(delivery, now), give_up // _MICROSECOND
     if tried_us >= give_up_us and error.blames != "gone":
-        return DeliveryResult(delivery.alert_id, delivery.channel, "dead", now, error=error.detail, tried_us=tried_us)
+        return DeliveryResult(
+            delivery.alert_id, delivery.channel, "dead", now, None, error.detail, tried_us, delivery.position
+        )
     if channel_again_at is not None:
         next_at = channel_again_at
     elif error.blames == "gone":
@@ -74,7 +77,7 @@ def after_failure(
         # The last try is made when the time is up, not at the step after it.
         next_at = now + min(_pause(delivery.tries + 1, error), max(give_up_us - tried_us, _asked(error)))
     return DeliveryResult(
-        delivery.alert_id, delivery.channel, "waiting", now, next_at=next_at, error=error.detail, tried_us=tried_us
+        delivery.alert_id, delivery.channel, "waiting", now, next_at, error.detail, tried_us, delivery.position
     )
 
 

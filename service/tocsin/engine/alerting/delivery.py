@@ -14,6 +14,7 @@ from tocsin.engine.alerting.backoff import (
     channel_after_success,
     pause_left,
 )
+from tocsin.engine.alerting.digests import DigestDesk
 from tocsin.errors import DeliveryError, SettingsError, StoreError
 from tocsin.events import Happening
 from tocsin.model import SerializedEvent, to_rfc3339
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Sequence
     from datetime import timedelta
 
+    from tocsin.engine.alerting.digests import DigestComposer
     from tocsin.model import ChannelState, DeliveryResult, DueDelivery, JsonObject
-    from tocsin.ports import AlertStore, Channel, Clock, Telemetry
+    from tocsin.ports import Channel, Clock, DeliveryStore, Telemetry
     from tocsin.settings import DeliverySettings
 
 # Alerts of different pages that a prompt channel is given in parallel.
@@ -49,21 +51,23 @@ class Delivery:
     """Delivers to all channels, each in a loop of its own.
 
     test_event  makes the event that tests a channel
+    compose     makes what is given of a digest; None: there are no digests
     """
 
     def __init__(
         self,
         channels: Sequence[Channel],
-        store: AlertStore,
+        store: DeliveryStore,
         settings: DeliverySettings,
         clock: Clock,
         telemetry: Telemetry,
         *,
         test_event: Callable[[str], JsonObject] | None = None,
+        compose: DigestComposer | None = None,
     ) -> None:
         self._store, self._give_up = store, settings.give_up
         self._clock, self._telemetry = clock, telemetry
-        self._test_event = test_event
+        self._test_event, self._compose = test_event, compose
         self._loops = {channel.name: self._loop_of(channel) for channel in channels}
         # Names with a running loop. A replaced channel's loop ends before the next one begins, or both would deliver
         # the same alerts.
@@ -129,7 +133,7 @@ class Delivery:
             self._telemetry.emit(Happening("delivery.unfinished", "warning", {"deadline_s": deadline_s}))
 
     def _loop_of(self, channel: Channel) -> ChannelLoop:
-        return ChannelLoop(channel, self._store, self._give_up, self._clock, self._telemetry)
+        return ChannelLoop(channel, self._store, self._give_up, self._clock, self._telemetry, compose=self._compose)
 
     def _begin(self, name: str, group: asyncio.TaskGroup) -> None:
         self._running.add(name)
@@ -177,11 +181,21 @@ class ChannelLoop:
     """
 
     def __init__(
-        self, channel: Channel, store: AlertStore, give_up: timedelta, clock: Clock, telemetry: Telemetry
+        self,
+        channel: Channel,
+        store: DeliveryStore,
+        give_up: timedelta,
+        clock: Clock,
+        telemetry: Telemetry,
+        *,
+        compose: DigestComposer | None = None,
     ) -> None:
         self.name = channel.name
         self._channel, self._store, self._give_up = channel, store, give_up
         self._clock, self._telemetry = clock, telemetry
+        self._digests = DigestDesk(channel.name, store, compose, clock) if compose is not None else None
+        self._preparing: asyncio.Task[None] | None = None
+        self._looked_s = float("-inf")
         # By position in the outbox: read but not begun; begun, with the time; answered but not recorded.
         self._ready: deque[DueDelivery] = deque()
         self._under_way: dict[int, float] = {}
@@ -243,7 +257,10 @@ class ChannelLoop:
         async with self._deliveries() as group:
             while True:
                 self._changed.clear()
-                if not await self._take_turn(group) or not (self._under_way or self._answered):
+                if not await self._take_turn(group):
+                    break
+                # What changed meanwhile may be due now: digests are prepared beside the turn.
+                if not (self._under_way or self._answered or self._preparing or self._changed.is_set()):
                     break
                 await self._changed.wait()
 
@@ -255,6 +272,8 @@ class ChannelLoop:
                 ticker = group.create_task(self._tick(), name=f"deliver-{self.name}-tick")
                 yield group
                 ticker.cancel()
+                if self._preparing is not None:
+                    self._preparing.cancel()
         finally:
             if self._answered or self._is_unsaved:
                 try:
@@ -273,6 +292,7 @@ class ChannelLoop:
             # Reading also records answers; a separate transaction before it would double the cost.
             if self._is_record_due() and (self._ready or self._room() <= 0):
                 await self._record()
+            await self._look_for_digests(group)
             while self._room() > 0 and (self._ready or await self._read_due()):
                 self._begin(group)
             if self._is_left_alone():
@@ -282,6 +302,28 @@ class ChannelLoop:
             self._tell_unrecorded(exc)
             return False
         return True
+
+    async def _look_for_digests(self, group: asyncio.TaskGroup) -> None:
+        """Let digests that are due be sealed, and offer those that can be given, before single alerts."""
+        now_s = self._clock.monotonic()
+        if self._digests is None or self._preparing is not None or now_s - self._looked_s < POLL_S:
+            return
+        self._looked_s = now_s
+        known = [*self._under_way, *self._answered, *(delivery.position for delivery in self._ready)]
+        self._ready.extendleft(reversed(await self._digests.look(known)))
+        if self._digests.is_waiting and not self._finishing:
+            self._preparing = group.create_task(self._prepare(self._digests), name=f"digests-{self.name}")
+
+    async def _prepare(self, digests: DigestDesk) -> None:
+        try:
+            await digests.prepare()
+            # What was sealed now is composed at once, and then given.
+            self._looked_s = float("-inf")
+        except StoreError as exc:
+            self._tell_unrecorded(exc)
+        finally:
+            self._preparing = None
+            self._changed.set()
 
     async def _look_at_state(self) -> None:
         """Read the state of a failing channel again: a test may have enabled it or ended its pause."""
@@ -316,7 +358,7 @@ class ChannelLoop:
         while True:
             fault: DeliveryError | None = None
             try:
-                await self._channel.deliver(Notification(delivery.event))
+                await self._channel.deliver(Notification(delivery.event, delivery.message))
             except DeliveryError as exc:
                 fault = exc
             self._note(delivery, fault, is_news=begun_in == self._round)
@@ -456,13 +498,16 @@ class ChannelLoop:
             )
 
     def _tell_of(self, result: DeliveryResult) -> None:
-        values: JsonObject = {"channel": self.name, "alert": result.alert_id, "error": result.error}
+        bundle = -(result.position or 0)
+        what, name = ("digest", str(bundle)) if bundle > 0 else ("alert", result.alert_id)
+        values: JsonObject = {"channel": self.name, what: name, "error": result.error}
         if result.state == "dead":
-            values["mend"] = f"once it is taken again: tocsin alerts replay {result.alert_id}"
-            self._telemetry.emit(Happening("alert.dead", "error", values))
+            named = f"--bundle {name}" if bundle > 0 else name
+            values["mend"] = f"once it is taken again: tocsin alerts replay {named}"
+            self._telemetry.emit(Happening(f"{what}.dead", "error", values))
         else:
             values["next_at"] = _time(result.next_at)
-            self._telemetry.emit(Happening("alert.refused", "warning", values))
+            self._telemetry.emit(Happening(f"{what}.refused", "warning", values))
 
 
 def _time(at: int | None) -> str | None:

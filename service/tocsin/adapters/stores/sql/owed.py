@@ -24,10 +24,15 @@ _NO_PAGE: Final = -1
 
 
 class Routes:
-    """The routes in force, as the writing connection knows them; without a router every channel gets every alert."""
+    """The routes in force, as the writing connection knows them.
+
+    router     decides; None: every channel gets every alert
+    is_needed  also while nothing is silenced; without routes it only applies silences
+    """
 
     def __init__(self) -> None:
         self.router: Router | None = None
+        self.is_needed = False
         self._silences: tuple[Silence, ...] = ()
         self._silences_of = -1
 
@@ -49,10 +54,10 @@ def publish(db: SqlSession, drafts: Sequence[AlertDraft], routes: Routes) -> Non
     """Write alerts in this order, each with a row for every channel that gets it: all that are set, or as routed."""
     if not drafts:
         return
-    if routes.router is not None:
-        _publish_routed(db, drafts, routes, routes.router)
+    last, names, revision = db.execute(ALERTS["reserve"], {"count": len(drafts)}).fetchone()
+    if routes.router is not None and (routes.is_needed or (revision and routes.silences_of(db, revision))):
+        _route(db, _write_alerts(db, drafts, last), routes.router, routes.silences_of(db, revision))
         return
-    last, names = db.execute(ALERTS["reserve"], {"count": len(drafts)}).fetchone()
     placed = _write_alerts(db, drafts, last)
     db.executemany(
         ALERTS["insert_delivery"],
@@ -86,10 +91,12 @@ def _write_alerts(db: SqlSession, drafts: Sequence[AlertDraft], last: int) -> li
     return placed
 
 
-def _publish_routed(db: SqlSession, drafts: Sequence[AlertDraft], routes: Routes, router: Router) -> None:
-    last, _, revision = db.execute(ROUTED["reserve"], {"count": len(drafts)}).fetchone()
-    ledger = Ledger(db, router, routes.silences_of(db, revision))
-    for position, draft in _write_alerts(db, drafts, last):
+def _route(
+    db: SqlSession, placed: Sequence[tuple[int, AlertDraft]], router: Router, silences: Sequence[Silence]
+) -> None:
+    """Write where the routes send these alerts."""
+    ledger = Ledger(db, router, silences)
+    for position, draft in placed:
         answers = router.route(draft, draft.at, ledger)
         for routed in answers:
             ledger.write(position, draft, routed)

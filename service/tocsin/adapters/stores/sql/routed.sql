@@ -1,8 +1,5 @@
 -- Where the routes send alerts, written in the transaction that publishes them.
 
--- name: reserve
-update store set position = position + :count returning position, channels, silences;
-
 -- name: route_of_page
 select coalesce({field p.settings route}, {field g.settings route}, (select {field store.settings route} from store))
 from pages p join groups g on g.id = p.group_id where p.id = :page;

@@ -2,7 +2,7 @@
 
 -- Positions are given in the transaction that publishes, so none is seen before a smaller one.
 -- name: reserve
-update store set position = position + :count returning position, channels;
+update store set position = position + :count returning position, channels, silences;
 
 -- name: insert_alert
 insert into alerts (id, position, page_id, type, created_at, event, digest)

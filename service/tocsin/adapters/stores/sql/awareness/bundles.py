@@ -14,7 +14,7 @@ from tocsin.adapters.stores.sql.owed import ALERTS, ROUTED, Ledger, open_bundle,
 from tocsin.adapters.stores.sql.role import Role, bounded, ids
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import read_object, to_json
-from tocsin.model import AlertDraft, BundleRow, Digest, DueDelivery, Message, SerializedEvent, Silence
+from tocsin.model import AlertDraft, BundleRow, Digest, DueBundles, DueDelivery, Message, SerializedEvent, Silence
 from tocsin.ports.pages import unheard
 
 if TYPE_CHECKING:
@@ -48,16 +48,12 @@ class BundleRole(Role):
             db.execute(SQL["drop_empty"])
             db.execute(SQL["end_without_channel"], {"error": _GONE})
             db.execute(SQL["hasten_without_route"], {"now": now, "routes": ids(names)})
-            self._routes.router = router
+            self._routes.router, self._routes.is_needed = router, bool(names)
             if router is not None:
                 for channel, route in router.promised:
                     open_bundle(db, router, (channel, route, ""), now, None)
 
         await self._write(write)
-
-    async def bundles_to_seal(self, channel: str, now: Instant, *, limit: int) -> list[int]:
-        place = {"channel": channel, "now": now, "limit": limit}
-        return await self._read(lambda db: [row[0] for row in db.execute(SQL["to_seal"], place)])
 
     async def seal_bundle(self, bundle: int, now: Instant) -> None:
         def write(db: SqlSession) -> None:
@@ -73,35 +69,23 @@ class BundleRole(Role):
 
         await self._write(write)
 
-    async def bundles_to_give(
+    async def due_bundles(
         self, channel: str, now: Instant, *, limit: int, under_way: Collection[int] = ()
-    ) -> list[DueDelivery]:
+    ) -> DueBundles:
         place = {"channel": channel, "now": now, "limit": limit, "under_way": ids(under_way)}
-        rows = await self._read(lambda db: db.execute(SQL["to_give"], place).fetchall())
-        return [
-            DueDelivery(
-                message_id or "",
-                channel,
-                None,
-                -bundle,
-                tries,
-                first,
-                sealed_at,
-                SerializedEvent(message_id or "", event or b""),
-                last,
-                next_at,
-                tried_us,
-                None if message is None else _read_message(message),
-            )
-            for bundle, tries, first, last, next_at, tried_us, sealed_at, message_id, event, message in rows
-        ]
+
+        def read(db: SqlSession) -> tuple[list[Any], list[Any]]:
+            return db.execute(SQL["to_seal"], place).fetchall(), db.execute(SQL["to_give"], place).fetchall()
+
+        to_seal, to_give = await self._read(read)
+        return DueBundles(tuple(row[0] for row in to_seal), tuple(_to_digest(channel, row) for row in to_give))
 
     async def digest(self, bundle: int) -> Digest:
         async with self._database.apart() as read:
             row = (await read(partial(_bundle, number=bundle)))[0]
             survey = await _survey(read, bundle)
             events = await _events(read, survey.first)
-        return Digest(row, survey.since, survey.until, tuple(events), *survey.rest())
+        return Digest(row, survey.since, survey.until, tuple(events), survey.rest())
 
     async def keep_digest(self, bundle: int, event: SerializedEvent, message: Message | None) -> None:
         row = {
@@ -198,8 +182,7 @@ class _Survey:
         self.until: Instant | None = None
         self.first: list[int] = []
         self._where: dict[int, tuple[str, str]] = {}
-        self._groups: Counter[str] = Counter()
-        self._hosts: Counter[str] = Counter()
+        self._rest: Counter[tuple[str, str]] = Counter()
 
     def take(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Count these alerts, and keep the places of the first of all."""
@@ -210,25 +193,40 @@ class _Survey:
             self._where[position] = group, _host_of(host)
         self.first = nsmallest(SHOWN, self._where)
         for position in self._where.keys() - set(self.first):
-            group, host = self._where.pop(position)
-            self._groups[group] += 1
-            self._hosts[host] += 1
+            self._rest[self._where.pop(position)] += 1
 
-    def rest(self) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]:
-        """Return how many alerts that are not among the first each group and each host has."""
-        return _most(self._groups), _most(self._hosts)
+    def rest(self) -> tuple[tuple[str, str, int], ...]:
+        """Count the alerts that are not among the first; those with few are counted together, under no name."""
+        named = [(group, host, number) for (group, host), number in self._rest.most_common(_NAMED)]
+        others = self._rest.total() - sum(number for _, _, number in named)
+        return (*named, *([("", "", others)] if others else []))
 
 
-def _most(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
-    """Name those with the most; the others are counted together, under no name."""
-    named = counts.most_common(_NAMED)
-    others = counts.total() - sum(number for _, number in named)
-    return (*named, *([("", others)] if others else []))
+def _to_digest(channel: str, row: Sequence[Any]) -> DueDelivery:
+    """Make the delivery of a digest of a row of the query `to_give`."""
+    bundle, tries, first, last, next_at, tried_us, sealed_at, message_id, event, message = row
+    return DueDelivery(
+        message_id or "",
+        channel,
+        None,
+        -bundle,
+        tries,
+        first,
+        sealed_at,
+        SerializedEvent(message_id or "", event or b""),
+        last,
+        next_at,
+        tried_us,
+        None if message is None else _read_message(message),
+    )
 
 
 def _host_of(found: str) -> str:
     """Name the host of a page that is gone by its URL."""
-    return urlsplit(found).netloc or found
+    try:
+        return urlsplit(found).hostname or found
+    except ValueError:
+        return found
 
 
 async def _survey(read: SnapshotReader, bundle: int) -> _Survey:

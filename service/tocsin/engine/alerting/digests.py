@@ -1,0 +1,156 @@
+"""Digests: what a channel is given of a bundle, made once, before it is first given."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final, TypeAlias
+from urllib.parse import urlsplit
+
+import msgspec
+
+from tocsin.events import DIGEST, cloud_event
+from tocsin.model import Message, SerializedEvent, to_rfc3339
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection, Sequence
+
+    from tocsin.model import Digest, DueDelivery, Instant, JsonObject
+    from tocsin.ports import BundleStore, Chance, Clock
+
+DigestComposer: TypeAlias = "Callable[[Digest], Awaitable[tuple[SerializedEvent, Message | None]]]"
+
+MAX_DIGEST_BYTES: Final = 256 * 2**10
+# Sealed, or given, at one look; the others follow a second later.
+AT_ONE_LOOK: Final = 8
+# Places that the alerts which are not shown are counted by.
+_PLACES: Final = 100
+_ROOM_BYTES: Final = 24 * 2**10
+
+
+class DigestWriter:
+    """Writes the events of digests of one instance.
+
+    source      name of the instance
+    chance      of their ids
+    public_url  of the web pages, for links; empty without any
+    to_message  makes the message for people of an event; None: there is none
+    """
+
+    def __init__(
+        self,
+        source: str,
+        chance: Chance,
+        *,
+        public_url: str = "",
+        to_message: Callable[[JsonObject], Message] | None = None,
+    ) -> None:
+        self._source, self._chance, self._public_url = source, chance, public_url
+        self._to_message = to_message
+
+    async def compose(self, digest: Digest) -> tuple[SerializedEvent, Message | None]:
+        """Make what a channel is given of a digest; a `DigestComposer`."""
+        event = self.event(digest)
+        return SerializedEvent.of(event), self._to_message(event) if self._to_message is not None else None
+
+    def event(self, digest: Digest) -> JsonObject:
+        """Write a digest as an event of at most 256 KiB: alerts that find no room are counted among the rest."""
+        bundle = digest.bundle
+        at = bundle.due_at if bundle.sealed_at is None else bundle.sealed_at
+        rest = Counter({(group, host): count for group, host, count in digest.rest})
+        alerts: list[JsonObject] = []
+        left = MAX_DIGEST_BYTES - _ROOM_BYTES
+        for event in digest.events:
+            alert = _alert_of(event)
+            left -= len(msgspec.json.encode(alert)) + 1
+            if left >= 0:
+                alerts.append(alert)
+            else:
+                rest[alert["group"] or "", _host_of(alert["subject"])] += 1
+        home = self._public_url.rstrip("/")
+        data: JsonObject = {
+            "route": bundle.route,
+            "key": bundle.key,
+            "count": len(digest.events) + sum(count for _, _, count in digest.rest),
+            "silenced": bundle.silenced,
+            "from": _time(digest.first_at),
+            "to": _time(digest.last_at),
+            "alerts": alerts,
+            "rest": _rest_of(rest),
+            "links": {"page": f"{home}/changes" if home else None},
+        }
+        number = self._chance.ulid(at)
+        return cloud_event(id=number, source=self._source, type=DIGEST, subject=bundle.route, at=at, data=data)
+
+
+def _alert_of(event: JsonObject) -> JsonObject:
+    """Show an alert in a digest."""
+    data = event.get("data") or {}
+    page, links = data.get("page") or {}, data.get("links") or {}
+    difference = data.get("difference") or data.get("excerpt") or {}
+    return {
+        "id": event["id"],
+        "type": event.get("type"),
+        "subject": event.get("subject"),
+        "group": page.get("group"),
+        "title": page.get("text") or page.get("title"),
+        "outcome": data.get("outcome"),
+        "time": event.get("time"),
+        "summary": data.get("summary"),
+        "rows": difference.get("rows") or [],
+        "link": links.get("page"),
+    }
+
+
+def _host_of(subject: object) -> str:
+    try:
+        return urlsplit(str(subject or "")).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _rest_of(rest: Counter[tuple[str, str]]) -> list[JsonObject]:
+    named = rest.most_common(_PLACES)
+    others = rest.total() - sum(count for _, count in named)
+    rows: list[JsonObject] = [{"group": group, "host": host, "count": count} for (group, host), count in named]
+    return [*rows, *([{"group": "", "host": "", "count": others}] if others else [])]
+
+
+def _time(at: Instant | None) -> str | None:
+    return None if at is None else to_rfc3339(at)
+
+
+class DigestDesk:
+    """Seals and composes the digests of one channel, and finds those that are to be given."""
+
+    def __init__(self, channel: str, store: BundleStore, compose: DigestComposer, clock: Clock) -> None:
+        self._channel, self._store, self._compose, self._clock = channel, store, compose, clock
+        self._to_seal: Sequence[int] = ()
+        self._to_compose: Sequence[int] = ()
+
+    async def look(self, under_way: Collection[int]) -> list[DueDelivery]:
+        """Return the digests that can be given now; others are noted for `prepare`.
+
+        under_way  positions of deliveries; those of digests are left out
+        """
+        found = await self._store.due_bundles(
+            self._channel,
+            self._clock.now(),
+            limit=AT_ONE_LOOK,
+            under_way=[-position for position in under_way if position < 0],
+        )
+        self._to_seal = found.to_seal
+        self._to_compose = [-each.position for each in found.to_give if not each.event.id]
+        return [each for each in found.to_give if each.event.id]
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether digests wait to be sealed or composed."""
+        return bool(self._to_seal or self._to_compose)
+
+    async def prepare(self) -> None:
+        """Seal digests that are due, and make what they are given as. Raises StoreError."""
+        for bundle in self._to_seal:
+            await self._store.seal_bundle(bundle, self._clock.now())
+        for bundle in self._to_compose:
+            event, message = await self._compose(await self._store.digest(bundle))
+            await self._store.keep_digest(bundle, event, message)
