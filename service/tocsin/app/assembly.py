@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from msgspec import to_builtins
@@ -22,7 +22,7 @@ from tocsin.engine.activity import ActivityRecorder, CountedChannel, EngineCount
 from tocsin.engine.alerting.announcements import OutageAnnouncer, QuestionAnnouncer, StormAnnouncer, WakeUp
 from tocsin.engine.alerting.delivery import Delivery
 from tocsin.engine.alerting.digests import DigestWriter
-from tocsin.engine.alerting.routing import RouteList
+from tocsin.engine.alerting.routing import router_of
 from tocsin.engine.clock_watch import ClockWatch
 from tocsin.engine.fetchers.checkers import LocalCheckers
 from tocsin.engine.fetchers.pool import FetcherPool
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from tocsin.engine.fetchers.checkers import Checkers
-    from tocsin.model import CheckResult, Instant, JsonObject
+    from tocsin.model import CheckResult, Instant, JsonObject, Message
     from tocsin.ports import Channel, Fetcher, Renderer, Store, Telemetry
     from tocsin.ports.processes import FetcherStarter
     from tocsin.settings import FetchSettings, Settings
@@ -141,7 +141,10 @@ class Assembly:
             public_url=settings.http.public_url,
             language=settings.instance.language,
         )
-        self._digests = DigestWriter(settings.instance.name, self._chance, public_url=settings.http.public_url)
+        to_message = partial(_to_message, language=settings.instance.language, time_zone=settings.instance.time_zone)
+        self._digests = DigestWriter(
+            settings.instance.name, self._chance, public_url=settings.http.public_url, to_message=to_message
+        )
         # Another process of the same name is another holder.
         holder = f"{settings.instance.name} {self._chance.ulid(self._clock.now())}"
         self._lease = Lease(store, holder, settings.store.lease, self._clock, telemetry)
@@ -156,6 +159,7 @@ class Assembly:
             telemetry,
             test_event=lambda name: self._alerts.test_event(name, self._clock.now()).event,
             compose=self._digests.compose,
+            to_message=to_message,
         )
 
     @cached_property
@@ -397,6 +401,12 @@ class Assembly:
         self.bell.ring()
 
 
+def _to_message(event: JsonObject, language: str, time_zone: str) -> Message:
+    from tocsin.engine.alerting.messages import message_of  # noqa: PLC0415 - for digests, and channels that take messages
+
+    return message_of(event, language, time_zone=time_zone)
+
+
 async def set_outbox(settings: Settings, store: Store) -> None:
     """Let alerts that are written from now on go where these settings say."""
     now = SystemClock().now()
@@ -404,10 +414,9 @@ async def set_outbox(settings: Settings, store: Store) -> None:
         Silence(0, to_builtins(silence.match), now, _instant_of(silence.until), silence.reason)
         for silence in settings.silences
     ]
-    routes = RouteList(settings.routes, list(settings.channels), settings.instance.time_zone)
     await store.set_channels(list(settings.channels))
     await store.declare_silences(silences, now)
-    await store.set_routes(routes, [route.name for route in settings.routes], now)
+    await store.set_routes(router_of(settings), [route.name for route in settings.routes], now)
 
 
 def _instant_of(until: datetime | None) -> Instant | None:

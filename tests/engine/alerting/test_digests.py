@@ -21,6 +21,7 @@ from tocsin.engine.alerting.digests import MAX_DIGEST_BYTES, DigestWriter
 from tocsin.errors import DeliveryError
 from tocsin.events import CHANGED
 from tocsin.model import AlertDraft, BundleRow, Digest, JsonObject, Message, Routed
+from tocsin.ports import Notification
 
 HOUR_S = 3600
 HOUR = HOUR_S * 1_000_000
@@ -173,15 +174,15 @@ async def test_a_clock_that_was_set_back_holds_up_no_sealed_digest(desk: Desk) -
 
 async def test_a_running_loop_looks_once_a_second(desk: Desk) -> None:
     await desk.write("d1")
-    running = asyncio.create_task(desk.loop.run())
-    await settle()
-    await desk.clock.advance(HOUR_S)
-    for _ in range(20):
+    async with asyncio.TaskGroup() as group:
+        group.create_task(desk.loop.run())
         await settle()
-        await desk.clock.advance(0.5)
-        await asyncio.to_thread(lambda: None)
-    desk.loop.finish()
-    await running
+        await desk.clock.advance(HOUR_S)
+        for _ in range(20):
+            await settle()
+            await desk.clock.advance(0.5)
+            await asyncio.to_thread(lambda: None)
+        desk.loop.finish()
 
     assert [_ids(event) for event in desk.channel.given] == [["d1"]]
 
@@ -199,6 +200,36 @@ async def test_people_get_the_message_that_was_sealed(desk: Desk) -> None:
     (again,) = (await desk.store.due_bundles("ops", desk.clock.now(), limit=9)).to_give
 
     assert again.message == message
+
+
+class PeoplesChannel(RecordingChannel):
+    """Takes messages, and keeps them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.takes_messages = True
+        self.messages: list[Message | None] = []
+
+    async def deliver(self, notification: Notification) -> None:
+        self.messages.append(notification.message)
+
+
+@pytest.mark.parametrize("takes", [True, False])
+async def test_a_channel_that_takes_messages_gets_one_with_each_alert(desk: Desk, *, takes: bool) -> None:
+    channel = PeoplesChannel()
+    channel.takes_messages = takes
+    desk.loop = ChannelLoop(
+        channel,
+        desk.store,
+        timedelta(days=3),
+        desk.clock,
+        desk.telemetry,
+        to_message=lambda event: Message(event["id"], "subject", "text", "html", "markdown", "short"),
+    )
+    await desk.write("a1")
+    await desk.loop.drain()
+
+    assert [message and message.id for message in channel.messages] == ["a1" if takes else None]
 
 
 def event_of(number: int, **data: Any) -> JsonObject:

@@ -7,6 +7,8 @@ from collections import deque
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from tocsin.engine.alerting.backoff import (
     after_failure,
     after_success,
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from tocsin.engine.alerting.digests import DigestComposer
-    from tocsin.model import ChannelState, DeliveryResult, DueDelivery, JsonObject
+    from tocsin.model import ChannelState, DeliveryResult, DueDelivery, JsonObject, Message
     from tocsin.ports import Channel, Clock, DeliveryStore, Telemetry
     from tocsin.settings import DeliverySettings
 
@@ -52,6 +54,7 @@ class Delivery:
 
     test_event  makes the event that tests a channel
     compose     makes what is given of a digest; None: there are no digests
+    to_message  makes the message for people of an event, for channels that take messages
     """
 
     def __init__(
@@ -64,10 +67,11 @@ class Delivery:
         *,
         test_event: Callable[[str], JsonObject] | None = None,
         compose: DigestComposer | None = None,
+        to_message: Callable[[JsonObject], Message] | None = None,
     ) -> None:
         self._store, self._give_up = store, settings.give_up
         self._clock, self._telemetry = clock, telemetry
-        self._test_event, self._compose = test_event, compose
+        self._test_event, self._compose, self._to_message = test_event, compose, to_message
         self._loops = {channel.name: self._loop_of(channel) for channel in channels}
         # Names with a running loop. A replaced channel's loop ends before the next one begins, or both would deliver
         # the same alerts.
@@ -133,7 +137,15 @@ class Delivery:
             self._telemetry.emit(Happening("delivery.unfinished", "warning", {"deadline_s": deadline_s}))
 
     def _loop_of(self, channel: Channel) -> ChannelLoop:
-        return ChannelLoop(channel, self._store, self._give_up, self._clock, self._telemetry, compose=self._compose)
+        return ChannelLoop(
+            channel,
+            self._store,
+            self._give_up,
+            self._clock,
+            self._telemetry,
+            compose=self._compose,
+            to_message=self._to_message,
+        )
 
     def _begin(self, name: str, group: asyncio.TaskGroup) -> None:
         self._running.add(name)
@@ -189,8 +201,10 @@ class ChannelLoop:
         telemetry: Telemetry,
         *,
         compose: DigestComposer | None = None,
+        to_message: Callable[[JsonObject], Message] | None = None,
     ) -> None:
         self.name = channel.name
+        self._to_message = to_message if channel.takes_messages else None
         self._channel, self._store, self._give_up = channel, store, give_up
         self._clock, self._telemetry = clock, telemetry
         self._digests = DigestDesk(channel.name, store, compose, clock) if compose is not None else None
@@ -232,7 +246,7 @@ class ChannelLoop:
 
     async def try_out(self, event: JsonObject) -> None:
         """Send a test event; success enables the channel and ends its pause. Raises DeliveryError."""
-        await self._channel.deliver(Notification(SerializedEvent.of(event)))
+        await self._channel.deliver(self._notify(SerializedEvent.of(event)))
         state = self._state or await self._store.channel_state(self.name)
         if state.disabled or state.failures:
             self._limit = 1
@@ -358,7 +372,7 @@ class ChannelLoop:
         while True:
             fault: DeliveryError | None = None
             try:
-                await self._channel.deliver(Notification(delivery.event, delivery.message))
+                await self._channel.deliver(self._notify(delivery.event, delivery.message))
             except DeliveryError as exc:
                 fault = exc
             self._note(delivery, fault, is_news=begun_in == self._round)
@@ -366,6 +380,11 @@ class ChannelLoop:
                 self._changed.set()
                 return
             delivery, begun_in = self._next(), self._round
+
+    def _notify(self, event: SerializedEvent, message: Message | None = None) -> Notification:
+        if message is None and self._to_message is not None:
+            message = self._to_message(msgspec.json.decode(event.json))
+        return Notification(event, message)
 
     def _note(self, delivery: DueDelivery, fault: DeliveryError | None, *, is_news: bool) -> None:
         del self._under_way[delivery.position]
