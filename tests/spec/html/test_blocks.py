@@ -227,6 +227,28 @@ def test_a_word_in_a_name_that_a_machine_made_up_says_nothing(name: str, zone: Z
 
 
 @pytest.mark.parametrize(
+    ("name", "zone"),
+    [
+        ("box d-lg-none", Zone.PLACE),
+        ("d-block d-md-none", Zone.PLACE),
+        ("d-md-inline-block d-xl-none", Zone.PLACE),
+        ("flex lg:hidden", Zone.PLACE),
+        ("visible-xs-block", Zone.PLACE),
+        ("hidden-md hidden-lg", Zone.PLACE),
+        ("show-for-small-only", Zone.PLACE),
+        ("d-none d-lg-block", None),
+        ("d-md-none d-xl-flex", None),
+        ("hidden lg:block", None),
+        ("hidden-md", None),
+        ("hidden-md-down", None),
+        ("price d-lg-none", None),
+    ],
+)
+def test_an_element_that_is_shown_on_small_screens_alone_is_a_place(name: str, zone: Zone | None) -> None:
+    assert name_zone(name)[0] is zone
+
+
+@pytest.mark.parametrize(
     ("text", "heading"),
     [(" Related\n", "related"), ("Comments (12)", "comments"), ("Read also: This", "read also"), ("x" * 61, "")],
 )

@@ -48,6 +48,13 @@ _PARTS: Final = re.compile(
     r"usercentrics|onetrust|ab-test|(?<![a-z])variant[-_]?[a-d](?![a-z])"
 )
 _PARTS_OF_PLACES: Final = re.compile("sidebar|mostread|most-read|most_read|meistgelesen|relatedarticle|relatedpost")
+# Names by which style sheets show an element on some screens (`d-lg-none`, `lg:hidden`), and on small ones alone.
+_ON_SCREENS: Final = re.compile(r"(?:d-)?(sm|md|lg|xl|xxl|2xl)[-:](none|hidden|block|flex|grid|inline\S*|table\S*)")
+_SCREENS: Final = ("sm", "md", "lg", "xl", "xxl", "2xl")
+_ON_SMALL_SCREENS: Final = re.compile(
+    r"hidden-(?:lg|xl)|hidden-(?:md|lg)-up|visible-(?:xs|sm)\S*|(?:show|visible)-for-small(?:-only)?|"
+    r"hide-for-(?:medium|large)|mobile-only|only-mobile|(?:is-)?hid(?:den|e)-(?:on-)?desktop"
+)
 # In the order in which they are looked for: the first zone that a name has a word of.
 _ZONES: Final = (
     (Zone.COUNT, _COUNTS, None),
@@ -145,7 +152,16 @@ def _look_at(name: str) -> tuple[Zone | None, int]:
     for zone, named, pattern in _ZONES:
         if not named.isdisjoint(words) or (pattern is not None and _has_part(pattern, parts)):
             return zone, number
-    return None, number
+    return Zone.PLACE if _is_for_small_screens(tokens) else None, number
+
+
+def _is_for_small_screens(tokens: list[str]) -> bool:
+    """Return whether an element is shown on small screens alone: it repeats what is elsewhere, or asks for an app."""
+    shown = [found for token in tokens if (found := _ON_SCREENS.fullmatch(token)) is not None]
+    if shown:
+        # The rule for the largest screens decides.
+        return max(shown, key=lambda found: _SCREENS.index(found[1]))[2] in {"none", "hidden"}
+    return any(_ON_SMALL_SCREENS.fullmatch(token) for token in tokens)
 
 
 def _has_part(pattern: re.Pattern[str], parts: list[str]) -> bool:
