@@ -96,7 +96,7 @@ url_file = "chat.url"        # a file that holds one URL of Apprise; or url = "s
             return [ChannelFinding(f"cannot be examined: {what}", mend or f"Run: tocsin channel test {name}")]
         if not result.error:
             return []
-        return [ChannelFinding(f"cannot work: {result.error}", f"Correct channels.{name}.url.")]
+        return [ChannelFinding(f"cannot work: {result.error}", f"Correct channels.{name}.url")]
 
 
 class AppriseChannel:

@@ -57,13 +57,17 @@ def enter(parent: int) -> socket.socket:
     return socket.create_server(("127.0.0.1", PROXY_PORT), backlog=_BACKLOG)
 
 
+def _said(error: OSError | AttributeError) -> str:
+    return (isinstance(error, OSError) and error.strerror) or str(error)
+
+
 def main() -> None:
     """Enter a cell, and become the program."""
     if len(sys.argv) == 1:
         try:
             enter(os.getppid()).close()
         except (OSError, AttributeError) as exc:
-            sys.stdout.write(str(exc))
+            sys.stdout.write(_said(exc))
             sys.exit(1)
         return
     control, parent, *program = sys.argv[1:]
@@ -71,7 +75,7 @@ def main() -> None:
         try:
             listener = enter(int(parent))
         except (OSError, AttributeError) as exc:
-            pipe.send(str(exc).encode()[:MOST_REASON_BYTES])
+            pipe.send(_said(exc).encode()[:MOST_REASON_BYTES])
             sys.exit(1)
         with listener:
             socket.send_fds(pipe, [b"."], [listener.fileno()])
