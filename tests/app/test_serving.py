@@ -15,11 +15,12 @@ from tests.app.crew import PATIENCE_S
 from tests.fakes import RecordingTelemetry
 from tests.server.rig import NoDemo
 from tocsin.adapters.channels.file import FileSettings
+from tocsin.adapters.channels.webhook import WebhookSettings
 from tocsin.adapters.system import SystemClock
 from tocsin.app.assembly import Assembly, assemble, open_store_for
 from tocsin.app.serving import RunningService
 from tocsin.configuration import Loaded
-from tocsin.errors import SettingsError
+from tocsin.errors import DeliveryError, SettingsError
 from tocsin.ports import Store
 from tocsin.settings import (
     HostSettings,
@@ -117,3 +118,70 @@ async def test_another_configuration_is_in_force_as_far_as_a_running_service_tak
         )
         assert settings.instance.name == made.settings.instance.name
         assert made.service.origins() == {"pages.every": "tocsin.toml", "instance.name": "default"}
+
+
+async def test_what_another_process_saves_takes_effect_without_a_restart(tmp_path: Path) -> None:
+    async with running(tmp_path) as made, asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
+        following = group.create_task(made.service.follow_saved())
+        settings = {"type": "file", "path": str(tmp_path / "more.jsonl")}
+        async with open_store_for(made.settings, engine=False) as other:
+            await other.save_entry("channel", "more", settings, 0, who="kim", if_revision=0)
+            await other.save_entry("route", "all", {"channels": ["more"]}, 0, who="kim", if_revision=0)
+        while "more" not in made.service.settings().channels or not made.service.settings().routes:
+            await made.store.saved_revision()
+        await made.service.try_channel("more")
+        following.cancel()
+
+    assert "tocsin.channel.test.v1" in (tmp_path / "more.jsonl").read_text("utf-8")
+
+
+async def test_a_muted_channel_is_given_nothing_but_can_be_tested_and_goes_on_afterwards(
+    tmp_path: Path,
+) -> None:
+    journal = tmp_path / "alerts.jsonl"
+    async with running(tmp_path) as made:
+        await made.store.mute_channel("journal", 0, until_at=None, who="kim")
+        await made.service.take_up()
+        await made.store.write_alert(made.engine._alerts.test_event("journal", SystemClock().now()))
+        await made.engine._delivery.drain(PATIENCE_S)
+        assert not journal.exists()
+
+        await made.service.try_channel("journal")
+        assert len(journal.read_text("utf-8").splitlines()) == 1
+
+        await made.store.unmute_channel("journal")
+        await made.service.take_up()
+        await made.engine._delivery.drain(PATIENCE_S)
+        assert len(journal.read_text("utf-8").splitlines()) == 2
+
+
+async def test_a_saved_channel_that_can_no_longer_be_opened_stops_no_other(tmp_path: Path) -> None:
+    async with running(tmp_path) as made:
+        lost = {"type": "file", "path": str(tmp_path / "gone" / "x.jsonl")}
+        await made.store.save_entry("channel", "lost", lost, 0, who="kim", if_revision=0)
+        await made.service.take_up()
+
+        await made.service.try_channel("journal")
+        assert "lost" in made.service.settings().channels
+
+
+async def test_a_private_address_is_refused_when_a_channel_is_saved_and_when_it_is_tried(tmp_path: Path) -> None:
+    section = WebhookSettings(type="webhook", url="http://10.0.0.7/hook", secret="raw:a-key-of-24-bytes-or-so")
+    async with running(tmp_path) as made:
+        with pytest.raises(SettingsError, match=r"10\.0\.0\.7"):
+            await made.service.demand_channel("ops", section)
+        with pytest.raises(DeliveryError, match=r"10\.0\.0\.7"):
+            await made.service.try_channel("ops", section)
+
+
+async def test_a_configuration_with_a_saved_name_is_refused_and_the_old_one_stays(tmp_path: Path) -> None:
+    async with running(tmp_path) as made:
+        out = {"type": "stdout"}
+        await made.store.save_entry("channel", "out", out, 0, who="kim", if_revision=0)
+        await made.service.take_up()
+        new = replace(made.settings, channels={"out": FileSettings(type="file", path=str(tmp_path / "o"))})
+
+        with pytest.raises(SettingsError, match=r"channels\.out: the configuration has"):
+            await made.service.take_up(new)
+
+        assert set(made.service.settings().channels) == {"journal", "out"}

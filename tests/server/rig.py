@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, cast
 
 import httpx
 from msgspec.structs import replace
 
 from tests.fakes import ManualClock, RecordingTelemetry, SeededChance
-from tocsin.errors import UsageError
-from tocsin.model import FetcherLife, LiveState, RenderSlots, Scope
+from tocsin.adapters.channels.context import ChannelContext
+from tocsin.adapters.channels.registry import open_channel
+from tocsin.errors import SettingsError, UsageError
+from tocsin.model import FetcherLife, LiveState, RenderSlots, Saved, Scope
+from tocsin.model.saved import merge
 from tocsin.ports import Store
 from tocsin.server.access.credentials import digest_of, new_token
 from tocsin.server.access.guard import Doorkeeper
 from tocsin.server.app import Application, at_work, make_app
 from tocsin.server.parts import Parts
-from tocsin.settings import HttpSettings, Settings
+from tocsin.settings import ChannelSettings, HttpSettings, Settings
 
 LOCAL = ("127.0.0.1", 40_000)
 ELSEWHERE = ("192.0.2.7", 40_000)
@@ -46,6 +50,7 @@ class StillService:
     """
 
     def __init__(self, clock: ManualClock, settings: Settings | None = None) -> None:
+        self.clock = clock
         self.settings_ = settings or Settings(http=HttpSettings(listen="127.0.0.1:8330"))
         life = FetcherLife(0, 1, is_ready=True, in_flight=0, checks=0, restarts=0)
         self.state = LiveState(
@@ -58,6 +63,8 @@ class StillService:
         )
         self.demo = NoDemo()
         self.tried: list[str] = []
+        self.saved_, self.store = Saved(), cast("Store", None)
+        self.unusable: dict[str, str] = {}
 
     def configure(self, **http: Any) -> None:
         """Set keys of [http]."""
@@ -72,8 +79,34 @@ class StillService:
     def origins(self) -> Mapping[str, str]:
         return {}
 
-    async def try_channel(self, name: str) -> None:
-        if name not in self.settings_.channels:
+    def saved(self) -> Saved:
+        return self.saved_
+
+    def unusable_routes(self) -> Mapping[str, str]:
+        return self.unusable
+
+    async def take_up(self) -> None:
+        """Merge what is saved with what is configured, as the real one does."""
+        before = self.saved_
+        made = {entry.name for entry in before.channels}, {entry.name for entry in before.routes}
+        configured = replace(
+            self.settings_,
+            channels={name: each for name, each in self.settings_.channels.items() if name not in made[0]},
+            routes=tuple(route for route in self.settings_.routes if route.name not in made[1]),
+        )
+        self.saved_ = await self.store.saved()
+        merged = merge(configured, self.saved_)
+        self.settings_, self.unusable = merged.settings, dict(merged.unusable)
+
+    async def demand_channel(self, name: str, section: ChannelSettings) -> None:
+        """Refuse what cannot be opened, and private.example, as the address policy would."""
+        context = cast("ChannelContext", SimpleNamespace(session=None, clock=self.clock, dial=None))
+        await open_channel(name, section, context).close()
+        if "private.example" in section.address():
+            raise SettingsError(f"channels.{name}: private.example is 10.0.0.7, which is private; allow it")
+
+    async def try_channel(self, name: str, section: ChannelSettings | None = None) -> None:
+        if section is None and name not in self.settings_.channels:
             raise UsageError(f"channels.{name}: there is no such channel")
         self.tried.append(name)
 
@@ -115,6 +148,8 @@ async def served(
     """Serve a store inside."""
     clock = ManualClock()
     service = StillService(clock, settings)
+    service.store = store
+    await service.take_up()
     app = _application()
     app.state.parts = parts = Parts(store, service, clock, SeededChance(), RecordingTelemetry())
     app.state.stopping, app.state.doorkeeper = parts.stopping, Doorkeeper(parts)

@@ -42,18 +42,19 @@ from tocsin.engine.scheduling.scheduler import Scheduler
 from tocsin.engine.scheduling.writer import ListedDates, ResultWriter
 from tocsin.errors import StoreError
 from tocsin.events import Happening
-from tocsin.model import EPOCH, FetcherLife, Silence, what_is_kept
+from tocsin.model import EPOCH, FetcherLife, Saved, Silence, what_is_kept
+from tocsin.model.saved import Merged, merge
 from tocsin.settings import unread_channels
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Collection, Sequence
     from datetime import datetime
 
     from tocsin.engine.fetchers.checkers import Checkers
     from tocsin.model import CheckResult, Instant, JsonObject, Message
     from tocsin.ports import Channel, Fetcher, Renderer, Store, Telemetry
     from tocsin.ports.processes import FetcherStarter
-    from tocsin.settings import FetchSettings, Settings
+    from tocsin.settings import ChannelSettings, FetchSettings, Settings
 
 
 OWN_BYTES = 512 * 2**20
@@ -107,6 +108,8 @@ class Assembly:
     on_committed  is called with each batch of results that was written
     bell          rings when alerts were written
     loop_time     says how late this process's loop is
+    merged        the settings that it was begun with, and
+    saved         what was made at run time of them
     counts        what was counted of its work so far, by
     telemetry     counts events, and passes them on to the one that was given
     """
@@ -151,6 +154,7 @@ class Assembly:
         self.bell = WakeUp()
         self.loop_time = LoopTime()
         self._channels = channels
+        self.merged, self.saved = Merged(settings), Saved()
         self._delivery = Delivery(
             self._counted(channels.opened),
             store,
@@ -287,11 +291,13 @@ class Assembly:
     def _counted(self, channels: Sequence[Channel]) -> list[CountedChannel]:
         return [CountedChannel(channel, self.counts, self.shortage.met) for channel in channels]
 
-    async def change_channels(self, settings: Settings) -> None:
-        """Deliver to the channels of another configuration from now on; SettingsError leaves all as it is."""
-        opened, gone = await self._channels.change(settings)
-        for name, why in unread_channels(settings).items():
-            self._telemetry.emit(Happening("channel.unread", "error", {"channel": name, "error": why}))
+    async def change_channels(self, settings: Settings, saved: Saved) -> None:
+        """Deliver to these channels from now on; SettingsError leaves all as it is.
+
+        settings  another configuration, with what was saved
+        """
+        opened, gone = await self._channels.change(settings, *_names_in(saved, self._clock.now()))
+        tell_of_unread(settings, self._channels, self._telemetry)
         self._delivery.configure(self._counted(opened), gone)
         try:
             await set_outbox(settings, self._store)
@@ -299,9 +305,16 @@ class Assembly:
             values: JsonObject = {"error": str(exc), "mend": "send SIGHUP again: new channels get no alerts until then"}
             self._telemetry.emit(Happening("channels.unnoted", "error", values))
 
-    async def try_channel(self, name: str) -> None:
-        """Give a channel a test event, as it is in force; raises DeliveryError, SettingsError."""
-        await self._delivery.try_channel(name)
+    async def try_channel(self, name: str, section: ChannelSettings | None = None) -> None:
+        """Give a channel a test event, as it is or with these settings; raises DeliveryError, SettingsError."""
+        if section is None:
+            await self._delivery.try_channel(name)
+        else:
+            await self._channels.try_out(name, section, self._alerts.test_event(name, self._clock.now()).event)
+
+    async def demand_channel(self, name: str, section: ChannelSettings) -> None:
+        """Raise SettingsError where a channel with these settings could not be used."""
+        await self._channels.demand(name, section)
 
     @property
     def has_lease(self) -> bool:
@@ -456,10 +469,13 @@ async def assemble(
                     demo_port=demo_port,
                 )
             )
-        channels = await stack.enter_async_context(OpenChannels(settings, telemetry.emit))
-        for name, why in unread_channels(settings).items():
-            # The alerts of such a channel are kept for it, and it is given none of them meanwhile.
-            telemetry.emit(Happening("channel.unread", "error", {"channel": name, "error": why}))
+        saved = await store.saved()
+        merged = merge(settings, saved)
+        settings = merged.settings
+        channels = await stack.enter_async_context(
+            OpenChannels(settings, *_names_in(saved, SystemClock().now()), emit=telemetry.emit)
+        )
+        tell_of_unread(settings, channels, telemetry)
         await set_outbox(settings, store)
         await store.limit_texts(settings.snapshots.total)
         engine = Assembly(
@@ -474,15 +490,31 @@ async def assemble(
             starter=starter,
             demo_port=demo_port,
         )
+        engine.merged, engine.saved = merged, saved
         if request_id is None:
             _tell_of_few_files(settings.fetch, fetchers, engine.telemetry)
-        clock = SystemClock()
-        for host, until in (await store.host_gates(clock.now())).items():
-            # What a host asked for outlives the process that it was told, also as one-shot checks.
-            engine.gates.hold(host, clock.monotonic() + (until - clock.now()) / 1_000_000)
+        await _hold_hosts(engine.gates, store)
         if engine.fetchers is not None:
             await stack.enter_async_context(engine.fetchers.running())
         yield engine
+
+
+async def _hold_hosts(gates: Gates, store: Store) -> None:
+    """Leave hosts alone that asked for it: that outlives the process that they told, also as one-shot checks."""
+    clock = SystemClock()
+    for host, until in (await store.host_gates(clock.now())).items():
+        gates.hold(host, clock.monotonic() + (until - clock.now()) / 1_000_000)
+
+
+def _names_in(saved: Saved, now: Instant) -> tuple[Collection[str], Collection[str]]:
+    """Return the names of channels that are muted, and of those that were made at run time."""
+    return saved.muted(now).keys(), {entry.name for entry in saved.channels}
+
+
+def tell_of_unread(settings: Settings, channels: OpenChannels, telemetry: Telemetry) -> None:
+    """Log which channels are given nothing, and why; their alerts are kept for them."""
+    for name, why in {**unread_channels(settings), **channels.unusable}.items():
+        telemetry.emit(Happening("channel.unread", "error", {"channel": name, "error": why}))
 
 
 def files_are_few(fetch: FetchSettings, fetchers: int) -> str | None:

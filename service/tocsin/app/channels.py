@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Final, Self
+from urllib.parse import urlsplit
 
 from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.system import SystemChance, SystemClock
@@ -16,12 +17,13 @@ from tocsin.ports import Notification
 from tocsin.settings import unread_channels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from types import TracebackType
 
     from tocsin.adapters.channels.context import ChannelContext
+    from tocsin.adapters.http.guarded import GuardedSessions
     from tocsin.events import Happening
-    from tocsin.model import ChannelTest
+    from tocsin.model import ChannelTest, JsonObject
     from tocsin.ports import Channel, ChannelFinding, Store
     from tocsin.settings import ChannelSettings, Settings
 
@@ -33,23 +35,34 @@ _FOLLOW_S: Final = 0.1
 class OpenChannels:
     """The channels of a configuration.
 
-    Channels whose secret cannot be read are left out (`unread_channels` names them).
+    Channels whose secret cannot be read are left out (`unread_channels` names them), and so are muted ones.
 
-    emit  takes what the egress proxy refused to their processes
+    muted  names of channels that are given nothing
+    saved  names of those that were made at run time: one of them that cannot be opened is left out
+    emit   takes what the egress proxy refused to their processes
     """
 
-    def __init__(self, settings: Settings, emit: Callable[[Happening], None] = lambda _: None) -> None:
-        self._settings, self._emit = settings, emit
+    def __init__(
+        self,
+        settings: Settings,
+        muted: Collection[str] = (),
+        saved: Collection[str] = (),
+        *,
+        emit: Callable[[Happening], None] = lambda _: None,
+    ) -> None:
+        self._settings, self._muted, self._saved, self._emit = settings, muted, saved, emit
         self._sections: dict[str, ChannelSettings] = {}
         self._stack = AsyncExitStack()
         self._plugins = settings.delivery.plugins
         self._context: ChannelContext | None = None
+        self._sessions: GuardedSessions | None = None
         self.opened: list[Channel] = []
+        self.unusable: dict[str, str] = {}
 
     async def __aenter__(self) -> Self:
         """Open them; raises SettingsError."""
         try:
-            self.opened, _ = await self.change(self._settings)
+            self.opened, _ = await self.change(self._settings, self._muted, self._saved)
         except BaseException:
             await self._stack.aclose()
             raise
@@ -61,17 +74,28 @@ class OpenChannels:
         """Close all."""
         await self._stack.aclose()
 
-    async def change(self, settings: Settings) -> tuple[list[Channel], set[str]]:
+    async def change(
+        self, settings: Settings, muted: Collection[str] = (), saved: Collection[str] = ()
+    ) -> tuple[list[Channel], set[str]]:
         """Open what another configuration has anew or otherwise, and name what it has no more.
 
         Nothing is contacted, and what was open stays so. Network and certificates stay those of the start.
         Raises SettingsError; then nothing has changed.
         """
         self._plugins = settings.delivery.plugins
-        unread = unread_channels(settings)
-        wanted = {name: section for name, section in settings.channels.items() if name not in unread}
+        left_out = {*unread_channels(settings), *muted}
+        wanted = {name: section for name, section in settings.channels.items() if name not in left_out}
         changed = {name: section for name, section in wanted.items() if self._sections.get(name) != section}
-        opened = [await self.open(name, section) for name, section in changed.items()]
+        opened, self.unusable = [], {}
+        for name, section in changed.items():
+            try:
+                opened.append(await self.open(name, section))
+            except SettingsError as exc:
+                if name not in saved:
+                    raise
+                # It was opened when it was saved: what it needs is gone since, and no other channel suffers.
+                self.unusable[name] = str(exc)
+                del wanted[name]
         for channel in opened:
             self._stack.push_async_callback(channel.close)
         gone = self._sections.keys() - wanted.keys()
@@ -83,6 +107,32 @@ class OpenChannels:
         from tocsin.adapters.channels.registry import open_channel  # noqa: PLC0415 - without channels no aiohttp is needed
 
         return open_channel(name, section, await self._needed_context(), self._plugins)
+
+    async def demand(self, name: str, section: ChannelSettings) -> None:
+        """Raise SettingsError where a channel cannot be opened, or leads to an address that must not be dialled."""
+        from tocsin.adapters.http.addresses import AddressRefused  # noqa: PLC0415 - as above
+
+        channel = await self.open(name, section)
+        await channel.close()
+        address = section.address()
+        host = urlsplit(address).hostname if "://" in address else None
+        if host is None or self._sessions is None:
+            return
+        try:
+            await self._sessions.addresses(host)
+        except AddressRefused as exc:
+            raise SettingsError(f"channels.{name}: {exc}") from exc
+        except (OSError, ValueError):
+            # A name that does not resolve now may do so later; until then its alerts wait, and the channel says why.
+            return
+
+    async def try_out(self, name: str, section: ChannelSettings, event: JsonObject) -> None:
+        """Give a test event to a channel that is opened for it alone; raises DeliveryError, SettingsError."""
+        channel = await self.open(name, section)
+        try:
+            await channel.deliver(Notification(SerializedEvent.of(event)))
+        finally:
+            await channel.close()
 
     async def probe(self, name: str, section: ChannelSettings) -> Sequence[ChannelFinding]:
         """Find what keeps alerts from a channel that could be opened."""
@@ -103,7 +153,7 @@ class OpenChannels:
         settings = self._settings
         agent, accepted = user_agent(settings.instance.contact), accepted_of(settings.hosts)
         sessions = GuardedSessions(settings.network, user_agent=agent, accepted=accepted)
-        await self._stack.enter_async_context(sessions)
+        self._sessions = await self._stack.enter_async_context(sessions)
         asides = CellAsides(settings.network, self._emit, most=settings.delivery.asides)
         self._stack.push_async_callback(asides.close)
         return ChannelContext(session=sessions.open, clock=SystemClock(), dial=sessions.dial, asides=asides)

@@ -74,11 +74,13 @@ async def run(load: Callable[[], Loaded]) -> None:
                 declare = partial(edge.declare, store=store) if edge is not None else None
                 rereading = _reload(load, loaded, service, engine, reloading, telemetry, declare)
                 watching = group.create_task(rereading, name="reload")
+                following = group.create_task(service.follow_saved(), name="follow-saved")
                 if edge is not None:
                     edge.open(service, store, engine.telemetry)
                     await edge.opened()
                 await engine.runner.serve(stopping, at_launch=settings.pages.at_launch, cron=settings.pages.cron)
                 watching.cancel()
+                following.cancel()
                 if edge is not None:
                     # Requests under way still need the store.
                     await edge.ended()
@@ -113,7 +115,7 @@ async def _reload(
         try:
             read = load()
             new = _still_there(read, file)
-            await engine.change_channels(new)
+            await service.take_up(new)
         except SettingsError as exc:
             telemetry.emit(
                 Happening("configuration.refused", "error", {"error": str(exc), "mend": "the old one stays"})

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from tocsin import __version__
 from tocsin.adapters.metrics import Metrics
 from tocsin.configuration import is_reloaded
+from tocsin.errors import SettingsError, StoreError
+from tocsin.events import Happening
 from tocsin.model import AlertQuery, CrowdedHost, CrowdedHosts, LiveState, RenderSlots, ShortageState, Unwritten
+from tocsin.model.saved import merge
 from tocsin.settings import unread_channels
 
 if TYPE_CHECKING:
@@ -19,8 +22,24 @@ if TYPE_CHECKING:
 
     from tocsin.app.assembly import Assembly
     from tocsin.configuration import Loaded
+    from tocsin.model import Saved
     from tocsin.ports import Clock, DemoDesk, Store
-    from tocsin.settings import Settings
+    from tocsin.settings import ChannelSettings, Settings
+
+
+# How soon a running service notices what a command saved.
+_FOLLOW_S: Final = 1.0
+
+
+def _with_channels(settings: Settings, others: Settings) -> Settings:
+    """Return settings with the channels, routes and silences of others."""
+    return msgspec.structs.replace(
+        settings,
+        delivery=msgspec.structs.replace(settings.delivery, plugins=others.delivery.plugins),
+        channels=others.channels,
+        routes=others.routes,
+        silences=others.silences,
+    )
 
 
 class RunningService:
@@ -37,28 +56,72 @@ class RunningService:
         clock: Clock,
         demo: DemoDesk,
     ) -> None:
-        self._settings, self._origins = loaded.settings, dict(loaded.origins)
+        self._configured, self._origins = loaded.settings, dict(loaded.origins)
+        self._merged, self._saved = engine.merged, engine.saved
+        self._muted, self._refused = frozenset(engine.saved.muted(clock.now())), -1
+        self._turn = asyncio.Lock()
         self._engine, self._store, self._clock = engine, store, clock
         self._started_at = clock.now()
         self._metrics = Metrics(engine.counts, lambda: engine.activity.alerts, self.live, clock.now)
         self.demo = demo
 
+    @property
+    def _settings(self) -> Settings:
+        return self._merged.settings
+
+    async def take_up(self, configured: Settings | None = None) -> None:
+        """Let channels and routes that were saved take effect, and those of another configuration.
+
+        Raises SettingsError: then nothing has changed.
+        """
+        async with self._turn:
+            saved, now = await self._store.saved(), self._clock.now()
+            base = _with_channels(self._configured, configured or self._configured)
+            merged = merge(base, saved)
+            await self._engine.change_channels(merged.settings, saved)
+            self._configured, self._merged, self._saved = base, merged, saved
+            self._muted = frozenset(saved.muted(now))
+
+    async def follow_saved(self) -> None:
+        """Take up what a command saves, and let mutes end, within a second."""
+        while True:
+            await self._clock.sleep(_FOLLOW_S)
+            revision = -1
+            try:
+                revision = await self._store.saved_revision()
+                is_muted_else = frozenset(self._saved.muted(self._clock.now())) != self._muted
+                if revision not in {self._saved.revision, self._refused} or is_muted_else:
+                    await self.take_up()
+            except StoreError:
+                # The next look reads it.
+                continue
+            except SettingsError as exc:
+                self._refused = revision
+                self._engine.telemetry.emit(Happening("saved.refused", "error", {"error": str(exc)}))
+
     def reload(self, settings: Settings, origins: Mapping[str, str]) -> None:
-        """Take over what a running service can take up of another configuration."""
+        """Take over what a running service can take up of another configuration; `take_up` does it for channels."""
         render = msgspec.structs.replace(
             self._settings.render, limit=settings.render.limit, resume_at=settings.render.resume_at
         )
         http = msgspec.structs.replace(self._settings.http, tokens=settings.http.tokens)
-        self._settings = msgspec.structs.replace(
-            self._settings,
-            pages=settings.pages,
-            hosts=settings.hosts,
-            render=render,
-            http=http,
-            channels=settings.channels,
+        self._configured = msgspec.structs.replace(
+            self._configured, pages=settings.pages, hosts=settings.hosts, render=render, http=http
+        )
+        self._merged = msgspec.structs.replace(
+            self._merged,
+            settings=_with_channels(self._configured, self._merged.settings),
         )
         kept = {key: value for key, value in self._origins.items() if not is_reloaded(key)}
         self._origins = kept | {key: value for key, value in origins.items() if is_reloaded(key)}
+
+    def saved(self) -> Saved:
+        """See `ports.Service`."""
+        return self._saved
+
+    def unusable_routes(self) -> Mapping[str, str]:
+        """See `ports.Service`."""
+        return self._merged.unusable
 
     def live(self) -> LiveState:
         """See `ports.Service`."""
@@ -93,9 +156,15 @@ class RunningService:
         """See `ports.Service`."""
         return self._origins
 
-    async def try_channel(self, name: str) -> None:
+    async def try_channel(self, name: str, section: ChannelSettings | None = None) -> None:
         """See `ports.Service`."""
-        await self._engine.try_channel(name)
+        if section is None and name in self._muted:
+            section = self._settings.channels.get(name)
+        await self._engine.try_channel(name, section)
+
+    async def demand_channel(self, name: str, section: ChannelSettings) -> None:
+        """See `ports.Service`."""
+        await self._engine.demand_channel(name, section)
 
     def metrics(self) -> bytes:
         """See `ports.Service`."""

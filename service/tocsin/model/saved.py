@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
+from tocsin.errors import SettingsError
 from tocsin.model.common import Instant, JsonObject
+from tocsin.settings import Settings, unread
 
 SavedKind: TypeAlias = Literal["channel", "route"]
 
@@ -54,3 +57,46 @@ class Saved(Struct, frozen=True):
     def muted(self, now: Instant) -> dict[str, ChannelMute]:
         """Return the mutes in force, by channel."""
         return {mute.channel: mute for mute in self.mutes if mute.is_in_force(now)}
+
+
+class Merged(Struct, frozen=True):
+    """The configuration with what was saved.
+
+    unusable  saved routes that are left out, each with the reason
+    """
+
+    settings: Settings
+    unusable: dict[str, str] = field(default_factory=dict)
+
+
+def merge(settings: Settings, saved: Saved) -> Merged:
+    """Add saved channels, and saved routes below those of the configuration.
+
+    Raises SettingsError for a name that the configuration and the store both have. What cannot be used is left out.
+    """
+    if not saved.channels and not saved.routes:
+        return Merged(settings)
+    # Reading them imports the types of channels, which only what was saved needs.
+    from tocsin.configuration.saved import UnusableChannel, read_channel, read_route  # noqa: PLC0415 - as said
+
+    channels, routes = dict(settings.channels), {route.name: route for route in settings.routes}
+    for kind, known, entries in (("channel", channels, saved.channels), ("route", routes, saved.routes)):
+        for entry in entries:
+            if entry.name in known:
+                raise SettingsError(
+                    f"{kind}s.{entry.name}: the configuration has a {kind} of this name, and {entry.who} made another "
+                    f"one at run time; rename the one of the configuration, or run: tocsin {kind} remove {entry.name}"
+                )
+    for entry in saved.channels:
+        try:
+            channels[entry.name] = read_channel(entry.name, entry.settings, settings.delivery.plugins, files=True)
+        except SettingsError as exc:
+            kind = str(entry.settings.get("type", ""))
+            channels[entry.name] = UnusableChannel(type=kind, why=unread(str(exc)))
+    unusable: dict[str, str] = {}
+    for entry in saved.routes:
+        try:
+            routes[entry.name] = read_route(entry.name, entry.settings, channels)
+        except SettingsError as exc:
+            unusable[entry.name] = str(exc)
+    return Merged(replace(settings, channels=channels, routes=tuple(routes.values())), unusable)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tocsin.model import LiveState
-    from tocsin.settings import Settings
+    from tocsin.model import LiveState, Saved
+    from tocsin.settings import ChannelSettings, Settings
 
 
 class Service(Protocol):
@@ -27,8 +27,23 @@ class Service(Protocol):
     def origins(self) -> Mapping[str, str]:
         """Where each came from, by dotted key; see `configuration.Loaded`."""
 
-    async def try_channel(self, name: str) -> None:
-        """Give a channel a test event; raises DeliveryError, UsageError where there is none of this name."""
+    def saved(self) -> Saved:
+        """The channels and routes made at run time that are in force, and mutes."""
+
+    def unusable_routes(self) -> Mapping[str, str]:
+        """Saved routes that are left out, each with the reason."""
+
+    async def take_up(self) -> None:
+        """Let what was saved take effect; raises SettingsError: then nothing has changed."""
+
+    async def demand_channel(self, name: str, section: ChannelSettings) -> None:
+        """Raise SettingsError where a channel with these settings could not be used, by the address policy as well."""
+
+    async def try_channel(self, name: str, section: ChannelSettings | None = None) -> None:
+        """Give a channel a test event; raises DeliveryError, UsageError where there is none of this name.
+
+        section  other settings than those in force; a channel that they are for need not exist
+        """
 
     def metrics(self) -> bytes:
         """What Prometheus reads, in its text format."""

@@ -75,7 +75,7 @@ class GuardedSessions:
     async def dial(self, host: str, port: int, *, tls: bool) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """Connect to a host for another protocol than HTTP; see `Dial` in `adapters/channels`."""
         error: OSError = NameNotResolved(f"the name {host} has no address")
-        for address in await self._allowed(host):
+        for address in await self.addresses(host):
             try:
                 return await asyncio.open_connection(
                     address,
@@ -87,7 +87,7 @@ class GuardedSessions:
                 error = exc
         raise error
 
-    async def _allowed(self, host: str) -> list[str]:
+    async def addresses(self, host: str) -> list[str]:
         """Give the addresses of a host that may be dialled; raises NameNotResolved or AddressRefused."""
         if self._names is None:
             raise RuntimeError("the sessions are used outside their `async with`")
