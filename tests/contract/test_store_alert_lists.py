@@ -77,6 +77,23 @@ async def test_alerts_are_listed_by_what_they_are_the_latest_first(
     assert await listed(desk, **query) == list(names)
 
 
+async def test_a_list_is_filtered_further_a_bounded_number_of_alerts_at_a_time(desk: Desk) -> None:
+    names = [f"{number:04}" for number in range(1205)]
+    for name in names:
+        await desk.store.write_alert(told(name, page_id=None))
+    rare = {"0003", "1100", "1101", "1102"}
+    parts: list[list[str]] = []
+    cursor: str | None = None
+    while not parts or cursor is not None:
+        part = await desk.store.browse_alerts(
+            AlertQuery(), cursor=cursor, limit=2, takes=lambda alert: alert.id[-4:] in rare
+        )
+        parts.append([row.id[-4:] for row in part.rows])
+        cursor = part.next
+
+    assert parts == [["1102", "1101"], ["1100"], ["0003"]]
+
+
 async def test_an_alert_that_two_channels_did_not_take_is_listed_once(desk: Desk) -> None:
     await desk.store.set_channels(["one", "two"])
     for name in "abc":

@@ -177,8 +177,19 @@ class BrowseStore(Protocol):
     async def renderings_of(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[RenderingEntry]:
         """Return renderings of a page, newest first."""
 
-    async def browse_alerts(self, query: AlertQuery, *, cursor: str | None = None, limit: int = 50) -> Slice[AlertRow]:
-        """Return alerts, newest first."""
+    async def browse_alerts(
+        self,
+        query: AlertQuery,
+        *,
+        cursor: str | None = None,
+        limit: int = 50,
+        takes: Callable[[AlertRow], bool] | None = None,
+    ) -> Slice[AlertRow]:
+        """Return alerts, newest first.
+
+        takes  only those; at most 1,000 alerts are looked at for a part, so that it may be shorter than asked for, or
+               empty, although the list goes on. Called in another thread
+        """
 
     async def tally_alerts(self, query: AlertQuery) -> BoundedCount:
         """Count alerts, up to 10,000."""

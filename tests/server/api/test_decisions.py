@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
+from tests.contract.desk import NOW
+from tests.contract.desk import alert as draft_of
 from tests.server.api.talk import Api
 from tests.server.lived import FORBIDDEN, LOST
+from tocsin.events import CHANGED
+from tocsin.model import AlertDraft
 
 GONE = "01KAKQ4ZC8N2V3J5R7T9WXYZ00"
 
@@ -104,6 +108,19 @@ async def test_T60_a_rule_is_lifted_and_its_pages_are_due_again(busy: Api) -> No
     assert job["result"] == {"pages": 1}
     assert len((await busy.get("/standing-answers"))["items"]) == FORBIDDEN - 1
     assert (await busy.refused("DELETE", f"/standing-answers/{rules[0]['id']}"))["status"] == 404
+
+
+async def test_alerts_are_filtered_by_the_matchers_of_routes(busy: Api) -> None:
+    page = {"url": "https://example.org/filtered", "group": "main"}
+    for outcome in ("major", "minor"):
+        data = {"page": page, "outcome": outcome, "difference": {"added": ["Closed on Fridays."]}}
+        event = {**draft_of(outcome, None).event, "data": data}
+        await busy.store.write_alert(AlertDraft(outcome.upper().rjust(26, "0"), CHANGED, None, NOW, event))
+
+    found = (await busy.get("/alerts?limit=200&outcome=minor&words=fridays&url=https://example.org/filter*"))["items"]
+
+    assert [each["event"]["id"] for each in found] == ["minor"]
+    assert (await busy.refused("GET", "/alerts?basis=infered"))["mend"] == "the nearest is 'inferred'"
 
 
 async def test_alerts_are_listed_with_their_deliveries(busy: Api) -> None:

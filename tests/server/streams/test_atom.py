@@ -319,10 +319,12 @@ async def test_a_group_a_page_and_an_outcome_have_feeds_of_their_own(rig: Rig, l
             "/groups/news%20%26%20more%2Fall/feed.atom",
             "/pages/2/feed.atom",
             "/pages/1/feed.atom",
+            "/feed.atom?host=example.org&outcome=minor",
+            "/pages/1/feed.atom?host=*.example.org",
         )
     }
 
-    assert list(numbers.values()) == [3, 1, 2, 2, 1]
+    assert list(numbers.values()) == [3, 1, 2, 2, 1, 2, 0]
 
 
 @pytest.mark.parametrize(

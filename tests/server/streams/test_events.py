@@ -135,6 +135,10 @@ async def test_a_number_of_another_store_begins_with_what_is_new(desk: Desk) -> 
         ("&outcome=major", ["c"]),
         ("&page=7", ["c", "u"]),
         ("&group=main&page=8", ["r"]),
+        # By the matchers of routes: tests/engine/alerting/test_matching.py tries them.
+        ("&basis=inferred", ["other"]),
+        ("&outcome=minor&words=fridays&words=mondays", ["other"]),
+        ("&words=closed+on&host=*.example.org", ["other"]),
     ],
 )
 async def test_a_reader_chooses_what_it_is_told_of(desk: Desk, query: str, wanted: list[str]) -> None:
@@ -142,7 +146,8 @@ async def test_a_reader_chooses_what_it_is_told_of(desk: Desk, query: str, wante
     await desk.publish("u", kind=UNREACHABLE, page_id=7)
     await desk.publish("r", kind=RECOVERED, page_id=8)
     await desk.publish("out", kind=OUTAGE_BEGAN)
-    await desk.publish("other", page_id=9, outcome="minor")
+    difference, storm = {"added": ["Closed on Fridays."]}, {"host": "www.example.org"}
+    await desk.publish("other", page_id=9, outcome="minor", basis="inferred", difference=difference, storm=storm)
 
     async with reading(desk.address, f"?from=start{query}") as reader:
         assert [event.json["id"] for event in await reader.events(len(wanted))] == wanted
@@ -173,6 +178,18 @@ async def test_an_unknown_type_or_kind_is_refused_and_the_known_ones_named(desk:
 
     assert reader.status == 422
     assert named in problem["mend"]
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [("basis=infered", "basis: found"), ("host=http://a.example", "host: found"), ("words=...", "words: found")],
+)
+async def test_a_value_that_matches_nothing_is_refused(desk: Desk, said: str, named: str) -> None:
+    async with reading(desk.address, f"?{said}") as reader:
+        problem = msgspec.json.decode(await reader.body())
+
+    assert reader.status in {400, 422}
+    assert named in f"{problem}"
 
 
 async def test_silence_is_broken_by_a_comment_every_15_seconds(desk: Desk) -> None:

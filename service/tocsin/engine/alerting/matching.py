@@ -40,7 +40,6 @@ class AlertFacts:
 
     def __init__(self, event_type: str, event: JsonObject) -> None:
         data = _table(event.get("data"))
-        self._data = data
         page, question, storm = _table(data.get("page")), _table(data.get("question")), _table(data.get("storm"))
         self.kind = kind_of(event_type)
         self.outcome = _text(data.get("outcome"))
@@ -50,20 +49,21 @@ class AlertFacts:
         self.url = _text(page.get("url"))
         host = _text(question.get("host")) or _text(storm.get("host")) or host_of(self.url)
         self.host = host.lower().rstrip(".")
+        # Not the whole event: streams keep the facts of many alerts.
+        self._changes = data.get("changes")
+        self._texts = _table(data.get("rendering")).get("title"), page.get("text")
+        self._added = tuple(_table(data.get(key)).get("added") for key in ("difference", "excerpt"))
 
     @cached_property
     def fields(self) -> frozenset[str]:
         """The fields that changed."""
-        return frozenset(_text(each.get("field")) for each in _entries(self._data.get("changes")))
+        return frozenset(_text(each.get("field")) for each in _entries(self._changes))
 
     @cached_property
     def words(self) -> tuple[str, frozenset[str]]:
         """The words of the title, the added lines and the user's text: in their order, and as a set."""
-        data = self._data
-        page, rendering = _table(data.get("page")), _table(data.get("rendering"))
-        texts = [_text(rendering.get("title")), _text(page.get("text"))]
-        for changed in (data.get("difference"), data.get("excerpt")):
-            added = _table(changed).get("added")
+        texts = [_text(text) for text in self._texts]
+        for added in self._added:
             # In an event above 256 KiB the longest lists are replaced by their digests.
             texts += [line for line in added if isinstance(line, str)] if isinstance(added, list) else []
         words = _words_of(_GAP.join(texts))

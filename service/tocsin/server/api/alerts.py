@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TypeAlias
 
 from fastapi import Path, Query, Response
 from pydantic import ConfigDict, Field
@@ -45,6 +45,7 @@ from tocsin.server.decisions import (
     try_channel,
 )
 from tocsin.server.jobs import Work
+from tocsin.server.matching import MOST_VALUES, matcher_of, taking
 from tocsin.server.parts import Given, Reading, Writing
 
 router = make_router("alerts")
@@ -54,8 +55,15 @@ channels = make_router("channels")
 _PLACE: Final = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 
 
+_Values: TypeAlias = Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=MOST_VALUES)] | None
+
+
 class AlertList(PartOf):
-    """Which alerts: `unseen` goes with `outcome`; the others each stand alone."""
+    """Which alerts: `unseen` goes with `outcome`; `kind`, `group`, `page` and `dead` each stand alone.
+
+    `basis` and what follows go with all of them, as in routes. At most 1,000 alerts are looked at for a part then: it
+    may be shorter than asked for, or empty, although the list goes on.
+    """
 
     unseen: Annotated[bool, Field(description="not marked as seen yet")] = False
     outcome: Annotated[Literal["major", "minor"] | None, Field(description="with unseen: of the change")] = None
@@ -63,6 +71,12 @@ class AlertList(PartOf):
     group: GroupFilter | None = None
     page: Annotated[str | None, Field(pattern=r"^[1-9][0-9]{0,17}$", description="only of this page")] = None
     dead: Annotated[bool, Field(description="given up for at least one channel")] = False
+    basis: Annotated[_Values, Field(description="declared, inferred or contradicted", examples=[["inferred"]])] = None
+    host: Annotated[_Values, Field(description="patterns, as in routes", examples=[["*.example.org"]])] = None
+    url: Annotated[_Values, Field(description="of the page; `*` is any text")] = None
+    rule: Annotated[_Values, Field(description="that decided", examples=[["T44"]])] = None
+    field: Annotated[_Values, Field(description="that changed", examples=[["topper-major"]])] = None
+    words: Annotated[_Values, Field(description="whole words in title, added lines or the user's text")] = None
 
 
 class Redelivery(Input):
@@ -117,7 +131,8 @@ async def list_alerts(_: Reading, parts: Given, asked: Annotated[AlertList, Quer
         page_id=None if asked.page is None else int(asked.page),
         dead=asked.dead,
     )
-    found = await parts.store.browse_alerts(query, cursor=asked.cursor, limit=asked.limit)
+    matcher = matcher_of({key: getattr(asked, key) for key in ("basis", "host", "url", "rule", "field", "words")})
+    found = await parts.store.browse_alerts(query, cursor=asked.cursor, limit=asked.limit, takes=taking(matcher))
     return Part(items=[alert_of(row) for row in found.rows], next=found.next)
 
 

@@ -18,11 +18,13 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from tocsin import events as kinds
+from tocsin.engine.alerting.matching import AlertFacts, Matcher
 from tocsin.errors import StoreError
 from tocsin.events import Happening
 from tocsin.model import AlertQuery, AlertRow, JsonObject
 from tocsin.ports import AlertStore
 from tocsin.server.access.guard import who_is
+from tocsin.server.matching import Matching
 from tocsin.server.parts import SENDER, Caller, Given, Parts, Reading
 from tocsin.server.problems import Problem, answer
 
@@ -79,6 +81,7 @@ class StreamedAlert(Struct, frozen=True):
     page_id: int | None
     outcome: str | None
     block: bytes
+    facts: AlertFacts
 
 
 class Tail:
@@ -148,6 +151,7 @@ def told_of(row: AlertRow) -> StreamedAlert:
         row.page_id,
         data.get("outcome"),
         block(row.type, row.event, row.position),
+        AlertFacts(row.type, row.event),
     )
 
 
@@ -206,7 +210,7 @@ _MOST_DIGITS: Final = len(str(_LARGEST))
 _TYPES: Final = {
     value: value.removeprefix("tocsin.").removesuffix(".v1")
     for name, value in vars(kinds).items()
-    if name.isupper() and isinstance(value, str) and value != kinds.TEST
+    if name.isupper() and isinstance(value, str) and value not in {kinds.TEST, kinds.DIGEST}
 }
 _BY_TYPE: Final = {name: frozenset({full}) for full, short in _TYPES.items() for name in (full, short)}
 _BY_KIND: Final = {
@@ -227,6 +231,7 @@ class AlertSelection(Struct, frozen=True):
     group: str | None = None
     page_id: int | None = None
     outcome: str | None = None
+    matcher: Matcher | None = None
 
     def takes(self, told: StreamedAlert) -> bool:
         """Say whether the reader wants this alert."""
@@ -235,6 +240,7 @@ class AlertSelection(Struct, frozen=True):
             and (self.group is None or told.group == self.group)
             and (self.page_id is None or told.page_id == self.page_id)
             and (self.outcome is None or told.outcome == self.outcome)
+            and (self.matcher is None or self.matcher.takes(told.facts))
         )
 
 
@@ -292,6 +298,7 @@ async def events(
     parts: Given,
     caller: Reading,
     shared: Annotated[Streams, Depends(streams)],
+    matcher: Matching,
     last_event_id: Annotated[str | None, Header()] = None,
     after: str | None = None,
     begin: Annotated[Literal["now", "start"], Query(alias="from")] = "now",
@@ -308,10 +315,11 @@ async def events(
     after          the same, for other clients
     begin          without either: new alerts only, or all in the store
     kind           only these: "changed", "unreachable", as in lists of alerts
+    matcher        only what `basis`, `host`, `url`, `rule`, `field` and `words` match, as in routes
     type           the same by event type: "tocsin.page.changed.v1", also without `tocsin.` and `.v1`
     live           counters for web pages, unnumbered, at most one event a second: with the alerts, or alone
     """
-    wanted = AlertSelection(_types(kind, full), normalize("NFC", group) if group else None, page, outcome)
+    wanted = AlertSelection(_types(kind, full), normalize("NFC", group) if group else None, page, outcome, matcher)
     position = None if live == "only" else await _start(shared.tail, last_event_id, after, begin)
     return Following(parts, shared, caller, wanted, position, has_counters=live != "no")
 

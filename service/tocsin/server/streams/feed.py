@@ -8,17 +8,21 @@ from collections.abc import Sequence
 from email.utils import formatdate
 from hashlib import blake2b
 from typing import Annotated, Final, Literal
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 from uuid import NAMESPACE_URL, UUID, uuid5
 
+import msgspec
 from fastapi import APIRouter, Depends, Header, Request
 from msgspec import Struct
+from msgspec.structs import replace
 from starlette.responses import Response
 
+from tocsin.engine.alerting.matching import Matcher
 from tocsin.events import page_link, question_link
 from tocsin.model import AlertQuery, AlertRow, Instant, Slice, to_rfc3339
 from tocsin.server.decisions import demand_page, missing
 from tocsin.server.kept_items import is_known
+from tocsin.server.matching import Matching, taking
 from tocsin.server.parts import SENDER, Given, Parts, Reading
 from tocsin.server.web.telling import BASES, AlertInWords, Differing, tell
 from tocsin.spec.infrastructure.urls import write_iri
@@ -252,9 +256,10 @@ async def published(request: Request, parts: Given) -> Published:
 
 
 class FeedRequest(Struct, frozen=True):
-    """What the request for a feed says: validators, cursor, and path prefix.
+    """What the request for a feed says: validators, cursor, path prefix, and what it is filtered by.
 
-    prefix  the path below which the reader sees the service
+    prefix   the path below which the reader sees the service
+    matcher  of `basis`, `host`, `url`, `rule`, `field` and `words`, as in routes
     """
 
     cursor: str | None
@@ -262,17 +267,20 @@ class FeedRequest(Struct, frozen=True):
     if_modified_since: str | None
     published: Published
     prefix: str
+    matcher: Matcher | None = None
 
 
 async def asked(
     request: Request,
     remembered: Annotated[Published, Depends(published)],
+    matcher: Matching,
     cursor: str | None = None,
     if_none_match: Annotated[str | None, Header()] = None,
     if_modified_since: Annotated[str | None, Header()] = None,
 ) -> FeedRequest:
     """Read the parts that every request for a feed has."""
-    return FeedRequest(cursor, if_none_match, if_modified_since, remembered, request.scope[SENDER].prefix)
+    prefix = request.scope[SENDER].prefix
+    return FeedRequest(cursor, if_none_match, if_modified_since, remembered, prefix, matcher)
 
 
 Knowing = Annotated[FeedRequest, Depends(asked)]
@@ -310,6 +318,10 @@ async def feed_of_page(parts: Given, _caller: Reading, known: Knowing, page_id: 
 
 async def _answer(parts: Parts, known: FeedRequest, subject: Subject) -> Response:
     """Answer with a feed, or with 304."""
+    if known.matcher is not None:
+        given = urlencode(msgspec.to_builtins(known.matcher.settings), doseq=True)
+        mark = "&" if "?" in subject.path else "?"
+        subject = replace(subject, path=f"{subject.path}{mark}{given}")
     public_url = parts.service.settings().http.public_url.rstrip("/")
     newest = next(iter((await parts.store.browse_alerts(subject.query, cursor=known.cursor, limit=1)).rows), None)
     base = public_url or known.prefix
@@ -323,7 +335,8 @@ async def _answer(parts: Parts, known: FeedRequest, subject: Subject) -> Respons
             headers["Last-Modified"] = formatdate(changed_s, usegmt=True)
     if is_known(known.if_none_match, known.if_modified_since, tag, changed_s):
         return Response(status_code=304, headers=headers)
-    found = await parts.store.browse_alerts(subject.query, cursor=known.cursor, limit=ENTRIES)
+    takes = taking(known.matcher)
+    found = await parts.store.browse_alerts(subject.query, cursor=known.cursor, limit=ENTRIES, takes=takes)
     return Response(_document(parts, subject, found, base), headers=headers, media_type=MEDIA_TYPE)
 
 

@@ -37,7 +37,7 @@ from tocsin.model import (
 from tocsin.ports.pages import unheard
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import AlertDraft, AlertQuery, Instant
@@ -50,6 +50,9 @@ _DIGEST, _DIGESTED = 9, 10
 _FALSIFIED = "a fault of disk or memory changed this alert in the store, so it was not sent; run `tocsin store check`"
 
 LISTS = queries("alert_lists")
+# Of one part of a list that is filtered further: alerts that are looked at, and of these at a time.
+_MOST_LOOKED_AT = 1000
+_PIECE = 50
 
 
 class AlertRole(BundleRole):
@@ -217,17 +220,35 @@ class AlertRole(BundleRole):
         rows = await self._read(lambda db: db.execute(query, place).fetchall())
         return [to_alert(row) for row in rows]
 
-    async def browse_alerts(self, query: AlertQuery, *, cursor: str | None = None, limit: int = 50) -> Slice[AlertRow]:
+    async def browse_alerts(
+        self,
+        query: AlertQuery,
+        *,
+        cursor: str | None = None,
+        limit: int = 50,
+        takes: Callable[[AlertRow], bool] | None = None,
+    ) -> Slice[AlertRow]:
         walk, values = _walk_of(query)
         cursors = Cursors(1, "alerts", walk, *values.values())
         (before,) = cursors.read(cursor) or (LAST,)
 
         def read(db: SqlSession) -> Slice[AlertRow]:
-            found = db.execute(LISTS[walk], {**values, "before": before, "limit": limit + 1}).fetchall()
-            positions = [row[0] for row in found[:limit]]
-            rows = {row[1]: row for row in db.execute(SQL["at_positions"], {"positions": ids(positions)})}
-            shown = tuple(to_alert(rows[position]) for position in positions)
-            return Slice(shown, cursors.write((positions[-1],)) if len(found) > limit else None)
+            shown: list[AlertRow] = []
+            place, left = before, _MOST_LOOKED_AT if takes is not None else limit
+            while True:
+                piece = min(left, max(limit, _PIECE) if takes is not None else limit)
+                found = db.execute(LISTS[walk], {**values, "before": place, "limit": piece + 1}).fetchall()
+                positions = [row[0] for row in found[:piece]]
+                rows = {row[1]: row for row in db.execute(SQL["at_positions"], {"positions": ids(positions)})}
+                for number, place in enumerate(positions, 1):
+                    alert = to_alert(rows[place])
+                    if takes is None or takes(alert):
+                        shown.append(alert)
+                    if len(shown) == limit:
+                        return Slice(tuple(shown), cursors.write((place,)) if number < len(found) else None)
+                left -= len(positions)
+                if len(found) <= piece or not left:
+                    return Slice(tuple(shown), cursors.write((place,)) if len(found) > piece else None)
 
         return await self._view(read)
 
