@@ -76,7 +76,20 @@ class ListNotice:
         return f"no setting is called {self.name!r}; this {self.kind} is left out{meant}"
 
 
-ListItem: TypeAlias = ListEntry | RefusedLine | ListNotice
+@dataclass(frozen=True, slots=True)
+class ListedChannels:
+    """Where another program sent its alerts.
+
+    told  in words that hold no secret
+    toml  the same as channels and routes for the configuration, with secrets
+    """
+
+    line: int
+    told: str
+    toml: str
+
+
+ListItem: TypeAlias = ListEntry | RefusedLine | ListNotice | ListedChannels
 
 
 # Values of other programs' exports, checked, and a count of settings that have no counterpart here.

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from tocsin.configuration import parse_page_settings
 from tocsin.errors import UsageError
-from tocsin.lists.entries import ListEntry, ListNotice, RefusedLine
+from tocsin.lists.entries import ListedChannels, ListEntry, ListNotice, RefusedLine
 from tocsin.lists.formats.opening import open_list
 from tocsin.lists.pages import GroupNames, check_group, check_words, new_page
 from tocsin.model import JsonObject, NewPage
@@ -17,6 +17,7 @@ from tocsin.spec.html.urls import watch_url
 
 # Of the hosts that are left out, the first are named.
 _MOST_HOSTS = 20
+_OFFER = "`tocsin watch import FILE --channels NEW.toml` writes them as channels and routes"
 # Settings repeat from line to line; each different text is parsed once.
 _MOST_JUDGED = 1000
 
@@ -37,11 +38,13 @@ class Tally(Struct):
 class Reader:
     """Turns the items of one list into pages.
 
-    group  for pages whose line names none
-    hosts  only pages of these hosts are imported; None: all
-    tally  counts refused lines
-    say    is called with a message for each line that cannot be imported, beginning with the list's name and the line
-    named  the sitemaps that the list names, once it was read
+    group   for pages whose line names none
+    hosts   only pages of these hosts are imported; None: all
+    tally   counts refused lines
+    offers  whether to say how the channels that the list names can be taken
+    say     is called with a message for each line that cannot be imported, beginning with the list's name and the line
+    named   the sitemaps that the list names, once it was read
+    channels  where its alerts went in another program, once it was read; None: nowhere
     """
 
     def __init__(
@@ -53,14 +56,16 @@ class Reader:
         tally: Tally,
         hosts: frozenset[str] | None = None,
         groups: Iterable[str] = (),
+        offers: bool = True,
         say: Callable[[str], None],
     ) -> None:
         self._groups = GroupNames(groups)
         self._name, self._kind, self._group, self.say = name, kind, group, say
-        self._hosts, self._tally = hosts, tally
+        self._hosts, self._tally, self._offers = hosts, tally, offers
         self._judged: dict[tuple[tuple[str, str], ...], JsonObject] = {}
         self._foreign: dict[str, tuple[int, int]] = {}
         self.named: list[ListNotice] = []
+        self.channels: ListedChannels | None = None
 
     def pages(self, stream: IO[bytes]) -> Iterator[NewPage]:
         """Yield the pages that can be imported, in order. Raises UsageError if the stream is not a list."""
@@ -75,6 +80,10 @@ class Reader:
                     self.refuse(item.line, item.reason)
                 case ListNotice(kind="sitemap"):
                     self.named.append(item)
+                case ListedChannels():
+                    self.channels = item
+                    if self._offers:
+                        self.say(f"{self._name}: {item.told}; {_OFFER}")
                 case ListNotice():
                     self.say(f"{self._name}:{item.line}: {item.told}")
         for host, (line, pages) in self._foreign.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from functools import partial
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import click
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 @click.option("--group", metavar="NAME", help="Group for pages for which the list names none.")
 @click.option("--strict", is_flag=True, help="Import nothing if any line is invalid.")
 @click.option("--dry-run", is_flag=True, help="Report invalid lines, and import nothing.")
+@click.option("--channels", metavar="FILE", help="Write notification URLs as channels and routes into this new file.")
 @click.option("--sitemaps", is_flag=True, help="List the sitemaps that the site's robots.txt names.")
 @click.option("--yes", "-y", is_flag=True, help="With --sitemaps: fetch them all.")
 @click.option("--any-host", is_flag=True, help="Also import a sitemap's pages on other hosts.")
@@ -48,6 +50,7 @@ def import_(
     source: str,
     kind: str | None,
     group: str | None,
+    channels: str | None,
     *,
     strict: bool,
     dry_run: bool,
@@ -58,7 +61,8 @@ def import_(
     """Import pages from a list: one URL per line, CSV with a column `url`, OPML, or a sitemap; also compressed.
 
     Exports of changedetection.io (and its backups) and of Distill are accepted; settings without a counterpart are
-    listed.
+    listed. With --channels, where changedetection.io sent its alerts is written as channels and routes, for you to
+    append to the configuration.
 
     Valid lines are imported; invalid ones are reported with their line number, and the exit status is 1. Pages that are
     already watched keep their settings. - is standard input.
@@ -67,6 +71,8 @@ def import_(
     robots.txt of a site are listed; they are fetched only with --yes.
     """
     group = check_group(group) if group else "main"
+    if channels is not None and Path(channels).exists():
+        raise UsageError(f"--channels {channels}: the file exists; choose another name")
     if is_url(source):
         is_offer = sitemaps or is_robots_txt(source)
         if kind not in (None, "sitemap"):
@@ -80,16 +86,30 @@ def import_(
     with opened_source(source, again=strict) as stream:
         tally = Tally()
         groups = _groups(ctx)
-        reader = Reader(source, kind, group, tally=tally, groups=groups, say=output.note)
+        reader = Reader(source, kind, group, tally=tally, groups=groups, offers=channels is None, say=output.note)
         if strict or dry_run:
             tally.added = sum(1 for _ in reader.pages(stream))
             if dry_run or tally.refused:
+                _write_channels(reader, channels)
                 return _tell_file(source, tally, reader, taken=False)
             stream.seek(0)
             tally = Tally()
             reader = Reader(source, kind, group, tally=tally, groups=groups, say=lambda _: None)
         with_store(ctx, lambda store: _import(store, reader.pages(stream), tally), create=True)
+    _write_channels(reader, channels)
     return _tell_file(source, tally, reader, taken=True)
+
+
+def _write_channels(reader: Reader, target: str | None) -> None:
+    """Write the channels of a list into a new file that its owner alone can read."""
+    if target is None:
+        return
+    if reader.channels is None:
+        output.note(f"--channels {target}: the list has no notification URLs; no file was written")
+        return
+    with opened_target(target) as stream:
+        stream.write(reader.channels.toml.encode())
+    output.note(f"{target}: {reader.channels.told}; append it to tocsin.toml, then: tocsin doctor")
 
 
 def _groups(ctx: click.Context) -> list[str]:

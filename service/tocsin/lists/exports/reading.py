@@ -21,6 +21,7 @@ from tocsin.lists.entries import (
     DISTILL,
     GROUP_LETTERS,
     LeftOut,
+    ListedChannels,
     ListEntry,
     ListItem,
     RefusedLine,
@@ -33,6 +34,7 @@ from tocsin.lists.entries import (
     texts,
     words,
 )
+from tocsin.lists.exports.notifications import NotificationUrls
 
 # Exports of Distill: monitors in a list called `data`.
 
@@ -142,7 +144,7 @@ _PLAIN: Final = {
 }
 _NO_COUNTERPART: Final = (
     "body", "browser_steps", "conditions", "extract_text", "ignore_text", "notification_body", "notification_title",
-    "notification_urls", "proxy", "text_should_not_be_present", "trigger_text", "webdriver_js_execute_code",
+    "proxy", "text_should_not_be_present", "trigger_text", "webdriver_js_execute_code",
 )  # fmt: skip
 _SOURCE: Final = "source:"
 _TEMPLATE: Final = re.compile(r"\{[{%]")
@@ -151,11 +153,13 @@ _TEMPLATE: Final = re.compile(r"\{[{%]")
 class Watches:
     """Turns watches into entries.
 
-    tags  names of tags by id
+    tags           names of tags by id
+    notifications  where alerts went there
     """
 
     def __init__(self) -> None:
         self.tags: dict[str, str] = {}
+        self.notifications = NotificationUrls()
         self.left_out = LeftOut("watch", "watches")
         self._number = 0
         self._ids: set[str] = set()
@@ -166,7 +170,7 @@ class Watches:
         if tree is None or "watching" not in tree:
             yield RefusedLine(1, f"{name}: not JSON, cut off, or without a list of watches; make the export again")
             return
-        self.tags |= read_application(body, self.left_out)
+        self.add_application(body)
         yield from self.from_map(bytes(tree["watching"]))
 
     def from_map(self, body: bytes) -> Iterator[ListItem]:
@@ -194,10 +198,34 @@ class Watches:
 
     def add_tag(self, key: str, body: bytes) -> None:
         """Read the name of a tag."""
-        tag = decode(body, dict[str, Any])
-        title = words(tag.get("title")) if tag else None
+        self._take_tag(key, decode(body, dict[str, Any]))
+
+    def told(self) -> Iterator[ListItem]:
+        """Yield what was found beside the watches."""
+        if self.notifications:
+            yield ListedChannels(1, self.notifications.told(), self.notifications.to_toml())
+        yield from self.left_out.told()
+
+    def add_application(self, body: bytes) -> None:
+        """Read tags and notification URLs from the settings of the application, and note a newer version of it."""
+        tree = decode(body, dict[str, Any]) or {}
+        settings = tree.get("settings")
+        application = settings.get("application") if isinstance(settings, dict) else None
+        if not isinstance(application, dict):
+            return
+        version = application.get("schema_version", tree.get("schema_version"))
+        if isinstance(version, int) and version > KNOWN_SCHEMA:
+            self.left_out.note(f"what is new in schema_version {version} (known is {KNOWN_SCHEMA})", 1)
+        self.notifications.add_application(application)
+        tags = application.get("tags")
+        for key, tag in tags.items() if isinstance(tags, dict) else ():
+            self._take_tag(key, tag)
+
+    def _take_tag(self, key: str, tag: Any) -> None:
+        title = words(tag.get("title")) if isinstance(tag, dict) else None
         if title is not None:
             self.tags[key.lower()] = title
+            self.notifications.add_tag(title, tag)
 
     def _entry(self, watch: Mapping[str, Any]) -> ListItem:
         number, url = self._number, words(watch.get("url"))
@@ -210,6 +238,7 @@ class Watches:
         if _TEMPLATE.search(url):
             return RefusedLine(number, f"{url}: a URL with a template in it; write out the URL")
         self._note(watch, number)
+        self.notifications.add_watch(url, watch)
         return ListEntry(
             number,
             url,
@@ -262,27 +291,6 @@ class Watches:
         limit = watch.get("time_schedule_limit")
         if isinstance(limit, dict) and limit.get("enabled") is True:
             self.left_out.note("time_schedule_limit", number)
-
-
-def read_application(body: bytes, left_out: LeftOut) -> dict[str, str]:
-    """Read the names of tags from the settings of the application, and note a newer version of it."""
-    tree = decode(body, dict[str, Any]) or {}
-    settings = tree.get("settings")
-    application = settings.get("application") if isinstance(settings, dict) else None
-    if not isinstance(application, dict):
-        return {}
-    version = application.get("schema_version", tree.get("schema_version"))
-    if isinstance(version, int) and version > KNOWN_SCHEMA:
-        left_out.note(f"what is new in schema_version {version} (known is {KNOWN_SCHEMA})", 1)
-    if application.get("notification_urls"):
-        left_out.note("notification_urls for all", 1)
-    tags = application.get("tags")
-    found = {}
-    for key, tag in tags.items() if isinstance(tags, dict) else ():
-        title = words(tag.get("title")) if isinstance(tag, dict) else None
-        if title is not None:
-            found[key.lower()] = title
-    return found
 
 
 def _is_id(text: str) -> bool:
@@ -411,12 +419,12 @@ class _BackupArchive:
                 yield from watches.from_list(body, name=key)
             elif key in {_APPLICATION, _LEGACY}:
                 # Beside watches in files of their own, the old list is a leftover.
-                watches.tags |= read_application(body, watches.left_out)
+                watches.add_application(body)
             elif match := _TAG.fullmatch(key):
                 watches.add_tag(match[1], body)
             elif match := _WATCH.fullmatch(key):
                 yield from watches.from_one(body, match[1])
-        yield from watches.left_out.told()
+        yield from watches.told()
 
     def _known(self) -> dict[str, zipfile.ZipInfo]:
         """Choose the members to read, with tags before the watches that have them."""
@@ -500,7 +508,8 @@ def read_export(stream: IO[bytes], *, name: str, expected: str | None) -> tuple[
         return CHANGEDETECTION, _closed(watches, watches.from_one(body))
     if tree and all(_has_url(raw) for raw in tree.values()):
         return CHANGEDETECTION, _closed(watches, watches.from_map(body))
-    if "settings" in tree and read_application(body, watches.left_out):
+    watches.add_application(body)
+    if watches.tags:
         raise UsageError(f"{name}: settings of changedetection.io without its watches; import the whole backup")
     if "pages" in tree:
         raise UsageError(f"{name}: a declared list; look at it with: tocsin plan FILE, then: tocsin apply FILE")
@@ -522,7 +531,7 @@ def _read_object(stream: IO[bytes], name: str) -> tuple[bytes, dict[str, msgspec
 
 def _closed(watches: Watches, items: Iterator[ListItem]) -> Iterator[ListItem]:
     yield from items
-    yield from watches.left_out.told()
+    yield from watches.told()
 
 
 def _has_url(raw: msgspec.Raw) -> bool:
