@@ -89,7 +89,7 @@ class NotificationUrls:
                 routes += [(key, part, urls) for part in parts]
         if self.for_all:
             routes.append(("", [], self.for_all))
-        written = []
+        written: list[str] = []
         for key, values, urls in routes:
             channels = [names[url] for url in urls if names[url]]
             if channels:
