@@ -180,6 +180,17 @@ def test_versions_that_differ_by_noise_have_the_same_digest(noise: str) -> None:
     assert content_digest(before.fingerprint) == content_digest(latest.fingerprint)
 
 
+def test_the_menu_around_a_text_that_scripts_make_is_no_text() -> None:
+    shell = (
+        "<!DOCTYPE html><title>Paper</title><body><header><a href=/1>News</a> <a href=/2>{}</a></header>"
+        "<div id=root></div><noscript>Please enable JavaScript.</noscript>{}"
+    )
+    script = "<script src=/app.js></script>"
+
+    assert not compared(shell.format("Sports", script), shell.format("Weather", script)).is_change
+    assert compared(shell.format("Sports", ""), shell.format("Weather", "")).is_change
+
+
 def test_what_differs_and_does_not_count_is_told() -> None:
     change = compared(page(inner="<p>12 people online</p>"), page(inner="<p>19 people online</p>"))
 

@@ -13,6 +13,7 @@ from xxhash import xxh3_64_intdigest as _digest
 
 from tocsin.spec.html.blocks import CELL, HEADING, ITEM, LINKED, OUTSIDE, Blocks, read_blocks, read_blocks_of
 from tocsin.spec.html.search import count
+from tocsin.spec.shells import is_shell
 from tocsin.spec.signals.clocks import LONGEST, find_clock
 from tocsin.spec.signals.fingerprint import (
     FIGURES,
@@ -204,6 +205,8 @@ def read_page_content(whole: Whole, look_at: str, ignore: str, received: Receive
     level = 0
     blocks = _read_at(whole, level, without)
     while level < _ALL and not _is_enough(blocks):
+        if level + 1 == _ALL and is_shell(whole):
+            break  # the menus around a text that scripts make are no text
         level += 1
         blocks = _read_at(whole, level, without)
     return to_content(blocks, level, whole.title, received)
