@@ -80,7 +80,7 @@ async def _deliver(url: str, count: int, watch: Stopwatch) -> list[bytes]:
             await add(store, count, hot=0)
             claim = await claimed(store)
             tasks = await all_tasks(store, claim, count)
-            drafts = list(_alerts(tasks))
+            drafts = list(changed_alerts(tasks))
             for start in range(0, count, BATCH):
                 pairs = list(zip(tasks, drafts, strict=True))[start : start + BATCH]
                 results = [result_of(task, 1, changed=False, alerts=(draft,)) for task, draft in pairs]
@@ -95,7 +95,7 @@ async def _deliver(url: str, count: int, watch: Stopwatch) -> list[bytes]:
     return [msgspec.json.encode(draft.event) for draft in drafts]
 
 
-def _alerts(tasks: Sequence[PageTask]) -> Iterator[AlertDraft]:
+def changed_alerts(tasks: Sequence[PageTask]) -> Iterator[AlertDraft]:
     """A `changed` event for each page, as long as such events are."""
     alerts, policy = EventWriter("bench", SystemChance()), PageSettings()
     fields = ("2020-05-01", *_NONE[:9], "2021-03-04", None)

@@ -16,6 +16,7 @@ from benchmarks.bench import (
     pages,
     picking,
     rivals,
+    routing,
     saturated,
     signals,
     silent,
@@ -67,4 +68,5 @@ ROWS: dict[str, Row] = {
     "flight": Row(memory.measure_held, None, 60),
     "growth": Row(memory.measure_growth, None, 400),
     "alerts": Row(alerting.measure, 10),
+    "routes": Row(routing.measure, 15),
 }

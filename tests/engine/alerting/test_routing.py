@@ -58,7 +58,7 @@ def given_by(routes: RouteList, alert: AlertDraft | None = None, *, now: Instant
 
 
 def test_without_routes_every_channel_gets_every_alert_at_once() -> None:
-    assert RouteList((), CHANNELS, "UTC").route(draft(), NOON, FakeContext()) == [
+    assert list(RouteList((), CHANNELS, "UTC").route(draft(), NOON, FakeContext())) == [
         Routed(channel, "") for channel in CHANNELS
     ]
 

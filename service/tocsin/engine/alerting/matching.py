@@ -35,35 +35,38 @@ class AlertFacts:
     """What matchers ask of an alert, read from its event once.
 
     kind   as in lists of alerts: "changed", "storm", …
-    host   of the page, the question or the storm; "" for an outage
+    group  "" for an alert of no page, like each value that it lacks
     """
 
     def __init__(self, event_type: str, event: JsonObject) -> None:
-        data = _table(event.get("data"))
-        page, question, storm = _table(data.get("page")), _table(data.get("question")), _table(data.get("storm"))
+        self._data = data = _table(event.get("data"))
+        self._page = page = _table(data.get("page"))
         self.kind = kind_of(event_type)
         self.outcome = _text(data.get("outcome"))
         self.basis = _text(data.get("basis"))
         self.rule = _text(data.get("rule"))
         self.group = _text(page.get("group"))
         self.url = _text(page.get("url"))
-        host = _text(question.get("host")) or _text(storm.get("host")) or host_of(self.url)
-        self.host = host.lower().rstrip(".")
-        # Not the whole event: streams keep the facts of many alerts.
-        self._changes = data.get("changes")
-        self._texts = _table(data.get("rendering")).get("title"), page.get("text")
-        self._added = tuple(_table(data.get(key)).get("added") for key in ("difference", "excerpt"))
+
+    @cached_property
+    def host(self) -> str:
+        """The host of the page, the question or the storm, in lower case; "" for an outage."""
+        named = (_text(_table(self._data.get(key)).get("host")) for key in ("question", "storm"))
+        host = next(filter(None, named), "") or host_of(self.url)
+        return host.lower().rstrip(".")
 
     @cached_property
     def fields(self) -> frozenset[str]:
         """The fields that changed."""
-        return frozenset(_text(each.get("field")) for each in _entries(self._changes))
+        return frozenset(_text(each.get("field")) for each in _entries(self._data.get("changes")))
 
     @cached_property
     def words(self) -> tuple[str, frozenset[str]]:
         """The words of the title, the added lines and the user's text: in their order, and as a set."""
-        texts = [_text(text) for text in self._texts]
-        for added in self._added:
+        data = self._data
+        texts = [_text(_table(data.get("rendering")).get("title")), _text(self._page.get("text"))]
+        for changed in (data.get("difference"), data.get("excerpt")):
+            added = _table(changed).get("added")
             # In an event above 256 KiB the longest lists are replaced by their digests.
             texts += [line for line in added if isinstance(line, str)] if isinstance(added, list) else []
         words = _words_of(_GAP.join(texts))

@@ -96,6 +96,7 @@ class RouteList:
         self.routes = tuple(Route(route, time_zone) for route in routes or (everything,))
         self._by_name = {route.name: route for route in self.routes}
         self._names_routes = bool(routes)
+        self._to_all = tuple(Routed(channel, "") for channel in everything.channels)
         self.promised = tuple(
             (channel, route.name) for route in self.routes if route.settings.say_nothing for channel in route.channels
         )
@@ -104,6 +105,8 @@ class RouteList:
 
     def route(self, draft: AlertDraft, now: Instant, context: RoutingContext) -> Sequence[Routed]:
         """As in ports.Router."""
+        if not self._names_routes and not context.silences:
+            return self._to_all
         facts = AlertFacts(draft.type, draft.event)
         silence = self._silence_of(facts, now, context.silences)
         page_route: str | None = None

@@ -34,6 +34,7 @@ from tocsin.server.problems import Problem, answer
 # Browsers reconnect after this pause.
 RETRY_MS: Final = 3000
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
+_DATA: Final = b"\ndata: "
 # JSON escapes the line ends of the format; these are line ends for other programs.
 _ENDS: Final = ((b"\xc2\x85", b"\\u0085"), (b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
 HEARTBEAT: Final = b":\n\n"  # A comment, which keeps proxies from closing an idle stream; readers ignore it.
@@ -64,7 +65,7 @@ def block(kind: str, data: JsonObject, position: int | None = None) -> bytes:
         body = body.replace(end, escaped)
     name = kind if _NAME.fullmatch(kind) else "message"
     head = b"id: %d\n" % position if position is not None else b""
-    return b"%sevent: %s\ndata: %s\n\n" % (head, name.encode(), body)
+    return b"%sevent: %s%s%s\n\n" % (head, name.encode(), _DATA, body)
 
 
 MOST_BYTES: Final = 4 * 2**20  # Bytes of the newest alerts in memory, shared by all readers.
@@ -81,7 +82,10 @@ class StreamedAlert(Struct, frozen=True):
     page_id: int | None
     outcome: str | None
     block: bytes
-    facts: AlertFacts
+
+    def facts(self) -> AlertFacts:
+        """Read what matchers ask; few readers have one, and events take much more memory than their blocks."""
+        return AlertFacts(self.type, msgspec.json.decode(self.block.partition(_DATA)[2]))
 
 
 class Tail:
@@ -151,7 +155,6 @@ def told_of(row: AlertRow) -> StreamedAlert:
         row.page_id,
         data.get("outcome"),
         block(row.type, row.event, row.position),
-        AlertFacts(row.type, row.event),
     )
 
 
@@ -240,7 +243,7 @@ class AlertSelection(Struct, frozen=True):
             and (self.group is None or told.group == self.group)
             and (self.page_id is None or told.page_id == self.page_id)
             and (self.outcome is None or told.outcome == self.outcome)
-            and (self.matcher is None or self.matcher.takes(told.facts))
+            and (self.matcher is None or self.matcher.takes(told.facts()))
         )
 
 
