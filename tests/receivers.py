@@ -98,6 +98,11 @@ async def no_dial(host: str, port: int, *, tls: bool) -> tuple[asyncio.StreamRea
     raise AssertionError((host, port, tls))
 
 
+def no_tls(host: str) -> ssl.SSLContext:
+    """Stands in for `ChannelContext.tls` where nothing is encrypted."""
+    raise AssertionError(host)
+
+
 class RecordingChannel:
     """Implements ports.Channel: remembers what it was given, and fails as it is told.
 

@@ -75,7 +75,7 @@ async def _deliver(url: str, count: int, watch: Stopwatch) -> list[bytes]:
             GuardedSessions(network, user_agent="bench") as sessions,
         ):
             section = WebhookSettings(type="webhook", url=url, secret="raw:a secret of the benchmark")  # noqa: S106 - made up
-            channel = open_channel(CHANNEL, section, ChannelContext(sessions.open, clock, sessions.dial))
+            channel = open_channel(CHANNEL, section, ChannelContext(sessions.open, clock, sessions.dial, sessions.tls))
             await store.set_channels([CHANNEL])
             await add(store, count, hot=0)
             claim = await claimed(store)

@@ -19,7 +19,7 @@ import pytest
 from tests.adapters.test_egress import OK
 from tests.fakes import ManualClock
 from tests.origin import RawOrigin, cut, hang
-from tests.receivers import EVENT, Answer, WebhookReceiver, no_dial
+from tests.receivers import EVENT, Answer, WebhookReceiver, no_dial, no_tls
 from tocsin.adapters.channels.apprise import AppriseChannel, AppriseSettings, AppriseType
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.processes.starting import environment
@@ -61,7 +61,7 @@ def channel(url: str, asides: CellAsides, *, timeout_s: float = 30.0) -> Apprise
 
 
 def context(asides: CellAsides) -> ChannelContext:
-    return ChannelContext(aiohttp.ClientSession, ManualClock(), no_dial, asides)
+    return ChannelContext(aiohttp.ClientSession, ManualClock(), no_dial, no_tls, asides)
 
 
 async def refused(

@@ -13,7 +13,7 @@ import aiohttp
 import pytest
 
 from tests.fakes import ManualClock
-from tests.receivers import EVENT, no_dial
+from tests.receivers import EVENT, no_dial, no_tls
 from tocsin.adapters.channels import file as file_channel
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.file import FileSettings
@@ -28,7 +28,9 @@ OTHER = EVENT | {"id": "01KAK0000000000000000000BB"}
 
 def channel_at(path: Path) -> Channel:
     return open_channel(
-        "log", FileSettings(type="file", path=str(path)), ChannelContext(aiohttp.ClientSession, ManualClock(), no_dial)
+        "log",
+        FileSettings(type="file", path=str(path)),
+        ChannelContext(aiohttp.ClientSession, ManualClock(), no_dial, no_tls),
     )
 
 

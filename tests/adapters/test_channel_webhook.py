@@ -17,7 +17,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from tests.fakes import ManualClock
 from tests.origin import RawOrigin, port_of_nobody
-from tests.receivers import EVENT, Answer, WebhookReceiver, no_dial
+from tests.receivers import EVENT, Answer, WebhookReceiver, no_dial, no_tls
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.registry import open_channel
 from tocsin.adapters.channels.signing import doubts_of, new_secret, read_secrets, sign
@@ -47,7 +47,7 @@ async def webhook(
     settings = WebhookSettings(
         type="webhook", url=url, secret=secret, headers=headers or {}, timeout=timedelta(seconds=timeout_s)
     )
-    channel = open_channel("ops", settings, ChannelContext(session, clock or ManualClock(), no_dial))
+    channel = open_channel("ops", settings, ChannelContext(session, clock or ManualClock(), no_dial, no_tls))
     try:
         yield channel
     finally:

@@ -13,7 +13,7 @@ import pytest
 from msgspec import Meta
 
 from tests.fakes import ManualClock
-from tests.receivers import no_dial
+from tests.receivers import no_dial, no_tls
 from tocsin.adapters.channels.apprise import AppriseSettings
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.file import FileSettings
@@ -25,7 +25,7 @@ from tocsin.configuration.convert import ChannelName, described, walk
 from tocsin.errors import SettingsError
 from tocsin.settings import ChannelSettings, Secret, Settings
 
-CONTEXT = ChannelContext(aiohttp.ClientSession, ManualClock(), no_dial)
+CONTEXT = ChannelContext(aiohttp.ClientSession, ManualClock(), no_dial, no_tls)
 URL = "https://example.org/hook"
 
 

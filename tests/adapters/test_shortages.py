@@ -12,7 +12,7 @@ import pytest
 from tests.fakes import ManualClock, settle
 from tests.nameserver import NameServer
 from tests.origin import Origin, Page
-from tests.receivers import EVENT, no_dial
+from tests.receivers import EVENT, no_dial, no_tls
 from tests.shortages import no_file_left
 from tests.wire import fetcher, request
 from tocsin.adapters.channels.context import ChannelContext
@@ -97,7 +97,7 @@ def test_an_address_that_is_not_there_is_no_shortage_of_ports_where_it_may_be_ip
 async def test_a_webhook_that_finds_no_file_left_does_not_blame_its_channel() -> None:
     async with aiohttp.ClientSession() as session:
         settings = WebhookSettings(type="webhook", url="http://127.0.0.1:9/hook", secret=SECRET)
-        channel = open_channel("ops", settings, ChannelContext(lambda: session, ManualClock(), no_dial))
+        channel = open_channel("ops", settings, ChannelContext(lambda: session, ManualClock(), no_dial, no_tls))
         with no_file_left(), pytest.raises(DeliveryError, match="ulimit -n") as caught:
             await channel.deliver(Notification(SerializedEvent.of(EVENT)))
 
@@ -106,7 +106,7 @@ async def test_a_webhook_that_finds_no_file_left_does_not_blame_its_channel() ->
 
 def test_a_file_channel_that_finds_no_file_left_does_not_blame_its_channel(tmp_path: Path) -> None:
     settings = FileSettings(type="file", path=str(tmp_path / "alerts.jsonl"))
-    channel = open_channel("log", settings, ChannelContext(aiohttp.ClientSession, ManualClock(), no_dial))
+    channel = open_channel("log", settings, ChannelContext(aiohttp.ClientSession, ManualClock(), no_dial, no_tls))
 
     async def deliver() -> None:
         # Its thread is there already.

@@ -14,8 +14,9 @@ from typing import Protocol
 import aiohttp
 import pytest
 
+from tests.adapters.channels.brokers import BROKERS
 from tests.fakes import ManualClock
-from tests.receivers import EVENT, Answer, RecordingChannel, WebhookReceiver, no_dial
+from tests.receivers import EVENT, Answer, RecordingChannel, WebhookReceiver, no_dial, no_tls
 from tocsin.adapters.channels.apprise import AppriseSettings
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.file import FileSettings
@@ -47,7 +48,7 @@ class WebhookTrial:
     def __init__(self, receiver: WebhookReceiver) -> None:
         settings = WebhookSettings(type="webhook", url=receiver.url, secret="raw:a secret")
         self.channel: Channel = open_channel(
-            "ops", settings, ChannelContext(aiohttp.ClientSession, ManualClock(), no_dial)
+            "ops", settings, ChannelContext(aiohttp.ClientSession, ManualClock(), no_dial, no_tls)
         )
         self._receiver = receiver
 
@@ -62,7 +63,7 @@ class FileTrial:
     def __init__(self, path: Path) -> None:
         settings = FileSettings(type="file", path=str(path))
         self.channel: Channel = open_channel(
-            "ops", settings, ChannelContext(aiohttp.ClientSession, ManualClock(), no_dial)
+            "ops", settings, ChannelContext(aiohttp.ClientSession, ManualClock(), no_dial, no_tls)
         )
         self._path = path
 
@@ -161,7 +162,7 @@ class AppriseTrial:
 
     def __init__(self, receiver: WebhookReceiver, asides: CellAsides) -> None:
         settings = AppriseSettings(type="apprise", url=receiver.url.replace("http:", "json:"))
-        context = ChannelContext(aiohttp.ClientSession, ManualClock(), no_dial, asides)
+        context = ChannelContext(aiohttp.ClientSession, ManualClock(), no_dial, no_tls, asides)
         self._channel = open_channel("ops", settings, context)
         self.channel: Channel = self
         self.name, self.at_once, self.takes_messages = "ops", 1, True
@@ -213,7 +214,7 @@ async def trial(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 
 def test_every_type_of_channel_is_tried_here() -> None:
-    assert set(our_types()) <= set(TRIALS)
+    assert set(our_types()) <= {*TRIALS, *BROKERS}
 
 
 async def test_a_channel_gives_the_event_as_it_is(trial: Trial) -> None:

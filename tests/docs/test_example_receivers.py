@@ -17,7 +17,7 @@ import aiohttp
 import pytest
 
 from tests.house.sources import ROOT
-from tests.receivers import EVENT, no_dial
+from tests.receivers import EVENT, no_dial, no_tls
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.registry import open_channel
 from tocsin.adapters.channels.signing import read_secrets, sign
@@ -97,7 +97,7 @@ def receiver(request: pytest.FixtureRequest) -> Callable[[Path, str], AbstractAs
 
 async def deliver(url: str, *events: dict[str, Any], secret: str = SECRET) -> None:
     settings = WebhookSettings(type="webhook", url=url, secret=secret, timeout=timedelta(seconds=30))
-    channel = open_channel("ops", settings, ChannelContext(aiohttp.ClientSession, SystemClock(), no_dial))
+    channel = open_channel("ops", settings, ChannelContext(aiohttp.ClientSession, SystemClock(), no_dial, no_tls))
     try:
         for event in events:
             await channel.deliver(Notification(SerializedEvent.of(event)))

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from tests.house.sources import ROOT
 from tocsin.cli.__main__ import COMMANDS, tocsin
 from tocsin.configuration import flatten, load
+from tocsin.configuration.channels import our_types
 from tocsin.configuration.template import KEYS, render_template
 from tocsin.settings import Settings
 from tocsin.spec.extract import MOST_LINKS, Form, extract
@@ -190,7 +191,9 @@ def test_the_shipped_values_are_the_defaults_once_taken_in(tmp_path: Path) -> No
 
     loaded = load(environ={}, cwd=tmp_path).settings
 
-    assert sorted(loaded.channels) == sorted(tree["channels"]) == ["apprise", "lines", "ops", "stdout"]
+    names = {"webhook": "ops", "file": "lines"}
+    expected = sorted(names.get(name, name) for name in our_types())
+    assert sorted(loaded.channels) == sorted(tree["channels"]) == expected
     assert list(loaded.hosts.rules) == ["*.example.org", "intranet.example.org"]
     shipped = {
         key: value

@@ -156,7 +156,7 @@ class OpenChannels:
         self._sessions = await self._stack.enter_async_context(sessions)
         asides = CellAsides(settings.network, self._emit, most=settings.delivery.asides)
         self._stack.push_async_callback(asides.close)
-        return ChannelContext(session=sessions.open, clock=SystemClock(), dial=sessions.dial, asides=asides)
+        return ChannelContext(sessions.open, SystemClock(), sessions.dial, sessions.tls, asides)
 
 
 async def test_channel(settings: Settings, name: str, store: Store) -> bool:

@@ -12,6 +12,7 @@ from tocsin.ports.processes import Asides
 from tocsin.settings import ChannelSettings
 
 if TYPE_CHECKING:
+    import ssl
     from asyncio import StreamReader, StreamWriter
 
     from aiohttp import ClientSession
@@ -34,12 +35,14 @@ class ChannelContext(Struct, frozen=True):
     session  opens a client session of HTTP that obeys the address policy; the channel closes it
     clock    for the time in signatures
     dial     opens a connection that obeys the address policy
+    tls      gives the context for TLS with a host, where a connection becomes encrypted later; see `Dial`
     asides   processes for libraries that dial by themselves; they obey it, too
     """
 
     session: Callable[[], ClientSession]
     clock: Clock
     dial: Dial
+    tls: Callable[[str], ssl.SSLContext]
     asides: Asides | None = None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
 from types import TracebackType
@@ -80,12 +81,16 @@ class GuardedSessions:
                 return await asyncio.open_connection(
                     address,
                     port,
-                    ssl=self._tls_of_dialled.of(f"https://{_bracketed(host)}/") if tls else None,
+                    ssl=self.tls(host) if tls else None,
                     server_hostname=host if tls else None,
                 )
             except OSError as exc:
                 error = exc
         raise error
+
+    def tls(self, host: str) -> ssl.SSLContext:
+        """Give the context for TLS with a host for another protocol than HTTP."""
+        return self._tls_of_dialled.of(f"https://{_bracketed(host)}/")
 
     async def addresses(self, host: str) -> list[str]:
         """Give the addresses of a host that may be dialled; raises NameNotResolved or AddressRefused."""

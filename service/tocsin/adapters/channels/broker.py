@@ -1,0 +1,207 @@
+"""What channels to message brokers have in common: one connection, opened when needed, and what its failures mean."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Generic, TypeVar
+from urllib.parse import SplitResult, unquote, urlsplit
+
+import msgspec
+from msgspec import Meta, Struct
+
+from tocsin.adapters.channels.reaching import unreached
+from tocsin.configuration.loading import mask_address
+from tocsin.errors import DeliveryError, SettingsError, shortage_of
+from tocsin.model import SerializedEvent
+from tocsin.ports import ChannelFinding, Notification
+from tocsin.settings import ChannelSettings, Secret
+
+CONTENT_TYPE: Final = "application/cloudevents+json; charset=utf-8"
+# Alerts that are given over one connection before the first is answered.
+_AT_ONCE: Final = 64
+_CLOSE_S: Final = 2.0
+_PROBE_S: Final = 5.0
+
+ClientT = TypeVar("ClientT")
+
+
+class BrokerSettings(ChannelSettings, frozen=True, kw_only=True):
+    """A message broker. Each type adds its URL and where it puts alerts."""
+
+    user: Annotated[str, Meta(description="who signs in; may also be in url")] = ""
+    password: Annotated[Secret, Meta(description="of this user; may also be in url")] = ""
+
+
+class Endpoint(Struct, frozen=True):
+    """Where a broker is, and who signs in.
+
+    path   of the URL, without its slash
+    where  the address as it may be shown
+    """
+
+    host: str
+    port: int
+    tls: bool
+    user: str
+    password: str
+    path: str
+    where: str
+
+
+class EventHead(Struct, frozen=True):
+    """What brokers show of an event beside it."""
+
+    type: str
+    subject: str | None = None
+
+
+def head_of(event: SerializedEvent) -> EventHead:
+    """Read the type and the subject of an event."""
+    return msgspec.json.decode(event.json, type=EventHead)
+
+
+def read_endpoint(name: str, settings: BrokerSettings, url: str, schemes: dict[str, tuple[int, bool]]) -> Endpoint:
+    """Read the URL of a broker.
+
+    schemes  those that are allowed, each with its port and whether it is encrypted
+    Raises SettingsError, which does not repeat the URL.
+    """
+    example = f'"{next(iter(schemes))}://broker.example.org"'
+    try:
+        parts: SplitResult = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        parts, host, port = urlsplit(""), None, None
+    if parts.scheme not in schemes or not host or parts.query or parts.fragment:
+        raise SettingsError(f"channels.{name}.url: this is not the address of a broker; write one such as {example}")
+    standard, tls = schemes[parts.scheme]
+    return Endpoint(
+        host=host,
+        port=port or standard,
+        tls=tls,
+        user=settings.user or unquote(parts.username or ""),
+        password=settings.password or unquote(parts.password or ""),
+        path=unquote(parts.path.removeprefix("/")),
+        where=mask_address(url),
+    )
+
+
+class BrokerChannel(ABC, Generic[ClientT]):
+    """Gives events to a broker over one connection, which is opened when it is first needed.
+
+    A client library never connects again by itself: it would choose the address, and could keep events that count as
+    failed. After a failure the connection is closed, and the next delivery opens another.
+    """
+
+    def __init__(self, name: str, endpoint: Endpoint, timeout_s: float) -> None:
+        self.name = name
+        self.at_once, self.takes_messages = _AT_ONCE, False
+        self._endpoint, self._timeout_s = endpoint, timeout_s
+        self._client: ClientT | None = None
+        self._turn = asyncio.Lock()
+
+    async def deliver(self, notification: Notification) -> None:
+        """Give the broker the event, within the channel's timeout; raises DeliveryError."""
+        client: ClientT | None = None
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                client = await self._connected()
+                await self._give(client, notification.event)
+        except DeliveryError:
+            raise
+        except self.errors() as exc:
+            fault = self._fault(exc)
+            if fault.blames != "alert":
+                await self._drop(client)
+            raise fault from exc
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._drop(self._client)
+
+    async def probe(self) -> Sequence[ChannelFinding]:
+        """Connect and sign in, and look at what the server says of itself."""
+        try:
+            async with asyncio.timeout(min(self._timeout_s, _PROBE_S)):
+                return await self._examine(await self._connected())
+        except self.errors() as exc:
+            fault, error = self._fault(exc), _os_error_of(exc)
+            if self._judge(exc) is None and error is not None and not isinstance(error, TimeoutError):
+                return [unreached(error, self._endpoint.where)]
+            return [ChannelFinding(f"at {self._endpoint.where}: {fault.detail}", "Mend its settings, or the broker's")]
+        finally:
+            await self.close()
+
+    @abstractmethod
+    def errors(self) -> tuple[type[Exception], ...]:
+        """List what the library raises for failures, OSError and TimeoutError among them."""
+
+    @abstractmethod
+    async def _open(self) -> ClientT:
+        """Connect and sign in; nothing is left open if it fails."""
+
+    @abstractmethod
+    async def _give(self, client: ClientT, event: SerializedEvent) -> None:
+        """Give the event; returning means that the broker has it."""
+
+    @abstractmethod
+    async def _shut(self, client: ClientT) -> None:
+        """Close a connection, which may be broken."""
+
+    @abstractmethod
+    def _is_open(self, client: ClientT) -> bool:
+        """Tell whether the connection was not closed meanwhile."""
+
+    @abstractmethod
+    def _judge(self, exc: Exception) -> tuple[str, str] | None:
+        """Say whom a failure blames ("channel" or "alert"), and why in words without secrets; None if unknown."""
+
+    async def _examine(self, _client: ClientT) -> Sequence[ChannelFinding]:
+        return ()
+
+    async def _connected(self) -> ClientT:
+        async with self._turn:
+            if self._client is not None and not self._is_open(self._client):
+                await self._end(self._client)
+            if self._client is None:
+                self._client = await self._open()
+            return self._client
+
+    async def _drop(self, client: ClientT | None) -> None:
+        """Close this connection, unless another delivery has done so."""
+        if client is not None and client is self._client:
+            await self._end(client)
+
+    async def _end(self, client: ClientT) -> None:
+        self._client = None
+        try:
+            async with asyncio.timeout(_CLOSE_S):
+                await self._shut(client)
+        except self.errors():
+            # It was broken; the operating system closes it.
+            pass
+
+    def _fault(self, exc: Exception) -> DeliveryError:
+        if (judged := self._judge(exc)) is not None:
+            return DeliveryError(self.name, *judged)
+        if isinstance(exc, TimeoutError):
+            return DeliveryError(self.name, "channel", f"no answer within {self._timeout_s:g} s")
+        if (error := _os_error_of(exc)) is not None:
+            if (shortage := shortage_of(error, ports=True)) is not None:
+                return DeliveryError(self.name, "ours", str(shortage))
+            return DeliveryError(self.name, "channel", f"no connection: {error.strerror or error}")
+        return DeliveryError(self.name, "channel", f"{type(exc).__name__}")
+
+
+def _os_error_of(exc: BaseException | None) -> OSError | None:
+    """Find the error of the system behind an error of a library."""
+    while exc is not None and not isinstance(exc, OSError):
+        exc = exc.__cause__ or exc.__context__
+    return exc
+
+
+def shown_error(exc: Any) -> str:
+    """Give the words of a library's error on one line, cut."""
+    return " ".join(str(exc).split())[:300] or type(exc).__name__

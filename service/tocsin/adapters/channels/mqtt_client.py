@@ -1,0 +1,107 @@
+"""The client of MQTT over a relay."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from typing import Any, Final
+
+import aiomqtt
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+from paho.mqtt.reasoncodes import ReasonCode
+
+from tocsin.adapters.channels.broker import CONTENT_TYPE, Endpoint
+from tocsin.adapters.channels.context import ChannelContext
+from tocsin.adapters.channels.relay import open_relay
+from tocsin.model import SerializedEvent
+
+# The library writes of each failure what is raised, too.
+_SILENT = logging.getLogger("tocsin.mqtt")
+_SILENT.addHandler(logging.NullHandler())
+_SILENT.propagate = False
+# Source: MQTT 5.0, 2.4.
+_TOO_LARGE: Final = 0x95
+# For the topic and the properties.
+_ROOM: Final = 1000
+
+
+class RelayedClient(aiomqtt.Client):
+    """A client with one connection, which also reads the reason in acknowledgements.
+
+    aiomqtt counts a message as published whatever the broker's reason is, even "not authorized".
+    """
+
+    def __init__(self, endpoint: Endpoint, timeout_s: float, writer: asyncio.StreamWriter, end: socket.socket) -> None:
+        super().__init__(
+            endpoint.host,
+            endpoint.port,
+            username=endpoint.user or None,
+            password=endpoint.password or None,
+            protocol=aiomqtt.ProtocolVersion.V5,
+            timeout=timeout_s,
+            logger=_SILENT,
+        )
+        self._writer = writer
+        self._largest: int | None = None
+        self._answers: dict[int, asyncio.Future[int | ReasonCode]] = {}
+        # The only way to give paho a socket.
+        self._client._create_socket_connection = lambda: end  # type: ignore[method-assign]  # noqa: SLF001
+
+    @property
+    def is_open(self) -> bool:
+        """The connection was not closed meanwhile."""
+        return not self._disconnected.done()
+
+    async def give(self, topic: str, event: SerializedEvent, event_type: str, *, qos: int, retain: bool) -> None:
+        """Publish the event, and wait for the acknowledgement; raises MqttError."""
+        properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]  # of the library
+        properties.ContentType = CONTENT_TYPE
+        properties.PayloadFormatIndicator = 1
+        properties.UserProperty = [("id", event.id), ("type", event_type)]
+        if self._largest is not None and len(event.json) + _ROOM > self._largest:
+            # The broker would hang up, and other alerts with it.
+            raise aiomqtt.MqttCodeError(_TOO_LARGE, f"larger than the broker's limit of {self._largest} bytes")
+        sent = self._client.publish(topic, event.json, qos, retain, properties)
+        if sent.rc != 0:
+            raise aiomqtt.MqttCodeError(sent.rc, "not sent")
+        answer = self._answers[sent.mid] = asyncio.get_running_loop().create_future()
+        try:
+            await asyncio.wait((answer, self._disconnected), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._answers.pop(sent.mid, None)
+        if not answer.done():
+            raise aiomqtt.MqttError("the connection was closed before the acknowledgement")
+        if getattr(reason := answer.result(), "is_failure", False):
+            raise aiomqtt.MqttCodeError(reason, "refused")
+
+    async def shut(self) -> None:
+        """Disconnect and close everything."""
+        try:
+            if self.is_open:
+                await self.__aexit__(None, None, None)
+        finally:
+            self._writer.transport.abort()
+
+    def _on_connect(self, client: Any, userdata: Any, flags: Any, reason_code: Any, properties: Any = None) -> None:
+        self._largest = getattr(properties, "MaximumPacketSize", None)
+        super()._on_connect(client, userdata, flags, reason_code, properties)
+
+    def _on_publish(self, client: Any, userdata: Any, mid: int, reason_code: ReasonCode, properties: Any) -> None:
+        super()._on_publish(client, userdata, mid, reason_code, properties)
+        answer = self._answers.get(mid)
+        if answer is not None and not answer.done():
+            answer.set_result(reason_code)
+
+
+async def open_relayed(endpoint: Endpoint, context: ChannelContext, timeout_s: float) -> RelayedClient:
+    """Connect and sign in; nothing is left open if it fails."""
+    _, writer = await context.dial(endpoint.host, endpoint.port, tls=endpoint.tls)
+    try:
+        client = RelayedClient(endpoint, timeout_s, writer, await open_relay(writer))
+        await client.__aenter__()
+    except BaseException:
+        writer.transport.abort()
+        raise
+    return client
