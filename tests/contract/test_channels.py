@@ -16,13 +16,16 @@ import pytest
 
 from tests.adapters.channels.brokers import BROKERS
 from tests.fakes import ManualClock
+from tests.mailserver import MailServer
 from tests.receivers import EVENT, Answer, RecordingChannel, WebhookReceiver, no_dial, no_tls
 from tocsin.adapters.channels.apprise import AppriseSettings
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.file import FileSettings
+from tocsin.adapters.channels.mail import MailSettings
 from tocsin.adapters.channels.registry import open_channel
 from tocsin.adapters.channels.stdout import StdoutChannel
 from tocsin.adapters.channels.webhook import WebhookSettings
+from tocsin.adapters.http.guarded import GuardedSessions
 from tocsin.app.egress import CellAsides
 from tocsin.configuration.channels import our_types
 from tocsin.errors import DeliveryError
@@ -191,6 +194,41 @@ async def apprise(_folder: Path) -> AsyncIterator[Trial]:
         await asides.close()
 
 
+class MailTrial:
+    """Mails whose text is the event, as JSON."""
+
+    def __init__(self, server: MailServer, sessions: GuardedSessions) -> None:
+        settings = MailSettings(
+            type="mail", host="127.0.0.1", port=server.port, tls="none", sender="t@example.org", to=("d@example.org",)
+        )
+        context = ChannelContext(sessions.open, ManualClock(), sessions.dial, sessions.tls, connect=sessions.connect)
+        self._channel = open_channel("ops", settings, context)
+        self.channel: Channel = self
+        self.name, self.at_once, self.takes_messages = "ops", 1, True
+        self._server = server
+
+    async def deliver(self, notification: Notification) -> None:
+        text = notification.event.json.decode()
+        message = Message(notification.event.id, "Changed", text, text, text, text)
+        await self._channel.deliver(Notification(notification.event, message))
+
+    async def close(self) -> None:
+        await self._channel.close()
+
+    async def received(self) -> list[JsonObject]:
+        return [json.loads(mail.get_body(("plain",)).get_content()) for mail in self._server.mails]  # type: ignore[union-attr]  # each has one
+
+    async def break_it(self) -> None:
+        self._server.answers["MAIL"] = ["451 try later"]
+
+
+@asynccontextmanager
+async def mail(_folder: Path) -> AsyncIterator[Trial]:
+    network = NetworkSettings(allow=("127.0.0.1/32",))
+    async with MailServer() as server, GuardedSessions(network, user_agent="tests") as sessions:
+        yield MailTrial(server, sessions)
+
+
 @asynccontextmanager
 async def recording(_folder: Path) -> AsyncIterator[Trial]:
     yield RecordingTrial()
@@ -201,6 +239,7 @@ TRIALS: dict[str, Callable[[Path], AbstractAsyncContextManager[Trial]]] = {
     "file": file,
     "stdout": stdout,
     "apprise": apprise,
+    "mail": mail,
     "recording": recording,
 }
 

@@ -187,6 +187,7 @@ def test_the_shipped_values_are_the_defaults_once_taken_in(tmp_path: Path) -> No
     tree: dict[str, Any] = tomllib.loads(text)
     (tmp_path / "ops.secret").write_text("s")
     (tmp_path / "chat.url").write_text("ntfy://example.org/alerts")
+    (tmp_path / "mail.secret").write_text("s")
     (tmp_path / "tocsin.toml").write_text(text.replace('url = "sqlite:tocsin.db"', ""))
 
     loaded = load(environ={}, cwd=tmp_path).settings

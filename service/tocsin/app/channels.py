@@ -156,7 +156,7 @@ class OpenChannels:
         self._sessions = await self._stack.enter_async_context(sessions)
         asides = CellAsides(settings.network, self._emit, most=settings.delivery.asides)
         self._stack.push_async_callback(asides.close)
-        return ChannelContext(sessions.open, SystemClock(), sessions.dial, sessions.tls, asides)
+        return ChannelContext(sessions.open, SystemClock(), sessions.dial, sessions.tls, asides, sessions.connect)
 
 
 async def test_channel(settings: Settings, name: str, store: Store) -> bool:
@@ -184,7 +184,12 @@ async def test_channel(settings: Settings, name: str, store: Store) -> bool:
         instance = settings.instance
         writer = EventWriter(instance.name, SystemChance(), language=instance.language)
         alert = writer.test_event(name, SystemClock().now())
-        await channel.deliver(Notification(SerializedEvent.of(alert.event)))
+        message = None
+        if channel.takes_messages:
+            from tocsin.engine.alerting.messages import message_of  # noqa: PLC0415 - only for channels that take them
+
+            message = message_of(alert.event, instance.language, time_zone=instance.time_zone)
+        await channel.deliver(Notification(SerializedEvent.of(alert.event), message))
         await store.save_channel_state(ChannelState(name))
     return False
 

@@ -12,6 +12,7 @@ from tocsin.ports.processes import Asides
 from tocsin.settings import ChannelSettings
 
 if TYPE_CHECKING:
+    import socket
     import ssl
     from asyncio import StreamReader, StreamWriter
 
@@ -29,6 +30,11 @@ class Dial(Protocol):
         """
 
 
+async def connect_nowhere(host: str, port: int) -> socket.socket:
+    """Stand in for `connect` in a context that opens no sockets."""
+    raise ConnectionRefusedError(f"nothing connects to {host}:{port} here")
+
+
 class ChannelContext(Struct, frozen=True):
     """What a channel may use; it reaches the network by nothing else.
 
@@ -37,6 +43,7 @@ class ChannelContext(Struct, frozen=True):
     dial     opens a connection that obeys the address policy
     tls      gives the context for TLS with a host, where a connection becomes encrypted later; see `Dial`
     asides   processes for libraries that dial by themselves; they obey it, too
+    connect  opens a socket that obeys the address policy, for a library that makes a connection of it
     """
 
     session: Callable[[], ClientSession]
@@ -44,6 +51,7 @@ class ChannelContext(Struct, frozen=True):
     dial: Dial
     tls: Callable[[str], ssl.SSLContext]
     asides: Asides | None = None
+    connect: Callable[[str, int], Awaitable[socket.socket]] = connect_nowhere
 
 
 class ChannelType(Protocol):

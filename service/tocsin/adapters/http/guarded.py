@@ -92,6 +92,24 @@ class GuardedSessions:
         """Give the context for TLS with a host for another protocol than HTTP."""
         return self._tls_of_dialled.of(f"https://{_bracketed(host)}/")
 
+    async def connect(self, host: str, port: int) -> socket.socket:
+        """Connect to a host, and give the socket; see `ChannelContext` in `adapters/channels`."""
+        error: OSError = NameNotResolved(f"the name {host} has no address")
+        for address in await self.addresses(host):
+            sock = socket.socket(_family(address), socket.SOCK_STREAM)
+            try:
+                sock.settimeout(0)
+                await asyncio.get_running_loop().sock_connect(sock, (address, port))
+            except OSError as exc:
+                sock.close()
+                error = exc
+            except BaseException:
+                sock.close()
+                raise
+            else:
+                return sock
+        raise error
+
     async def addresses(self, host: str) -> list[str]:
         """Give the addresses of a host that may be dialled; raises NameNotResolved or AddressRefused."""
         if self._names is None:

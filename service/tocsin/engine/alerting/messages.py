@@ -283,7 +283,7 @@ def _title(own: Any, title: Any, url: Any) -> str:
 
 def _where(url: Any) -> str:
     """Show an address without its scheme, its middle left out if it is long."""
-    if not isinstance(url, str) or url == "outage":
+    if not isinstance(url, str) or url == "outage" or url.startswith("channel:"):
         return ""
     shown = visible(url.partition("://")[2] or url).rstrip("/")
     return shown if len(shown) <= _MOST_OF_WHERE else f"{shown[:44]}…{shown[-24:]}"
