@@ -221,6 +221,8 @@ async def test_a_process_aside_answers_one_job_after_the_other(*, echo: str, in_
 
     assert answers == [b"cba", b"", b"x" * 500_000]
     assert (b"TOCSIN_SECRET" in variables) is not in_cell
+    # Without it, clients of HTTP look for passwords in the home folder.
+    assert (b"'NETRC'" in variables) is in_cell
     assert not aside.is_alive
 
 

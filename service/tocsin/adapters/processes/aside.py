@@ -214,7 +214,8 @@ def _mend() -> str:
 
 def _few_variables() -> dict[str, str]:
     few = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    return {**few, "PYTHONPATH": environment()["PYTHONPATH"]}
+    # A .netrc of the user would give its passwords to hosts that a URL names.
+    return {**few, "PYTHONPATH": environment()["PYTHONPATH"], "NETRC": os.devnull}
 
 
 def serve_jobs(descriptor: int, parent: int, answer: Callable[[bytes], bytes]) -> None:
