@@ -17,22 +17,24 @@ import aiohttp
 import pytest
 
 from tests.adapters.test_egress import OK
-from tests.fakes import ManualClock
+from tests.fakes import START, FixedChance, ManualClock
 from tests.origin import RawOrigin, cut, hang
 from tests.receivers import EVENT, Answer, WebhookReceiver, no_dial, no_tls
 from tocsin.adapters.channels.apprise import AppriseChannel, AppriseSettings, AppriseType
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.processes.starting import environment
+from tocsin.app.channels import OpenChannels
 from tocsin.app.egress import CellAsides
 from tocsin.configuration import load, mask
 from tocsin.configuration.convert import ChannelName
 from tocsin.configuration.loading import shown_address
+from tocsin.engine.judging.events import EventWriter
 from tocsin.errors import DeliveryError
 from tocsin.events import Happening
 from tocsin.model import SerializedEvent
 from tocsin.model.messages import Message
 from tocsin.ports import Notification
-from tocsin.settings import NetworkSettings
+from tocsin.settings import NetworkSettings, Settings
 
 SECRET = "tk9s3cr3ttoken00000000000000"
 MESSAGE = Message(
@@ -180,6 +182,16 @@ def test_the_whole_url_is_a_secret_and_may_be_in_a_file(tmp_path: Path) -> None:
     assert section.url == f"slack://{SECRET}/B/C"
     assert shown_address(section) == "slack://***"
     assert mask(("channels", ChannelName("chat", AppriseSettings), "url"), section.url) == "slack://***"
+
+
+async def test_a_channel_that_is_tried_with_other_settings_gets_a_message() -> None:
+    async with WebhookReceiver(Answer(200)) as receiver:
+        url = receiver.url.replace("http:", "json:")
+        async with OpenChannels(Settings(network=NetworkSettings(allow=LOCAL))) as channels:
+            event = EventWriter("tocsin", FixedChance()).test_event("chat", START).event
+            await channels.try_out("chat", AppriseSettings(type="apprise", url=url), event)
+
+    assert "This is a test" in json.loads(receiver.got[0].body)["message"]
 
 
 def test_apprise_is_imported_by_its_process_alone(tmp_path: Path) -> None:

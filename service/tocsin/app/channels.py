@@ -129,8 +129,14 @@ class OpenChannels:
     async def try_out(self, name: str, section: ChannelSettings, event: JsonObject) -> None:
         """Give a test event to a channel that is opened for it alone; raises DeliveryError, SettingsError."""
         channel = await self.open(name, section)
+        message = None
+        if channel.takes_messages:
+            from tocsin.engine.alerting.messages import message_of  # noqa: PLC0415 - only for channels that take them
+
+            instance = self._settings.instance
+            message = message_of(event, instance.language, time_zone=instance.time_zone)
         try:
-            await channel.deliver(Notification(SerializedEvent.of(event)))
+            await channel.deliver(Notification(SerializedEvent.of(event), message))
         finally:
             await channel.close()
 
