@@ -429,7 +429,7 @@ async def set_outbox(settings: Settings, store: Store) -> None:
     ]
     await store.set_channels(list(settings.channels))
     await store.declare_silences(silences, now)
-    await store.set_routes(router_of(settings), [route.name for route in settings.routes], now)
+    await store.set_routes(router_of(settings, SystemClock()), [route.name for route in settings.routes], now)
 
 
 def _instant_of(until: datetime | None) -> Instant | None:

@@ -258,7 +258,10 @@ class Router(Protocol):
         """(channel, route) of each digest that is also sent when it is empty (`say_nothing`), at `next_occasion`."""
 
     def route(self, draft: AlertDraft, now: Instant, context: RoutingContext) -> Sequence[Routed]:
-        """Say which channels get this alert, when, and in which digest; empty: none does. At most one for a channel."""
+        """Say which channels get this alert, when, and in which digest; empty: none does. At most one for a channel.
+
+        now  or when the alert was decided: a router with a clock takes the later of the two
+        """
 
     def next_occasion(self, route: str, after: Instant) -> Instant | None:
         """Return when this route's digest is due next after an instant, moved out of its quiet hours.

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.alerting.test_occasions import ENTRIES, NEAR_CHANGES, at
+from tests.fakes import ManualClock
 from tocsin.configuration.routes import read_routes
 from tocsin.configuration.week import is_all_week, parse_times
 from tocsin.engine.alerting.routing import RouteList, explain, preview
@@ -157,6 +158,16 @@ def test_a_silence_holds_back_what_matches_while_it_is_in_force(
     assert {each.silence for each in found} == {number}
     assert found
     assert all(each.due_at is None and not each.is_digest for each in found if number is not None)
+
+
+def test_what_counts_is_when_an_alert_is_published_not_when_it_was_decided() -> None:
+    # It waited for its rendering from 21:50 to 22:05.
+    settings = read_routes([{"name": "a", "channels": "chat", "quiet": "22:00-07:00"}], "tocsin.toml")
+    routes = RouteList(settings, CHANNELS, "UTC", clock=ManualClock(at("2026-11-22T22:05:00Z")))
+
+    (found,) = routes.route(draft(), at("2026-11-22T21:50:00Z"), FakeContext())
+
+    assert found.due_at == at("2026-11-23T07:00:00Z")
 
 
 def test_a_silence_that_was_ended_is_forgotten_at_the_next_alert() -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from tocsin.model import AlertRow, Instant, RateLimit, Silence
-    from tocsin.ports import RoutingContext
+    from tocsin.ports import Clock, RoutingContext
     from tocsin.settings import Settings
 
 # Between the values of a digest's key.
@@ -85,13 +85,20 @@ class RouteList:
 
     routes      none: each alert goes at once to each of `channels`
     channels    that are configured
-    page_route  the route of pages that neither they, nor their groups, nor the settings of all pages name
+    page_route  the route of pages for which neither they, nor their groups, nor the settings of all pages name one
+    clock       an alert may wait hours for its rendering: what counts is when it is published, not when it was decided
     """
 
     def __init__(
-        self, routes: Sequence[RouteSettings], channels: Sequence[str], time_zone: str, *, page_route: str = ""
+        self,
+        routes: Sequence[RouteSettings],
+        channels: Sequence[str],
+        time_zone: str,
+        *,
+        page_route: str = "",
+        clock: Clock | None = None,
     ) -> None:
-        self._page_route = page_route
+        self._page_route, self._clock = page_route, clock
         everything = RouteSettings("", tuple(dict.fromkeys(channels)))
         self.routes = tuple(Route(route, time_zone) for route in routes or (everything,))
         self._by_name = {route.name: route for route in self.routes}
@@ -107,6 +114,7 @@ class RouteList:
         """As in ports.Router."""
         if not self._names_routes and not context.silences:
             return self._to_all
+        now = now if self._clock is None else max(now, self._clock.now())
         facts = AlertFacts(draft.type, draft.event)
         silence = self._silence_of(facts, now, context.silences)
         page_route: str | None = None
@@ -149,10 +157,14 @@ class RouteList:
         return None
 
 
-def router_of(settings: Settings) -> RouteList:
+def router_of(settings: Settings, clock: Clock | None = None) -> RouteList:
     """Return the routes of a configuration."""
     return RouteList(
-        settings.routes, list(settings.channels), settings.instance.time_zone, page_route=settings.pages.route
+        settings.routes,
+        list(settings.channels),
+        settings.instance.time_zone,
+        page_route=settings.pages.route,
+        clock=clock,
     )
 
 
