@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+
 import pytest
 
 from tests.cli.calling import Installation
+from tests.origin import Origin, Page
 
 ROUTES = """
 [channels.chat]
@@ -170,3 +174,75 @@ def test_routes_are_listed_from_top_to_bottom(installation: Installation) -> Non
         "name": "press", "channels": ["mail"], "match": {"group": ["press"]}, "unless": None, "digest": "0 7 * * *",
         "group_by": [], "quiet": [], "at_most": "", "say_nothing": False, "continue": False,
     }  # fmt: skip
+
+
+MAJOR = '<!doctype html><title>News</title><meta name="topper-major" content="{}">'
+LOG = '[channels.log]\ntype = "file"\npath = "alerts.jsonl"\n[channels.rest]\ntype = "file"\npath = "rest.jsonl"\n'
+
+
+async def change(installation: Installation, site: Origin, dates: str) -> list[str]:
+    """Change the page, and check it; returns the ids of the alerts that each file has by then."""
+    site.pages["/a"] = Page(MAJOR.format(dates))
+    answer = await asyncio.to_thread(installation.call, "check", site.url("/a"))
+    assert answer.status in {0, 1}, answer.err
+    files = (installation.folder / name for name in ("alerts.jsonl", "rest.jsonl"))
+    return [json.loads(line)["id"] for file in files if file.exists() for line in file.read_text().splitlines()]
+
+
+async def test_what_no_route_takes_is_counted_by_the_doctor(installation: Installation) -> None:
+    async with Origin() as site:
+        installation.configure(f'{LOG}[[routes]]\nname = "a"\nchannels = "log"\nmatch = {{ outcome = "minor" }}\n')
+        await change(installation, site, "2026-01-02")
+        assert await change(installation, site, "2026-01-02 2026-03-04") == []
+        records = (await asyncio.to_thread(installation.call, "doctor", "--no-settings")).records
+
+    (found,) = [record for record in records if "matched no route" in record["finding"]]
+    assert found["finding"] == "1 alert of the last week matched no route: no channel got it."
+    assert not found["wrong"]
+
+
+async def test_a_silence_holds_an_alert_back_and_a_replay_sends_it(installation: Installation) -> None:
+    async with Origin() as site:
+        installation.configure(LOG)
+        await change(installation, site, "2026-01-02")
+        await asyncio.to_thread(installation.call, "silence", "add", "--outcome", "major")
+        assert await change(installation, site, "2026-01-02 2026-03-04") == []
+        (alert,) = (await asyncio.to_thread(installation.call, "alerts", "list")).records
+        assert [(each["channel"], each["state"], each["error"]) for each in alert["deliveries"]] == [
+            ("log", "silenced", "held back by silence 1"), ("rest", "silenced", "held back by silence 1"),
+        ]  # fmt: skip
+
+        await asyncio.to_thread(installation.call, "silence", "end", "1")
+        latest = await change(installation, site, "2026-01-02 2026-03-04 2026-05-06")
+        assert len(latest) == 2
+        assert alert["id"] not in latest
+
+        await asyncio.to_thread(installation.call, "alerts", "replay", alert["id"], "--yes")
+        assert (await change(installation, site, "2026-01-02 2026-03-04 2026-05-06")).count(alert["id"]) == 2
+
+
+async def test_routes_send_an_alert_to_their_channels_only(installation: Installation) -> None:
+    async with Origin() as site:
+        installation.configure(
+            f'{LOG}[[routes]]\nname = "news"\nchannels = "rest"\nmatch = {{ words = "news" }}\n'
+            '[[routes]]\nname = "log"\nchannels = "log"\n'
+        )
+        await change(installation, site, "2026-01-02")
+
+        (sent,) = await change(installation, site, "2026-01-02 2026-03-04")
+
+        assert sent in (installation.folder / "rest.jsonl").read_text()
+        records = (await asyncio.to_thread(installation.call, "route", "test", sent)).records
+        assert [(record["route"], record["takes"]) for record in records] == [("news", True), ("log", False)]
+
+
+def test_the_doctor_names_settings_with_a_route_that_is_gone(installation: Installation) -> None:
+    installation.configure(ROUTES)
+    installation.call("apply", installation.write("pages.toml", '[groups.news]\nroute = "press"\n'), "--yes")
+    installation.configure("")
+
+    records = installation.call("doctor", "--no-settings").records
+
+    (found,) = [record for record in records if "name the route" in record["finding"]]
+    assert found["finding"] == "The settings of group news name the route 'press', which does not exist."
+    assert "tocsin watch set --group news --unset route" in found["mend"]

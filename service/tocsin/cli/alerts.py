@@ -169,8 +169,8 @@ def show(ctx: click.Context, alert_id: str) -> None:
     def human() -> None:
         for line in json.dumps(alert.event, ensure_ascii=False, indent=2).splitlines():
             output.say(line, whole=True)
-        if alert.deliveries:
-            output.table(("channel", "status", "tries", "error"), alert.deliveries)
+        if given := alert.by_channel():
+            output.table(("channel", "status", "tries", "error"), given)
 
     output.emit(alert_of(alert), human)
 
@@ -227,7 +227,10 @@ async def _count(store: Store, alert_id: str | None, channel: str | None) -> int
     """Count the deliveries that a replay would make due."""
     if alert_id is not None:
         alert = await _one(store, alert_id)
-        found = sum(channel in (None, name) for name, _, _, _ in alert.deliveries)
+        # What waits in a digest stays there, unless its channel is named.
+        found = sum(
+            name == channel or (channel is None and state != "gathered") for name, state, _, _ in alert.by_channel()
+        )
         # A channel that was configured after the alert was written is given it all the same.
         return max(found, int(channel is not None))
     return await store.count_dead(channel)
@@ -244,6 +247,6 @@ def _row(alert: AlertRow) -> tuple[object, ...]:
     what = alert.type.removeprefix("tocsin.").removeprefix("page.").removesuffix(".v1")
     data = alert.event.get("data", {})
     outcome = ", ".join(filter(None, (data.get("outcome"), data.get("basis"))))
-    stands = ", ".join(f"{channel}: {state}" for channel, state, _, _ in alert.deliveries) or "no channel"
+    stands = ", ".join(f"{channel}: {state}" for channel, state, _, _ in alert.by_channel()) or "no channel"
     at, said = show_time(alert.created_at), data.get("short")
     return (alert.id, at, f"{what}: {outcome}" if outcome else what, alert.url, said, stands)

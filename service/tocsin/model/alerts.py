@@ -206,6 +206,12 @@ class AlertRow(Struct, frozen=True):
     bundled: tuple[BundledAlert, ...] = ()
     silenced: tuple[tuple[str, int], ...] = ()
 
+    def by_channel(self) -> list[tuple[str, str, int, str | None]]:
+        """Return (channel, state, tries, last error) of each: delivered alone, in a digest ("gathered"), "silenced"."""
+        in_digests = [(each.channel, each.state, each.tries, each.error) for each in self.bundled]
+        held_back = [(channel, "silenced", 0, f"held back by silence {silence}") for channel, silence in self.silenced]
+        return sorted([*self.deliveries, *in_digests, *held_back])
+
 
 class StormRow(Struct, frozen=True):
     """One change that many pages of a host had in common.

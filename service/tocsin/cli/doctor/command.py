@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 from functools import partial
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -201,6 +202,7 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
             found.findings += to_findings(await find_crowding(store, loaded.settings))
             found.findings += await _of_pauses(store, str(found.for_all.get("mode", loaded.settings.pages.mode)))
             found.findings += await _of_channel_states(store, loaded.settings.channels)
+            found.findings += await _of_routes(store, loaded.settings, found, now)
             found.findings += await _of_texts(store)
             found.findings += [*examine_room(path, url), *examine_backup(url, now)]
             return await store.has_tokens(), await store.is_held()
@@ -290,6 +292,30 @@ async def _of_channel_states(store: Store, channels: Mapping[str, ChannelSetting
             mend = f"See: tocsin alerts list --dead; then: tocsin alerts replay --dead --channel {name}"
             findings.append(Diagnosis(f"Channel {name} has {count(state.dead, 'dead letter')}.", mend))
     return findings
+
+
+async def _of_routes(store: Store, settings: Settings, found: Examination, now: Instant) -> list[Diagnosis]:
+    names = {route.name for route in settings.routes}
+    levels = {"all pages": found.for_all, **{f"group {name}": given for name, given in found.groups.items()}}
+    findings = [
+        Diagnosis(
+            f"The settings of {level} name the route {name!r}, which does not exist.",
+            f"Add it to the configuration, or: tocsin watch set {_whom(level)} --unset route",
+        )
+        for level, given in levels.items()
+        if (name := given.get("route")) and name not in names
+    ]
+    unrouted = (await store.figures(now)).unrouted if names else 0
+    if unrouted:
+        none_got = f"no channel got {'it' if unrouted == 1 else 'them'}"
+        what = f"{count(unrouted, 'alert')} of the last week matched no route: {none_got}."
+        mend = "If that is not meant, end the routes with one without `match`. To see why: tocsin route test ID"
+        findings.append(Diagnosis(what, mend, is_wrong=False))
+    return findings
+
+
+def _whom(level: str) -> str:
+    return "--all" if level == "all pages" else f"--group {quote(level.removeprefix('group '))}"
 
 
 @click.command("doctor", epilog="Example: tocsin doctor")

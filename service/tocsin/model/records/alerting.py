@@ -24,7 +24,9 @@ class DeliveryStatus(Record, frozen=True):
     """The delivery of an alert to one channel."""
 
     channel: Annotated[str, Meta(description="its name")]
-    state: Annotated[str, Meta(description="waiting, accepted or dead")]
+    state: Annotated[
+        str, Meta(description="waiting, gathered (in a digest that is due later), silenced, accepted or dead")
+    ]
     tries: Annotated[int, Meta(description="that were made")]
     error: Annotated[str | None, Meta(title="Last error", description="of the last try")]
 
@@ -57,7 +59,7 @@ def alert_of(row: AlertRow) -> Alert:
         seen_at=time_or_none(row.seen_at),
         deliveries=[
             DeliveryStatus(channel=channel, state=state, tries=tries, error=error)
-            for channel, state, tries, error in row.deliveries
+            for channel, state, tries, error in row.by_channel()
         ],
         event=row.event,
     )

@@ -384,7 +384,7 @@ async def dead(
     return await page(
         request,
         "dead.html",
-        rows=[(tell(row), [each for each in row.deliveries if each[1] == "dead"]) for row in found.rows],
+        rows=[(tell(row), [each for each in row.by_channel() if each[1] == "dead"]) for row in found.rows],
         tally=await parts.store.tally_alerts(AlertQuery(dead=True)),
         following=following,
         first="/activity/dead" if cursor else None,
