@@ -47,6 +47,7 @@ class Delivered:
     port: int
     headers: Mapping[str, str]
     body: bytes
+    target: str
 
     @property
     def event(self) -> JsonObject:
@@ -86,7 +87,7 @@ class WebhookReceiver:
     async def _take(self, request: web.Request) -> web.Response:
         headers = {name.lower(): value for name, value in request.headers.items()}
         port = request.transport.get_extra_info("peername")[1] if request.transport is not None else 0
-        self.got.append(Delivered(request.method, port, headers, await request.read()))
+        self.got.append(Delivered(request.method, port, headers, await request.read(), request.path_qs))
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if answer.wait is not None:
             await answer.wait()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 from urllib.parse import urlsplit
 
 from msgspec import Meta, field
 
 from tocsin.adapters.channels.context import ChannelContext
+from tocsin.adapters.channels.formats import JSON, WRITERS, ntfy_place, to_ntfy
 from tocsin.adapters.channels.reaching import probe_address
 from tocsin.adapters.channels.signing import doubts_of, read_secrets, sign
 from tocsin.configuration import limits
@@ -36,6 +37,7 @@ _OURS = frozenset({"content-type", "content-length", "host", "webhook-id", "webh
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 # The receiver is overloaded or not ready: its answer holds for every alert.
 _CHANNELS_FAULT = frozenset({408, 425, 429})
+_UNKNOWN = frozenset({401, 403, 404})
 
 
 class WebhookSettings(ChannelSettings, frozen=True, kw_only=True):
@@ -52,12 +54,17 @@ class WebhookSettings(ChannelSettings, frozen=True, kw_only=True):
         Secret,
         Meta(
             description="signs what is sent: base64, with or without whsec_ before it, or raw: and the key itself; two "
-            "while one is replaced, a line each; must be given"
+            "while one is replaced, a line each; must be given for cloudevents"
         ),
     ] = ""
     headers: Annotated[
         SecretTable, Meta(description="sent with each delivery", extra={"check_name": limits.check_header_name})
     ] = field(default_factory=dict)
+
+    format: Annotated[
+        Literal["cloudevents", "text", "slack", "discord", "teams", "ntfy"],
+        Meta(description="of what is sent: the event, or a message for people as this service takes it"),
+    ] = "cloudevents"
 
     def address(self) -> str:
         """Give the URL."""
@@ -73,29 +80,32 @@ type = "webhook"
 url = "https://example.org/hook"
 secret_file = "ops.secret"   # signs the alerts; `tocsin channel secret ops` creates it; or secret = "whsec_…"
 headers = { "X-Team" = "web" }
+format = "cloudevents"       # or a message for people: text | slack | discord | teams | ntfy
 timeout = "15s"              # for one delivery; of every type
 """
 
     def open(self, name: str, settings: WebhookSettings, context: ChannelContext) -> WebhookChannel:
         """Build a webhook; raises SettingsError for a URL or secret that it cannot work with."""
         url = _read_url(name, settings.url)
-        if not settings.secret:
+        if not settings.secret and settings.format == "cloudevents":
             raise SettingsError(
                 f"channels.{name}.secret: a webhook signs what it sends; set secret or secret_file to what "
                 f"`tocsin channel secret {name}` prints, and give it to the receiver"
             )
         try:
-            keys = read_secrets(settings.secret)
+            keys = read_secrets(settings.secret) if settings.secret else ()
         except ValueError as exc:
             raise SettingsError(f"channels.{name}.secret: {str(exc).replace('NAME', name)}") from exc
         for header, value in settings.headers.items():
             _check_header(name, header, value, url)
+        if settings.format == "ntfy" and ntfy_place(settings.url) is None:
+            raise SettingsError(f"channels.{name}.url: names no topic; add it, as in https://ntfy.example.org/alerts")
         return WebhookChannel(name, url, keys, settings, context)
 
     async def probe(self, _name: str, settings: WebhookSettings, context: ChannelContext) -> Sequence[ChannelFinding]:
         """Connect to the receiver, and say what it may think of the secret."""
         try:
-            doubts = doubts_of(settings.secret)
+            doubts = doubts_of(settings.secret) if settings.secret else []
         except ValueError:
             doubts = []
         parts = (doubt.partition("; ") for doubt in doubts)
@@ -108,7 +118,7 @@ timeout = "15s"              # for one delivery; of every type
 
 
 class WebhookChannel:
-    """Posts each event to one URL.
+    """Posts each event, or the message for people, to one URL.
 
     Accepted by any 2xx. Redirects are not followed; of the answer's body no more than 64 KiB is read, and ignored.
     Source  Standard Webhooks; CloudEvents 1.0, HTTP protocol binding and webhook specification.
@@ -118,7 +128,8 @@ class WebhookChannel:
         self, name: str, url: URL, keys: tuple[bytes, ...], settings: WebhookSettings, context: ChannelContext
     ) -> None:
         self.name = name
-        self.at_once, self.takes_messages = _AT_ONCE, False
+        self.at_once, self.takes_messages = _AT_ONCE, settings.format != "cloudevents"
+        self._format, self._place = settings.format, ntfy_place(settings.url)
         self._url, self._keys, self._clock = url, keys, context.clock
         self._headers, self._timeout_s = settings.headers, settings.timeout.total_seconds()
         self._open_session = context.session
@@ -128,15 +139,16 @@ class WebhookChannel:
     async def deliver(self, notification: Notification) -> None:
         """Give the receiver the event, within the channel's timeout.
 
-        Raises DeliveryError: "channel" for 408, 425, 429, 5xx and failures of the connection, "gone" for 410, "alert"
-        for every other answer that is not 2xx, "ours" for a shortage of this machine.
+        Raises DeliveryError: "channel" for 408, 425, 429, 5xx and failures of the connection, with messages also for
+        401, 403 and 404; "gone" for 410, "alert" for every other answer that is not 2xx, "ours" for a shortage of this
+        machine.
         """
         import aiohttp  # noqa: PLC0415 - the configuration is read without it
 
-        event = notification.event
-        headers = (
-            self._headers | {"Content-Type": CONTENT_TYPE} | sign(self._keys, event.id, self._clock.now(), event.json)
-        )
+        url, body, content_type = self._write(notification)
+        headers = self._headers | {"Content-Type": content_type}
+        if self._keys:
+            headers |= sign(self._keys, notification.event.id, self._clock.now(), body)
         if self._session is None:
             self._session = self._open_session()
             # aiohttp's own timeout would end a delivery after five minutes, whatever the channel's is.
@@ -145,7 +157,7 @@ class WebhookChannel:
             async with (
                 asyncio.timeout(self._timeout_s),
                 self._session.post(
-                    self._url, data=event.json, headers=headers, allow_redirects=False, timeout=self._ours_alone
+                    url, data=body, headers=headers, allow_redirects=False, timeout=self._ours_alone
                 ) as response,
             ):
                 await _skim(response)
@@ -169,6 +181,19 @@ class WebhookChannel:
             await self._session.close()
             self._session = None
 
+    def _write(self, notification: Notification) -> tuple[URL, bytes, str]:
+        """Give the URL, the body and its type."""
+        message = notification.message
+        if not self.takes_messages:
+            return self._url, notification.event.json, CONTENT_TYPE
+        if message is None:
+            raise DeliveryError(self.name, "alert", "there is no message for people")
+        if self._format == "ntfy" and self._place is not None:
+            path, topic = self._place
+            return self._url.with_path(path, encoded=True, keep_query=True), to_ntfy(message, topic), JSON
+        write, content_type = WRITERS[self._format]
+        return self._url, write(message), content_type
+
     def _judge(self, response: aiohttp.ClientResponse) -> None:
         status = response.status
         if status in _ACCEPTED:
@@ -176,7 +201,9 @@ class WebhookChannel:
         said = f"answered {status}"
         if status == _GONE:
             raise DeliveryError(self.name, "gone", said)
-        if status in _CHANNELS_FAULT or status in _SERVER_ERRORS:
+        # Services for people answer so for a URL that they do not know any more, whatever the message is.
+        is_unknown = self.takes_messages and status in _UNKNOWN
+        if status in _CHANNELS_FAULT or status in _SERVER_ERRORS or is_unknown:
             from tocsin.engine.visiting.retry import parse_retry_after  # noqa: PLC0415 - as aiohttp
 
             wait = parse_retry_after(response.headers.get("Retry-After"), self._clock.now())
