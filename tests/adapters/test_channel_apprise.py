@@ -146,6 +146,41 @@ async def test_an_address_that_the_policy_refuses_is_never_reached_and_named_wit
     assert {each.name for each in told} == {"egress.refused"}
 
 
+async def test_a_redirect_into_a_refused_network_is_not_followed() -> None:
+    async with RawOrigin(OK) as canary:
+        there = f"http://127.0.0.2:{canary.port}/{SECRET}"
+        async with WebhookReceiver(Answer(307, {"Location": there})) as receiver, cells() as asides:
+            found = await refused(receiver.url.replace("http:", "json:"), asides)
+
+    assert canary.connections == 0
+    assert found.detail.startswith("127.0.0.2 is a loopback address")
+
+
+FAILING = """
+import msgspec
+from apprise import NotificationManager, NotifyBase
+from tocsin.adapters.channels.apprise_process import AppriseJob, AppriseText, carry_out
+
+class Failing(NotifyBase):
+    def send(self, body, **_):
+        raise KeyError(body)
+
+NotificationManager().add(Failing, schemas="failing")
+job = AppriseJob("failing://here", AppriseText("subject", "hush", "hush", "hush"))
+print(msgspec.msgpack.decode(carry_out(msgspec.msgpack.encode(job))))
+"""
+
+
+def test_a_text_at_which_apprise_fails_blames_the_alert_and_not_the_channel() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FAILING], env=environment(), capture_output=True, text=True, check=False
+    )
+
+    assert "'Apprise failed at this message (KeyError)'" in done.stdout, done.stderr
+    assert "'blames_text': True" in done.stdout
+    assert "hush" not in done.stdout
+
+
 @pytest.mark.parametrize(
     ("url", "said"),
     [
