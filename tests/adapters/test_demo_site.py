@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.fakes import ManualClock
 from tests.origin import Origin, Page
 from tests.wire import request
-from tocsin.adapters.demo.site import AUTHORS, SEEN_FOR, DemoSite, ReservedPort, Silence, page_at
+from tocsin.adapters.demo.site import AUTHORS, SEEN_FOR, DemoSite, NoAnswer, ReservedPort, page_at
 from tocsin.adapters.http.addresses import AddressRefused, NameNotResolved
 from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.http.guarded import GuardedSessions
@@ -205,7 +205,7 @@ def test_the_silent_page_comes_back() -> None:
     silent = FIRST + AUTHORS["/shop"].first
 
     assert page_at("/shop", silent - timedelta(seconds=1), FIRST)
-    with pytest.raises(Silence):
+    with pytest.raises(NoAnswer):
         page_at("/shop", silent, FIRST)
     assert page_at("/shop", silent + timedelta(minutes=2), FIRST)
 
@@ -217,7 +217,7 @@ def test_whoever_asks_long_after_is_told_the_same_after_a_restart(path: str, now
     def said(first: datetime | None) -> str | None:
         try:
             return page_at(path, later, first)
-        except Silence:
+        except NoAnswer:
             return None
 
     assert said(FIRST) == said(None)

@@ -8,6 +8,7 @@ import json
 import pytest
 
 from tests.cli.calling import Installation
+from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
 
 ROUTES = """
@@ -246,3 +247,41 @@ def test_the_doctor_names_settings_with_a_route_that_is_gone(installation: Insta
     (found,) = [record for record in records if "name the route" in record["finding"]]
     assert found["finding"] == "The settings of group news name the route 'press', which does not exist."
     assert "tocsin watch set --group news --unset route" in found["mend"]
+
+
+def test_a_person_reads_tables(installation: Installation) -> None:
+    installation.configure(
+        f'{ROUTES}[[routes]]\nname = "rest"\nchannels = "mail"\nquiet = "sat"\nat_most = "2 per hour"\n'
+    )
+    installation.call("silence", "add", "--group", "a", "--group", "b", "--reason", "relaunch")
+    installation.call("silence", "add", "--kind", "storm", "--until", "7d")
+    installation.call("silence", "end", "2")
+
+    shown = {
+        call: on_terminal(*call.split(), cwd=installation.folder, columns=140)[1]
+        for call in ("route list", f"route test --url {URL} --outcome minor", "silence list --all")
+    }
+
+    listed, tested, silences = shown.values()
+    assert "outcome major, host *.example.org" in listed
+    assert "digest: 0 7 * * *" in listed
+    assert "at once; at most 2 per hour; not sat" in listed
+    assert "its outcome is minor, not major" in tested
+    assert "group a or b" in silences
+    assert "you end it" in silences
+    assert "ended 20" in silences
+
+
+def test_where_nothing_is_configured_it_is_said(installation: Installation) -> None:
+    installation.configure("")
+    watch(installation)
+
+    said_of = {
+        call: on_terminal(*call.split(), cwd=installation.folder)[1]
+        for call in ("route list", f"route test --url {URL}", "silence list")
+    }
+
+    for call, what in zip(
+        said_of, ("No route is configured", "No route is configured", "No silence is in force"), strict=True
+    ):
+        assert what in said_of[call]

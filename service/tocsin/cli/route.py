@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tocsin.engine.alerting.routing import RouteAnswer
     from tocsin.model import AlertDraft, Instant, PageRow, Routed, Silence
     from tocsin.ports import Store
-    from tocsin.settings import MatchSettings, Settings
+    from tocsin.settings import MatchSettings, RouteSettings, Settings
 
 # The kinds of alerts that are about one page; a storm and an outage are not.
 _KINDS: Final = ("changed", "unreachable", "recovered", "disallowed", "suspect", "unchanged", "too-soon")
@@ -46,7 +46,7 @@ def list_(ctx: click.Context) -> None:
                 ", ".join(route.channels),
                 match_in_words(route.match),
                 "" if route.unless is None else match_in_words(route.unless),
-                route.digest or "at once",
+                _when(route),
             )
             for route in routes
         ]
@@ -133,6 +133,13 @@ def _made_up(url: str, page: PageRow | None, kind: str, outcome: str, at: Instan
     return AlertDraft("", f"tocsin.page.{kind}.v1", page.id if page else 0, at, {"data": data})
 
 
+def _when(route: RouteSettings) -> str:
+    said = [f"digest: {route.digest}" if route.digest else "at once"]
+    said += [f"at most {route.at_most}"] if route.at_most else []
+    said += [f"not {', '.join(route.quiet)}"] if route.quiet else []
+    return "; ".join(said)
+
+
 def _record(answer: RouteAnswer) -> RouteTest:
     deliveries = [delivery_of(routed) for routed in answer.routed]
     return RouteTest(route=answer.route, takes=answer.takes, why=answer.why, deliveries=deliveries)
@@ -142,12 +149,18 @@ def _tell(answers: list[RouteAnswer], settings: Settings) -> None:
     if not settings.routes:
         output.say("No route is configured: every channel gets every alert at once.")
     rows = [
-        (answer.route or "(all)", "yes" if answer.takes else "no", answer.why, "; ".join(map(_gets, answer.routed)))
+        (answer.route or "(all)", "yes" if answer.takes else "no", answer.why, _who_gets_it(answer))
         for answer in answers
     ]
     output.table(("route", "takes it", "why", "who gets it"), rows, head="route")
     if not any(answer.takes for answer in answers):
         output.say("No route takes it, so no channel gets it; it is listed by `tocsin alerts list` all the same.")
+
+
+def _who_gets_it(answer: RouteAnswer) -> str:
+    if answer.takes and not answer.routed:
+        return "decided by a route above"
+    return "; ".join(map(_gets, answer.routed))
 
 
 def _gets(routed: Routed) -> str:

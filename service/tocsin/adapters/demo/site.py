@@ -28,7 +28,7 @@ LONG_AGO: Final = "2020-01-01"
 MOST_DATES: Final = 2
 
 
-class Silence(Exception):
+class NoAnswer(Exception):
     """The page gives no answer for the time being."""
 
 
@@ -112,14 +112,14 @@ def page_at(path: str, now: datetime, first: datetime | None) -> str | None:
     """Write a page as it reads at this time; None if there is none of this path.
 
     first  when the first changes begin; None: they lie behind
-    Raises Silence.
+    Raises NoAnswer.
     """
     author = AUTHORS.get(path)
     if author is None:
         return None
     changes = list(_changes(author, now, first))
     if author.kind == "silent" and changes and now < changes[0] + _SILENT_FOR:
-        raise Silence(path)
+        raise NoAnswer(path)
     meta, text = "", author.text
     if author.kind in {"major", "minor"}:
         dates = " ".join([LONG_AGO, *(f"{at:%Y-%m-%dT%H:%M:%SZ}" for at in reversed(changes))][-MOST_DATES:])
@@ -247,7 +247,7 @@ class DemoSite:
         now = datetime.fromtimestamp(self._clock.now() / 1_000_000, UTC)
         try:
             page = page_at(request.path, now, self._first)
-        except Silence:
+        except NoAnswer:
             return web.Response(status=503, text="The shop is closed for the moment.\n")
         if page is None:
             return web.Response(status=404, text="There is no such page.\n")
