@@ -242,6 +242,10 @@ class DeliveryError(TocsinError):
         self.channel, self.blames, self.detail, self.retry_after = channel, blames, detail, retry_after
 
 
+class TemplateFailed(TocsinError):
+    """A template of the user's own cannot be read or rendered."""
+
+
 class ProcessError(TocsinError):
     """A fetcher process cannot be started, or does not stay alive; the text says which, why, and the mend."""
 

@@ -212,6 +212,14 @@ class DeliverySettings(Struct, frozen=True, forbid_unknown_fields=True):
     asides: Annotated[int, Meta(ge=1, le=16)] = 2
 
 
+class MessageSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Files with templates of the user's own for messages, in place of the built-in ones."""
+
+    text: FileName = ""
+    html: FileName = ""
+    markdown: FileName = ""
+
+
 class ChannelSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A downstream system that is given alerts; each type adds its own keys in a class of its own."""
 
@@ -323,6 +331,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     items: ItemSettings = ItemSettings()
     render: RenderSettings = RenderSettings()
     delivery: DeliverySettings = DeliverySettings()
+    messages: MessageSettings = MessageSettings()
     channels: dict[str, ChannelSettings] = field(default_factory=dict)
     routes: tuple[RouteSettings, ...] = ()
     silences: tuple[SilenceSettings, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import to_builtins
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from tocsin.engine.fetchers.checkers import Checkers
-    from tocsin.model import CheckResult, Instant, JsonObject, Message
+    from tocsin.model import CheckResult, Instant, JsonObject
     from tocsin.ports import Channel, Fetcher, Renderer, Store, Telemetry
     from tocsin.ports.processes import FetcherStarter
     from tocsin.settings import ChannelSettings, FetchSettings, Settings
@@ -144,9 +144,11 @@ class Assembly:
             public_url=settings.http.public_url,
             language=settings.instance.language,
         )
-        to_message = partial(_to_message, language=settings.instance.language, time_zone=settings.instance.time_zone)
         self._digests = DigestWriter(
-            settings.instance.name, self._chance, public_url=settings.http.public_url, to_message=to_message
+            settings.instance.name,
+            self._chance,
+            public_url=settings.http.public_url,
+            to_message=channels.messages.write,
         )
         # Another process of the same name is another holder.
         holder = f"{settings.instance.name} {self._chance.ulid(self._clock.now())}"
@@ -163,7 +165,7 @@ class Assembly:
             telemetry,
             test_event=lambda name: self._alerts.test_event(name, self._clock.now()).event,
             compose=self._digests.compose,
-            to_message=to_message,
+            to_message=channels.messages.write,
         )
 
     @cached_property
@@ -412,12 +414,6 @@ class Assembly:
     def _announced(self) -> None:
         self._delivery.wake()
         self.bell.ring()
-
-
-def _to_message(event: JsonObject, language: str, time_zone: str) -> Message:
-    from tocsin.engine.alerting.messages import message_of  # noqa: PLC0415 - for digests, and channels that take messages
-
-    return message_of(event, language, time_zone=time_zone)
 
 
 async def set_outbox(settings: Settings, store: Store) -> None:

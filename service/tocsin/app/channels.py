@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.app.fetching import user_agent
+from tocsin.app.messages import MessageWriter
 from tocsin.engine.judging.events import EventWriter
 from tocsin.errors import DeliveryError, SettingsError
 from tocsin.model import ChannelState, SerializedEvent
@@ -56,6 +57,8 @@ class OpenChannels:
         self._plugins = settings.delivery.plugins
         self._context: ChannelContext | None = None
         self._sessions: GuardedSessions | None = None
+        self.messages = MessageWriter(settings, emit)
+        self._stack.push_async_callback(self.messages.close)
         self.opened: list[Channel] = []
         self.unusable: dict[str, str] = {}
 
@@ -190,11 +193,7 @@ async def test_channel(settings: Settings, name: str, store: Store) -> bool:
         instance = settings.instance
         writer = EventWriter(instance.name, SystemChance(), language=instance.language)
         alert = writer.test_event(name, SystemClock().now())
-        message = None
-        if channel.takes_messages:
-            from tocsin.engine.alerting.messages import message_of  # noqa: PLC0415 - only for channels that take them
-
-            message = message_of(alert.event, instance.language, time_zone=instance.time_zone)
+        message = await only.messages.write(alert.event) if channel.takes_messages else None
         await channel.deliver(Notification(SerializedEvent.of(alert.event), message))
         await store.save_channel_state(ChannelState(name))
     return False

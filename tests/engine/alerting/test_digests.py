@@ -189,7 +189,11 @@ async def test_a_running_loop_looks_once_a_second(desk: Desk) -> None:
 
 async def test_people_get_the_message_that_was_sealed(desk: Desk) -> None:
     message = Message("M", "subject", "text", "html", "markdown", "short")
-    writer = DigestWriter("tocsin", desk.chance, to_message=lambda _: message)
+
+    async def said(_event: JsonObject) -> Message:
+        return message
+
+    writer = DigestWriter("tocsin", desk.chance, to_message=said)
     desk.loop = ChannelLoop(
         desk.channel, desk.store, timedelta(days=3), desk.clock, desk.telemetry, compose=writer.compose
     )
@@ -218,13 +222,17 @@ class PeoplesChannel(RecordingChannel):
 async def test_a_channel_that_takes_messages_gets_one_with_each_alert(desk: Desk, *, takes: bool) -> None:
     channel = PeoplesChannel()
     channel.takes_messages = takes
+
+    async def said(event: JsonObject) -> Message:
+        return Message(event["id"], "subject", "text", "html", "markdown", "short")
+
     desk.loop = ChannelLoop(
         channel,
         desk.store,
         timedelta(days=3),
         desk.clock,
         desk.telemetry,
-        to_message=lambda event: Message(event["id"], "subject", "text", "html", "markdown", "short"),
+        to_message=said,
     )
     await desk.write("a1")
     await desk.loop.drain()

@@ -23,7 +23,7 @@ from tocsin.model import SerializedEvent, to_rfc3339
 from tocsin.ports import Notification
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Collection, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
     from datetime import timedelta
 
     from tocsin.engine.alerting.digests import DigestComposer
@@ -67,7 +67,7 @@ class Delivery:
         *,
         test_event: Callable[[str], JsonObject] | None = None,
         compose: DigestComposer | None = None,
-        to_message: Callable[[JsonObject], Message] | None = None,
+        to_message: Callable[[JsonObject], Awaitable[Message]] | None = None,
     ) -> None:
         self._store, self._give_up = store, settings.give_up
         self._clock, self._telemetry = clock, telemetry
@@ -201,7 +201,7 @@ class ChannelLoop:
         telemetry: Telemetry,
         *,
         compose: DigestComposer | None = None,
-        to_message: Callable[[JsonObject], Message] | None = None,
+        to_message: Callable[[JsonObject], Awaitable[Message]] | None = None,
     ) -> None:
         self.name = channel.name
         self._to_message = to_message if channel.takes_messages else None
@@ -246,7 +246,7 @@ class ChannelLoop:
 
     async def try_out(self, event: JsonObject) -> None:
         """Send a test event; success enables the channel and ends its pause. Raises DeliveryError."""
-        await self._channel.deliver(self._notify(SerializedEvent.of(event)))
+        await self._channel.deliver(await self._notify(SerializedEvent.of(event)))
         state = self._state or await self._store.channel_state(self.name)
         if state.disabled or state.failures:
             self._limit = 1
@@ -372,7 +372,7 @@ class ChannelLoop:
         while True:
             fault: DeliveryError | None = None
             try:
-                await self._channel.deliver(self._notify(delivery.event, delivery.message))
+                await self._channel.deliver(await self._notify(delivery.event, delivery.message))
             except DeliveryError as exc:
                 fault = exc
             self._note(delivery, fault, is_news=begun_in == self._round)
@@ -381,9 +381,9 @@ class ChannelLoop:
                 return
             delivery, begun_in = self._next(), self._round
 
-    def _notify(self, event: SerializedEvent, message: Message | None = None) -> Notification:
+    async def _notify(self, event: SerializedEvent, message: Message | None = None) -> Notification:
         if message is None and self._to_message is not None:
-            message = self._to_message(msgspec.json.decode(event.json))
+            message = await self._to_message(msgspec.json.decode(event.json))
         return Notification(event, message)
 
     def _note(self, delivery: DueDelivery, fault: DeliveryError | None, *, is_news: bool) -> None:

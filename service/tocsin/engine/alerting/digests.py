@@ -42,7 +42,7 @@ class DigestWriter:
         chance: Chance,
         *,
         public_url: str = "",
-        to_message: Callable[[JsonObject], Message] | None = None,
+        to_message: Callable[[JsonObject], Awaitable[Message]] | None = None,
     ) -> None:
         self._source, self._chance, self._public_url = source, chance, public_url
         self._to_message = to_message
@@ -50,7 +50,7 @@ class DigestWriter:
     async def compose(self, digest: Digest) -> tuple[SerializedEvent, Message | None]:
         """Make what a channel is given of a digest; a `DigestComposer`."""
         event = self.event(digest)
-        return SerializedEvent.of(event), self._to_message(event) if self._to_message is not None else None
+        return SerializedEvent.of(event), await self._to_message(event) if self._to_message is not None else None
 
     def event(self, digest: Digest) -> JsonObject:
         """Write a digest as an event of at most 256 KiB: alerts that find no room are counted among the rest."""

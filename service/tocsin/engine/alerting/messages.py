@@ -39,29 +39,41 @@ _UNSAFE_IN_LINKS: Final = {letter: quote(letter) for letter in " <>()[]\"'\\`{|}
 _BIDI_SAFE: Final = str.maketrans(_UNSAFE_IN_LINKS)
 
 
-def message_of(event: JsonObject, language: str, *, time_zone: str = "UTC") -> Message:
-    """Write an alert for people.
+def message_of(event: JsonObject, language: str, *, time_zone: str = "UTC", failed: str = "") -> Message:
+    """Write an alert or a digest for people.
 
-    event      as `events.cloud_event` makes it; a digest is written by `digest_message`
+    event      as `events.cloud_event` makes it
     time_zone  of the times in it
+    failed     why a template of the user's own could not be used, which the last line says
     """
     if event.get("type") == events.DIGEST:
-        return digest_message(event, language, time_zone=time_zone)
-    return to_message(alert_view(event, language, time_zone=time_zone), language)
+        return digest_message(event, language, time_zone=time_zone, failed=failed)
+    view = alert_view(event, language, time_zone=time_zone)
+    return to_message(view | {"note": _note(language, failed)}, language)
 
 
-def digest_message(event: JsonObject, language: str, *, time_zone: str = "UTC") -> Message:
+def view_of(event: JsonObject, language: str, *, time_zone: str = "UTC") -> JsonObject:
+    """Give what templates show of an alert or a digest."""
+    make = digest_view if event.get("type") == events.DIGEST else alert_view
+    return make(event, language, time_zone=time_zone)
+
+
+def digest_message(event: JsonObject, language: str, *, time_zone: str = "UTC", failed: str = "") -> Message:
     """Write a digest for people: text and HTML of at most 256 KiB each; what finds no room is counted."""
     shown = len(rows(table(event.get("data")).get("alerts"))[:MOST_ALERTS])
     with_rows = True
     while True:
         view = digest_view(event, language, time_zone=time_zone, shown=shown, with_rows=with_rows)
-        message = to_message(view, language)
+        message = to_message(view | {"note": _note(language, failed)}, language)
         size = max(len(body.encode()) for body in (message.text, message.html, message.markdown))
         if size <= MOST_BYTES or not shown:
             return message
         # What differs gives way to alerts, and then the last alerts to the first ones.
         with_rows, shown = False, shown if with_rows else shown * MOST_BYTES // (size + 1)
+
+
+def _note(language: str, failed: str) -> str:
+    return words_of(language).say("message.template_failed", error=line(failed)) if failed else ""
 
 
 def to_message(view: JsonObject, language: str) -> Message:

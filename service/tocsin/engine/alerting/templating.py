@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tocsin.engine.alerting.plain import escape_markdown
+from tocsin.errors import TemplateFailed
 from tocsin.model import JsonObject
 from tocsin.wording.words import words_of
 
@@ -21,10 +22,14 @@ def render(source: str, view: JsonObject, language: str, *, is_html: bool) -> st
 
     source  of the template
     view    what it shows, as `messages.alert_view` and `messages.digest_view` make it
-    Raises jinja2.TemplateError, and what the template makes of its values.
+    Raises TemplateFailed, and what the template makes of its values.
     """
-    env = _environment(language)
-    return env.overlay(autoescape=is_html).from_string(source).render(view)
+    from jinja2 import TemplateError  # noqa: PLC0415 - 2 MB that a service at rest does without
+
+    try:
+        return _environment(language).overlay(autoescape=is_html).from_string(source).render(view)
+    except TemplateError as exc:
+        raise TemplateFailed(f"{type(exc).__name__}: {exc}") from exc
 
 
 def render_html(view: JsonObject, language: str) -> str:
@@ -35,7 +40,7 @@ def render_html(view: JsonObject, language: str) -> str:
 @cache
 def _environment(language: str) -> ImmutableSandboxedEnvironment:
     # At rest a service makes no messages: loading it would cost 2 MB.
-    from jinja2 import FileSystemLoader  # noqa: PLC0415 - as said above
+    from jinja2 import FileSystemLoader  # noqa: PLC0415 - 2 MB
     from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415 - the same
 
     env = ImmutableSandboxedEnvironment(
