@@ -64,6 +64,7 @@ def prove(workshop: Workshop, report: Report) -> None:
     container.until(lambda: container.health() == "healthy", "HEALTHCHECK", PATIENCE_S, time.monotonic())
     report.proved("HEALTHCHECK", "healthy")
     _prove_doctor(container, report)
+    _prove_cells(container, report)
     _prove_no_zombies(container, report)
     _prove_kept(container, report)
     heard_before = container.log().count('"configuration.read"')
@@ -134,6 +135,14 @@ def _prove_doctor(container: Container, report: Report) -> None:
     # 1: it finds something for its user, such as that no contact is set; 2 and 3 would be faults of ours.
     container.inside("tocsin", "doctor", statuses=(0, 1))
     report.proved("`podman exec … tocsin doctor`")
+
+
+def _prove_cells(container: Container, report: Report) -> None:
+    """Enter a cell, or get the mend: that depends on the seccomp profile of the engine, and on the host."""
+    code = "from tocsin.adapters.processes.aside import why_no_cells; import apprise; print(why_no_cells() or '')"
+    why = container.inside("python3", "-c", code).strip()
+    hold(not why or "sysctl" in why or "seccomp profile" in why, f"it allows no cell, and names no mend: {why}")
+    report.proved("channels of Apprise", why or "they have their cell under this engine's seccomp profile")
 
 
 def _prove_rest(container: Container, report: Report, *, is_bounded: bool) -> None:
