@@ -167,7 +167,17 @@ ALERT = {
     "at": at(1),
     "outcome": "major",
     "seen_at": at(2),
-    "deliveries": [{"channel": "ops", "state": "dead", "tries": 2, "error": "410"}],
+    "deliveries": [
+        {
+            "channel": "ops",
+            "state": "dead",
+            "tries": 2,
+            "error": "410",
+            "digest": None,
+            "due_at": None,
+            "silence": None,
+        }
+    ],
     "event": EVENT,
 }
 

@@ -9,6 +9,7 @@ import json
 import socket
 import sqlite3
 import sys
+import time
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +19,7 @@ import pytest
 from tests.cli.calling import Installation
 from tocsin.adapters.stores import open_store
 from tocsin.cli.__main__ import run
-from tocsin.model import AlertDraft
+from tocsin.model import AlertDraft, DeliveryResult, SerializedEvent
 from tocsin.spec.topper.state import EMPTY
 from tocsin.spec.topper.table import RECORD_0, TableRecord, write_record
 
@@ -166,7 +167,62 @@ def test_T72_an_alert_is_replayed_to_a_channel_that_was_configured_after_it(inst
 
     assert answer.records == [{"deliveries": 1, "dry_run": False}]
     (listed,) = installation.call("alerts", "list").records
-    assert listed["deliveries"] == [{"channel": "ops", "state": "waiting", "tries": 0, "error": None}]
+    (delivery,) = listed["deliveries"]
+    assert (delivery["channel"], delivery["state"], delivery["tries"], delivery["digest"]) == (
+        "ops",
+        "waiting",
+        0,
+        None,
+    )
+
+
+ROUTED = """
+[channels.ops]
+type = "file"
+path = "alerts.jsonl"
+[[routes]]
+name = "daily"
+channels = ["ops"]
+digest = "0 7 * * *"
+"""
+
+
+def test_a_digest_is_listed_and_replayed_and_a_route_takes_earlier_alerts(installation: Installation) -> None:
+    url = f"sqlite:{installation.folder / 'tocsin.db'}"
+    at = time.time_ns() // 1000
+    alert = AlertDraft("01KAKQ4ZC8N2V3J5R7T9WXYZ00", "tocsin.outage.began.v1", None, at, {"subject": "outage"})
+
+    async def write() -> None:
+        async with await open_store(url, engine=False) as store:
+            await store.write_alert(alert)
+            await store.set_channels(["ops"])
+
+    async def end() -> None:
+        async with await open_store(url, engine=False) as store:
+            await store.seal_bundle(1, at)
+            await store.keep_digest(1, SerializedEvent("M1", b'{"id": "M1"}'), None)
+            await store.record_deliveries([DeliveryResult("M1", "ops", "dead", at, position=-1)])
+
+    def replayed(*arguments: str) -> list[int]:
+        return [record["deliveries"] for record in installation.call("alerts", "replay", *arguments).records]
+
+    asyncio.run(write())
+    installation.configure(ROUTED)
+    assert installation.call("alerts", "replay", "--route", "none", "--yes").status == 2
+    assert installation.call("alerts", "replay", "--route", "daily", "--since", "soon", "--yes").status == 2
+    assert replayed("--route", "daily", "--dry-run") == [1]
+    assert replayed("--route", "daily", "--yes") == [1]
+    assert replayed("--route", "daily", "--yes") == [0]
+    (delivery,) = installation.call("alerts", "list").records[0]["deliveries"]
+    assert (delivery["state"], delivery["digest"]) == ("gathered", "1")
+    assert "it is open" in installation.call("alerts", "replay", "--bundle", "1", "--yes").err
+
+    asyncio.run(end())
+    assert replayed("--bundle", "1", "--yes") == [1]
+
+    (delivery,) = installation.call("alerts", "list").records[0]["deliveries"]
+    assert delivery["state"] == "gathered"
+    assert installation.call("alerts", "replay", "--bundle", "7", "--yes").status == 2
 
 
 def test_a_channel_that_takes_a_test_alert_is_said_to(installation: Installation) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -12,17 +14,25 @@ from tocsin.cli.arguments import Number, careful, confirm
 from tocsin.cli.formatting import count, show_time
 from tocsin.cli.output import steps
 from tocsin.cli.session import configuration, now, with_store
+from tocsin.configuration.convert import parse_span
+from tocsin.engine.alerting.routing import router_of
 from tocsin.errors import UsageError
 from tocsin.model.records.alerting import alert_of, storm_of, storm_page_of
+from tocsin.ports.pages import unheard
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
-    from tocsin.model import AlertRow, JsonObject, StormRow, StormVerdict
+    from collections.abc import Collection
+
+    from tocsin.model import AlertRow, BundledAlert, JsonObject, StormRow, StormVerdict
     from tocsin.ports import Store
+    from tocsin.ports.pages import OnStep
+    from tocsin.settings import Settings
 
 
 _PIECE: Final = 500
 _SHOWN: Final = 80
+_BUNDLE: Final = Number("a digest", "tocsin alerts show ID")
 _STORM = Number("a storm", "tocsin alerts storms")
 
 
@@ -169,8 +179,8 @@ def show(ctx: click.Context, alert_id: str) -> None:
     def human() -> None:
         for line in json.dumps(alert.event, ensure_ascii=False, indent=2).splitlines():
             output.say(line, whole=True)
-        if given := alert.by_channel():
-            output.table(("channel", "status", "tries", "error"), given)
+        if places := _places(alert):
+            output.table(("channel", "status", "tries", "error"), places)
 
     output.emit(alert_of(alert), human)
 
@@ -178,23 +188,42 @@ def show(ctx: click.Context, alert_id: str) -> None:
 @command.command("replay", epilog="Example: tocsin alerts replay --dead --channel ops")
 @click.argument("alert_id", required=False, metavar="[ID]")
 @click.option("--channel", metavar="NAME", help="Deliver to this channel only.")
-@click.option("--dead", is_flag=True, help="Replay all dead letters.")
+@click.option("--dead", is_flag=True, help="Replay all dead letters, and dead digests.")
+@click.option("--bundle", type=_BUNDLE, metavar="N", help="Replay a digest: the same content under the same id.")
+@click.option("--route", metavar="NAME", help="Send earlier alerts to the channels that this route names for them now.")
+@click.option("--since", default="7d", show_default=True, metavar="SPAN", help="With --route: how far back.")
 @careful
 @output.json_option
 @click.pass_context
 def replay(
-    ctx: click.Context, alert_id: str | None, channel: str | None, *, dead: bool, dry_run: bool, yes: bool
+    ctx: click.Context,
+    alert_id: str | None,
+    channel: str | None,
+    bundle: int | None,
+    route: str | None,
+    since: str,
+    *,
+    dead: bool,
+    dry_run: bool,
+    yes: bool,
 ) -> None:
-    """Deliver an alert again, or all dead letters. Receivers get the same id again."""
-    if (alert_id is None) != dead:
-        raise UsageError("name an alert, or give --dead for all dead letters")
-    known = configuration(ctx).settings.channels
-    if channel is not None and channel not in known:
-        raise UsageError(f"channel {channel}: no such channel; configured are: {', '.join(sorted(known)) or 'none'}")
-    deliveries = with_store(ctx, lambda store: _count(store, alert_id, channel))
+    """Deliver an alert again, a digest, or all dead letters; receivers get the same ids again. Or apply a new route."""
+    if (alert_id is not None) + dead + (bundle is not None) + (route is not None) != 1:
+        raise UsageError("name an alert, or give one of --dead (all dead letters), --bundle N or --route NAME")
+    settings = configuration(ctx).settings
+    _demand_known("channel", channel, settings.channels)
+    _demand_known("route", route, [each.name for each in settings.routes])
+    if route is not None:
+        replaying = partial(_replay_route, settings=settings, route=route, back=_span(since))
+    elif bundle is not None:
+        replaying = partial(_replay_bundle, bundle=bundle)
+    else:
+        replaying = partial(_replay, alert_id=alert_id, channel=channel)
+    deliveries = with_store(ctx, lambda store: replaying(store, dry_run=True))
     if deliveries and not dry_run:
-        confirm(f"deliver {count(deliveries, 'alert')} again", yes=yes)
-        deliveries = with_store(ctx, lambda store: _replay(store, alert_id, channel, deliveries))
+        confirm(f"deliver {count(deliveries, 'alert')} {'now' if route is not None else 'again'}", yes=yes)
+        with steps("Replaying", "due again", total=deliveries, what="alert") as on_step:
+            deliveries = with_store(ctx, lambda store: replaying(store, dry_run=False, on_step=on_step))
     told = "would be delivered again." if dry_run else "due again; a running service delivers."
     record = {"deliveries": deliveries, "dry_run": dry_run}
     output.emit(record, lambda: output.say(f"{count(deliveries, 'alert')} {told}"))
@@ -223,30 +252,74 @@ async def _one(store: Store, alert_id: str) -> AlertRow:
     return alert
 
 
-async def _count(store: Store, alert_id: str | None, channel: str | None) -> int:
-    """Count the deliveries that a replay would make due."""
-    if alert_id is not None:
-        alert = await _one(store, alert_id)
-        # What waits in a digest stays there, unless its channel is named.
-        found = sum(
-            name == channel or (channel is None and state != "gathered") for name, state, _, _ in alert.by_channel()
-        )
-        # A channel that was configured after the alert was written is given it all the same.
-        return max(found, int(channel is not None))
-    return await store.count_dead(channel)
+def _demand_known(what: str, name: str | None, known: Collection[str]) -> None:
+    if name is not None and name not in known:
+        raise UsageError(f"{what} {name}: no such {what}; configured are: {', '.join(sorted(known)) or 'none'}")
 
 
-async def _replay(store: Store, alert_id: str | None, channel: str | None, deliveries: int) -> int:
-    if alert_id is not None:
-        return await store.replay(alert_id, channel=channel, now=now())
-    with steps("Replaying", "due again", total=deliveries, what="alert") as on_step:
+def _span(text: str) -> timedelta:
+    try:
+        return parse_span(text)
+    except ValueError as exc:
+        raise UsageError(f"--since {text}: {exc}") from exc
+
+
+async def _replay(
+    store: Store, alert_id: str | None, channel: str | None, *, dry_run: bool, on_step: OnStep = unheard
+) -> int:
+    """Make deliveries due again; returns how many are, or would be."""
+    if not dry_run:
+        if alert_id is not None:
+            return await store.replay(alert_id, channel=channel, now=now())
         return await store.replay_dead(channel=channel, now=now(), on_step=on_step)
+    if alert_id is None:
+        return await store.count_dead(channel)
+    alert = await _one(store, alert_id)
+    found = sum(channel in (None, name) for name, _, _, _ in alert.deliveries)
+    found += sum(channel in (None, each.channel) and each.state != "gathered" for each in alert.bundled)
+    found += sum(channel in (None, name) for name, _ in alert.silenced)
+    # A channel that was configured after the alert was written is given it all the same.
+    return max(found, int(channel is not None))
+
+
+async def _replay_bundle(store: Store, bundle: int, *, dry_run: bool, on_step: OnStep = unheard) -> int:
+    row = await store.bundle(bundle)
+    if row is None:
+        raise UsageError(f"digest {bundle}: no such digest; `tocsin alerts show ID` names those of an alert")
+    if row.state not in {"accepted", "dead"}:
+        raise UsageError(f"digest {bundle}: it is {row.state}, and sent by itself; replay one that ended")
+    replayed = row.alerts if dry_run else await store.replay_bundle(bundle, now())
+    if not dry_run and not replayed and row.alerts:
+        raise UsageError(f"digest {bundle}: its channel {row.channel} is no longer configured; put it back first")
+    on_step(replayed)
+    return replayed
+
+
+async def _replay_route(
+    store: Store, settings: Settings, route: str, back: timedelta, *, dry_run: bool, on_step: OnStep = unheard
+) -> int:
+    at = now()
+    since = at - back // timedelta(microseconds=1)
+    return await store.replay_route(router_of(settings), route, since=since, now=at, dry_run=dry_run, on_step=on_step)
+
+
+def _places(alert: AlertRow) -> list[tuple[str, str, int, str | None]]:
+    """Say for each channel where an alert is: (channel, state, tries, error)."""
+    bundled = [(each.channel, _bundle_state(each), each.tries, each.error) for each in alert.bundled]
+    silenced = [(channel, f"silenced ({number})", 0, None) for channel, number in alert.silenced]
+    return [*alert.deliveries, *bundled, *silenced]
+
+
+def _bundle_state(each: BundledAlert) -> str:
+    if each.state == "gathered":
+        return f"in digest {each.bundle}, due {show_time(each.due_at)}"
+    return f"{each.state} in digest {each.bundle}"
 
 
 def _row(alert: AlertRow) -> tuple[object, ...]:
     what = alert.type.removeprefix("tocsin.").removeprefix("page.").removesuffix(".v1")
     data = alert.event.get("data", {})
     outcome = ", ".join(filter(None, (data.get("outcome"), data.get("basis"))))
-    stands = ", ".join(f"{channel}: {state}" for channel, state, _, _ in alert.by_channel()) or "no channel"
+    stands = ", ".join(f"{channel}: {state}" for channel, state, _, _ in _places(alert)) or "no channel"
     at, said = show_time(alert.created_at), data.get("short")
     return (alert.id, at, f"{what}: {outcome}" if outcome else what, alert.url, said, stands)

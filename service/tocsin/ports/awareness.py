@@ -200,13 +200,24 @@ class BundleStore(Protocol):
         """Return one bundle."""
 
     async def replay_bundle(self, bundle: int, now: Instant) -> int:
-        """Give an accepted or dead bundle once more, with the same content; returns how many alerts it has."""
+        """Give an accepted or dead bundle once more, with the same content; returns how many alerts it has.
+
+        None is given to a channel that is no longer set: it returns 0.
+        """
 
     async def replay_route(
-        self, router: Router, route: str, *, since: Instant, now: Instant, on_step: OnStep = unheard
+        self,
+        router: Router,
+        route: str,
+        *,
+        since: Instant,
+        now: Instant,
+        dry_run: bool = False,
+        on_step: OnStep = unheard,
     ) -> int:
         """Give alerts that were published earlier to the channels that this route names for them now; returns how many.
 
+        dry_run  only count them
         A channel that an alert has a row for already is left out. Long runs are done in steps, as in `WatchList`.
         """
 

@@ -324,7 +324,9 @@ class ChannelLoop:
             return
         self._looked_s = now_s
         known = [*self._under_way, *self._answered, *(delivery.position for delivery in self._ready)]
-        self._ready.extendleft(reversed(await self._digests.look(known)))
+        if digests := await self._digests.look(known):
+            # Alerts that were read before a digest was sealed may have to wait for it: they are read again behind it.
+            self._ready = deque(digests)
         if self._digests.is_waiting and not self._finishing:
             self._preparing = group.create_task(self._prepare(self._digests), name=f"digests-{self.name}")
 

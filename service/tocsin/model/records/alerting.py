@@ -12,7 +12,7 @@ from tocsin.model.records.fields import Id, Json, Number, Record, Time, Ulid, id
 from tocsin.model.records.pages import Copy, copies_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tocsin.model.alerts import AlertRow, ChannelState, QuestionRow, StandingAnswerRow, StormRow, StormVerdict
     from tocsin.model.common import Attempt
@@ -24,11 +24,12 @@ class DeliveryStatus(Record, frozen=True):
     """The delivery of an alert to one channel."""
 
     channel: Annotated[str, Meta(description="its name")]
-    state: Annotated[
-        str, Meta(description="waiting, gathered (in a digest that is due later), silenced, accepted or dead")
-    ]
+    state: Annotated[str, Meta(description="waiting, gathered (in a digest), silenced, accepted or dead")]
     tries: Annotated[int, Meta(description="that were made")]
     error: Annotated[str | None, Meta(title="Last error", description="of the last try")]
+    digest: Annotated[Id | None, Meta(description="number of the digest that it is in")] = None
+    due_at: Annotated[Time | None, Meta(title="Due", description="when that digest is, or was, due")] = None
+    silence: Annotated[Id | None, Meta(description="number of the silence that holds it back")] = None
 
 
 class Alert(Record, frozen=True):
@@ -46,6 +47,22 @@ class Alert(Record, frozen=True):
     event: Annotated[Json, Meta(description="the CloudEvent, as channels receive it")]
 
 
+def _statuses(row: AlertRow) -> Iterator[DeliveryStatus]:
+    for channel, state, tries, error in row.deliveries:
+        yield DeliveryStatus(channel=channel, state=state, tries=tries, error=error)
+    for each in row.bundled:
+        yield DeliveryStatus(
+            channel=each.channel,
+            state=each.state,
+            tries=each.tries,
+            error=each.error,
+            digest=str(each.bundle),
+            due_at=to_rfc3339(each.due_at),
+        )
+    for channel, silence in row.silenced:
+        yield DeliveryStatus(channel=channel, state="silenced", tries=0, error=None, silence=str(silence))
+
+
 def alert_of(row: AlertRow) -> Alert:
     """Show an alert."""
     return Alert(
@@ -57,10 +74,7 @@ def alert_of(row: AlertRow) -> Alert:
         at=to_rfc3339(row.created_at),
         outcome=(row.event.get("data") or {}).get("outcome"),
         seen_at=time_or_none(row.seen_at),
-        deliveries=[
-            DeliveryStatus(channel=channel, state=state, tries=tries, error=error)
-            for channel, state, tries, error in row.by_channel()
-        ],
+        deliveries=[*_statuses(row)],
         event=row.event,
     )
 

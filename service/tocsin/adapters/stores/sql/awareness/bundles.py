@@ -112,19 +112,33 @@ class BundleRole(Role):
         return await self._edit(write)
 
     async def replay_route(
-        self, router: Router, route: str, *, since: Instant, now: Instant, on_step: OnStep = unheard
+        self,
+        router: Router,
+        route: str,
+        *,
+        since: Instant,
+        now: Instant,
+        dry_run: bool = False,
+        on_step: OnStep = unheard,
     ) -> int:
         replayed, pace = 0, self._paces["route"]
         place: dict[str, Any] = {"after": 0, "since": since}
         while rows := await self._read(partial(_alerts_since, place={**place, "limit": pace.rows})):
-            work = partial(self._route_again, rows=rows, router=router, route=route, now=now)
-            replayed += await self._in_turn(pace, len(rows), work)
+            work = partial(self._route_again, rows=rows, router=router, route=route, now=now, dry_run=dry_run)
+            replayed += await (self._read(work) if dry_run else self._in_turn(pace, len(rows), work))
             place["after"] = rows[-1][1]
             on_step(len(rows))
         return replayed
 
     def _route_again(
-        self, db: SqlSession, *, rows: Sequence[tuple[Any, ...]], router: Router, route: str, now: Instant
+        self,
+        db: SqlSession,
+        *,
+        rows: Sequence[tuple[Any, ...]],
+        router: Router,
+        route: str,
+        now: Instant,
+        dry_run: bool,
     ) -> int:
         (revision,) = db.execute(ROUTED["silences_revision"]).fetchone()
         ledger = Ledger(db, router, self._routes.silences_of(db, revision), late=now)
@@ -134,9 +148,11 @@ class BundleRole(Role):
             there = {row[0] for row in db.execute(SQL["channels_of"], {"id": alert_id, "position": position})}
             for routed in router.route(draft, now, ledger):
                 if routed.route == route and routed.channel not in there:
-                    ledger.write(position, draft, routed)
                     written += 1
-        ledger.flush()
+                    if not dry_run:
+                        ledger.write(position, draft, routed)
+        if not dry_run:
+            ledger.flush()
         return written
 
     async def silences(self, *, limit: int, before: int | None = None) -> list[Silence]:

@@ -73,11 +73,13 @@ update bundles {index bundles_sealed} set
 where channel = :channel and state = 'sealed' and next_at > :now
   and case when tries > 0 then last_try_at else sealed_at end > :now;
 
+-- Only to a channel that is still there.
 -- name: replay_bundle
 update bundles set state = 'sealed', next_at = :now, sealed_at = coalesce(sealed_at, :now), tries = 0,
   first_try_at = null, last_try_at = null, tried_us = 0, error = null,
   sealed_position = coalesce(sealed_position, (select position from store))
-where id = :bundle and state in ('accepted', 'dead') returning alerts;
+where id = :bundle and state in ('accepted', 'dead')
+  and channel in (select value from store, json_each(store.channels)) returning alerts;
 
 -- name: dead_bundles
 select id, alerts from bundles {index bundles_dead} where state = 'dead' and (:channel is null or channel = :channel);
