@@ -10,15 +10,15 @@ from tocsin.adapters.channels.stdout import StdoutSettings
 from tocsin.adapters.channels.webhook import WebhookSettings
 from tocsin.configuration.routes import MOST_ROUTES
 from tocsin.configuration.saved import (
-    FieldErrors,
     demand_room,
     fields_of,
+    plain_settings,
     read_channel,
     read_route,
     shown_settings,
     with_secrets,
 )
-from tocsin.errors import SettingsError
+from tocsin.errors import FieldErrors, SettingsError
 from tocsin.model import Saved, SavedEntry
 from tocsin.model.saved import merge
 from tocsin.settings import RouteSettings, Settings, unread_channels
@@ -36,7 +36,7 @@ def entry(kind: Any, name: str, **settings: Any) -> SavedEntry:
     return SavedEntry(kind, name, settings, 1, 0, "kim")
 
 
-def refused(name: str, given: dict[str, Any], *, files: bool = False) -> list[tuple[str, str]]:
+def refused(name: str, given: dict[str, Any], *, files: bool = False) -> tuple[tuple[str, str], ...]:
     with pytest.raises(FieldErrors) as found:
         read_channel(name, given, (), files=files)
     return found.value.errors
@@ -82,6 +82,15 @@ def test_values_of_a_form_are_texts() -> None:
 
     assert isinstance(made, WebhookSettings)
     assert (made.timeout.total_seconds(), made.headers) == (5, {"X-Team": "web"})
+
+
+def test_what_a_form_sent_is_stored_so_that_it_is_read_again() -> None:
+    typed = {"type": "webhook", "url": "https://a.example/", "timeout": "5s", "headers": '{ "X-Team" = "web" }'}
+    made = read_channel("ops", typed, (), files=False, written=True)
+
+    plain = plain_settings("ops", made, typed)
+
+    assert read_channel("ops", plain, (), files=True) == made
 
 
 def test_a_secret_is_shown_as_a_mask_and_a_mask_that_comes_back_keeps_it() -> None:

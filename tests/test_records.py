@@ -185,13 +185,22 @@ CHANNEL = {
     "name": "ops",
     "type": "webhook",
     "to": "https://a.example/***",
+    "state": "disabled",
+    "since": at(3),
     "accepted": 1,
+    "accepted_at": at(6),
     "waiting": 2,
+    "gathered": 7,
     "dead": 3,
     "failures": 4,
     "disabled": True,
     "next_try": at(5),
     "error": "timeout",
+    "mend": "correct its settings or its receiver, then send a test: that enables it",
+    "muted_until": None,
+    "muted_by": None,
+    "source": "configuration",
+    "settings": {"type": "webhook", "url": "https://a.example/***"},
 }
 
 STORM_ROW = StormRow(
@@ -356,7 +365,19 @@ JOB = {
         (alert_of(ALERT_ROW), ALERT),
         (
             channel_of(
-                ChannelState("ops", 4, 5 * S, disabled=True, error="timeout", waiting=2, dead=3, accepted=1),
+                ChannelState(
+                    "ops",
+                    4,
+                    5 * S,
+                    disabled=True,
+                    error="timeout",
+                    waiting=2,
+                    dead=3,
+                    accepted=1,
+                    gathered=7,
+                    since=3 * S,
+                    accepted_at=6 * S,
+                ),
                 WebhookSettings(type="webhook", url="https://a.example/hidden"),
             ),
             CHANNEL,

@@ -322,7 +322,8 @@ create table channels (
   next_at    integer,                            -- end of a pause after failures
   disabled   integer not null default 0,
   error      text,
-  failed_at  integer                             -- tells a pause apart from a clock that was set back since
+  failed_at  integer,                            -- tells a pause apart from a clock that was set back since
+  since      integer                             -- of the first failure in a row
 ) strict, without rowid;
 
 create table deliveries (

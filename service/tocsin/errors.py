@@ -33,6 +33,7 @@ import errno
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import timedelta
 
 
@@ -46,6 +47,17 @@ class UsageError(TocsinError):
 
 class SettingsError(UsageError):
     """A key of the configuration cannot be used; the text names the key, its source and the mend."""
+
+
+class FieldErrors(SettingsError):
+    """What is wrong with the settings of a channel or a route.
+
+    errors  (key, fault and mend) each; the key is empty where it is about all of it
+    """
+
+    def __init__(self, where: str, errors: Sequence[tuple[str, str]]) -> None:
+        super().__init__("\n".join(f"{where}{f'.{key}' if key else ''}: {text}" for key, text in errors))
+        self.errors = tuple(errors)
 
 
 class BadUrl(UsageError):

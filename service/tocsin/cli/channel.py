@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Final
 
 import click
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from tocsin.cli import output
+from tocsin.cli.arguments import parse_time
 from tocsin.cli.formatting import count, show_time
-from tocsin.cli.session import configuration, with_store
+from tocsin.cli.session import configuration, is_store_there, now, with_store
 from tocsin.configuration.loading import shown_address
 from tocsin.errors import DeliveryError, SettingsError, UsageError
-from tocsin.model import as_configured
-from tocsin.model.records.alerting import channel_of
-from tocsin.settings import unread_in, why_unread
+from tocsin.model import ChannelState, as_configured, to_rfc3339
+from tocsin.model.records.alerting import ConfiguredChannel, channel_of
+from tocsin.model.saved import merge
+from tocsin.settings import ChannelSettings, unread_in, why_unread
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from tocsin.model import ChannelState
-    from tocsin.model.records.alerting import ConfiguredChannel
+    from tocsin.configuration import Loaded
     from tocsin.ports import Store
-    from tocsin.settings import ChannelSettings
 
+WHO: Final = "command line"
 
 _PIECE: Final = 500
 # Of the outbox the latest alerts are looked at: what was refused waits hours, not weeks.
@@ -138,19 +141,132 @@ def command() -> None:
 @output.json_option
 @click.pass_context
 def list_(ctx: click.Context) -> None:
-    """List the configured channels and their status."""
-    channels = configuration(ctx).settings.channels
-    states, refusals = with_store(ctx, lambda store: _states(store, channels)) if channels else ([], {})
+    """List the channels of the configuration and those made at run time, with their status."""
+    loaded = configuration(ctx)
+    known: list[KnownChannel] = []
+    if loaded.settings.channels or is_store_there(loaded.settings):
+        known = with_store(ctx, lambda store: _known(store, loaded))
     if output.is_json():
-        for state in states:
-            output.print_json(to_record(state, channels[state.name], refusals.get(state.name)))
-    elif states:
-        rows = [_row(state, channels[state.name], refusals.get(state.name)) for state in states]
-        output.table(("channel", "type", "to", "accepted", "waiting", "dead", "status"), rows, head="channel")
+        for each in known:
+            output.print_json(each.record)
+    elif known:
+        titles = ("channel", "type", "to", "accepted", "waiting", "dead", "status")
+        output.table(titles, [_row(each) for each in known], head="channel")
     else:
         output.say(
-            "No channel is configured: alerts are only listed (tocsin alerts list). Add [channels.NAME] to send them."
+            "There is no channel: alerts are only listed (tocsin alerts list). Make one on the page Notifications, "
+            "with tocsin channel add, or as [channels.NAME] in the configuration."
         )
+
+
+@command.command("show", epilog="Example: tocsin channel show ops")
+@click.argument("name", metavar="NAME")
+@output.json_option
+@click.pass_context
+def show(ctx: click.Context, name: str) -> None:
+    """Show a channel: its settings with masked secrets, its health, and where it is edited."""
+    loaded = configuration(ctx)
+    known = {each.record.name: each.record for each in with_store(ctx, lambda store: _known(store, loaded))}
+    if name not in known:
+        raise UsageError(f"channel {name}: no such channel; see: tocsin channel list")
+    record = known[name]
+
+    def tell() -> None:
+        for key, value in msgspec.to_builtins(record).items():
+            if value not in (None, {}, ""):
+                output.say(f"{key}: {value}")
+
+    output.emit(record, tell)
+
+
+@command.command("add", epilog="Example: tocsin channel add ops --type webhook url=https://example.org/hook secret=-")
+@click.argument("name", metavar="NAME")
+@click.argument("given", metavar="KEY=VALUE...", nargs=-1)
+@click.option("--type", "kind", required=True, metavar="TYPE", help="Such as webhook, mail or file.")
+@click.option("--replace", is_flag=True, help="Replace a channel of this name that was made at run time.")
+@output.json_option
+@click.pass_context
+def add(ctx: click.Context, name: str, given: tuple[str, ...], kind: str, *, replace: bool) -> None:
+    """Make a channel in the store; a running service takes it up within a second.
+
+    The keys are those of the configuration. A value of "-" is read from standard input, so that no secret is in the
+    list of processes.
+    """
+    from tocsin.app.channels import OpenChannels  # noqa: PLC0415 - listing needs no network stack
+    from tocsin.configuration.saved import demand_room, read_channel  # noqa: PLC0415 - as above
+
+    settings, values = configuration(ctx).settings, _values_of(given)
+    shown = {**values, "type": kind}
+    section = read_channel(name, shown, settings.delivery.plugins, files=True, written=True)
+
+    async def work(store: Store) -> None:
+        saved = await store.saved()
+        if name in settings.channels:
+            raise UsageError(f"channel {name}: the configuration has one of this name; choose another one")
+        if name not in {entry.name for entry in saved.channels}:
+            demand_room("channel", len(saved.channels))
+        only = OpenChannels(msgspec.structs.replace(settings, channels={}))
+        async with only:
+            await only.demand(name, section)
+        if (
+            await store.save_entry(
+                "channel",
+                name,
+                msgspec.to_builtins({**shown, "type": kind}),
+                now(),
+                who=WHO,
+                if_revision=None if replace else 0,
+            )
+            is None
+        ):
+            raise UsageError(f"channel {name}: there is one of this name; replace it with --replace")
+
+    with_store(ctx, work, create=True)
+    output.emit({"channel": name, "type": kind}, lambda: output.say(f"Channel {name} is saved.", style="green"))
+
+
+@command.command("remove", epilog="Example: tocsin channel remove ops")
+@click.argument("name", metavar="NAME")
+@output.json_option
+@click.pass_context
+def remove(ctx: click.Context, name: str) -> None:
+    """Remove a channel that was made at run time. Routes that name it alone are left out from then on."""
+    if name in configuration(ctx).settings.channels and not with_store(ctx, lambda store: _is_saved(store, name)):
+        raise UsageError(f"channel {name}: it is in the configuration; remove [channels.{name}] there")
+    if not with_store(ctx, lambda store: store.remove_entry("channel", name, if_revision=None)):
+        raise UsageError(f"channel {name}: no such channel; see: tocsin channel list")
+    output.emit({"channel": name}, lambda: output.say(f"Channel {name} is removed."))
+
+
+@command.command("mute", epilog="Example: tocsin channel mute ops --until 7d")
+@click.argument("name", metavar="NAME")
+@click.option("--until", metavar="WHEN", help='Its end: "7d" from now, or a date; default: when you unmute it.')
+@output.json_option
+@click.pass_context
+def mute(ctx: click.Context, name: str, until: str | None) -> None:
+    """Give a channel nothing for a time; its alerts wait, and none is lost."""
+    loaded, at = configuration(ctx), now()
+    end = parse_time(until, now=at, option="--until") if until else None
+
+    async def work(store: Store) -> None:
+        if name not in {each.record.name for each in await _known(store, loaded)}:
+            raise UsageError(f"channel {name}: no such channel; see: tocsin channel list")
+        await store.mute_channel(name, at, until_at=end, who=WHO)
+
+    with_store(ctx, work, create=True)
+    told = f"Channel {name} is muted{f' until {show_time(end)}' if end else ''}; its alerts wait."
+    output.emit({"channel": name, "until": to_rfc3339(end) if end else None}, lambda: output.say(told))
+
+
+@command.command("unmute", epilog="Example: tocsin channel unmute ops")
+@click.argument("name", metavar="NAME")
+@output.json_option
+@click.pass_context
+def unmute(ctx: click.Context, name: str) -> None:
+    """End a mute; the alerts that waited are sent."""
+    if not with_store(ctx, lambda store: store.unmute_channel(name)):
+        raise UsageError(f"channel {name}: it is not muted; see: tocsin channel list")
+    output.emit({"channel": name}, lambda: output.say(f"Channel {name} is given its alerts again."))
 
 
 @command.command("test", epilog="Example: tocsin channel test ops")
@@ -216,10 +332,30 @@ def secret(ctx: click.Context, name: str, *, replace: bool) -> None:
     output.emit({"channel": name, "secret": made, "file": str(file) if file is not None else None}, show)
 
 
-def to_record(state: ChannelState, settings: ChannelSettings, refusals: Refusals | None) -> ConfiguredChannel:
-    """Show a channel; if it works as a whole but refuses alerts, the latest refusal is its error."""
-    found = channel_of(state, settings)
-    return found if found.error or refusals is None else replace(found, error=refusals.error)
+class KnownChannel(Struct, frozen=True):
+    """A channel with its state and its settings.
+
+    record  as surfaces show it; if it works as a whole but refuses alerts, the latest refusal is its error
+    """
+
+    state: ChannelState
+    settings: ChannelSettings
+    refusals: Refusals | None
+    record: ConfiguredChannel
+
+
+def _values_of(given: Sequence[str]) -> dict[str, str]:
+    found = {}
+    for each in given:
+        key, is_there, value = each.partition("=")
+        if not is_there:
+            raise UsageError(f"{each[:40]}: write KEY=VALUE, as in url=https://example.org/hook")
+        found[key] = sys.stdin.readline().rstrip("\n") if value == "-" else value
+    return found
+
+
+async def _is_saved(store: Store, name: str) -> bool:
+    return name in {entry.name for entry in (await store.saved()).channels}
 
 
 def _doubts_of(settings: ChannelSettings | None) -> list[str]:
@@ -237,15 +373,30 @@ def _doubts_of(settings: ChannelSettings | None) -> list[str]:
         return []
 
 
-async def _states(
-    store: Store, channels: Mapping[str, ChannelSettings]
-) -> tuple[list[ChannelState], dict[str, Refusals]]:
+async def _known(store: Store, loaded: Loaded) -> list[KnownChannel]:
+    """Read the channels of the configuration and those that were saved, with their states."""
+    saved = await store.saved()
+    channels, muted = merge(loaded.settings, saved).settings.channels, saved.muted(now())
     states = {name: as_configured(await store.channel_state(name), channel) for name, channel in channels.items()}
-    return list(states.values()), await find_refusals(store, states)
+    refusals = await find_refusals(store, states)
+    made = {entry.name for entry in saved.channels}
+    found = []
+    for name, settings in channels.items():
+        record = channel_of(states[name], settings, is_saved=name in made, mute=muted.get(name))
+        refused = refusals.get(name)
+        if refused is not None and not record.error:
+            record = replace(record, error=refused.error)
+        found.append(KnownChannel(states[name], settings, refused, record))
+    return found
 
 
-def _row(state: ChannelState, settings: ChannelSettings, refusals: Refusals | None) -> tuple[object, ...]:
-    if state.disabled:
+def _row(known: KnownChannel) -> tuple[object, ...]:
+    state, settings, record = known.state, known.settings, known.record
+    refusals = known.refusals
+    if record.state == "muted":
+        until = f" until {record.muted_until}" if record.muted_until else ""
+        stands = f"muted by {record.muted_by}{until}; its alerts wait"
+    elif state.disabled:
         stands = f"DISABLED: {state.error}; enable it with: tocsin channel test {state.name}"
     elif why := unread_in(settings):
         stands = f"alerts wait: {why}"

@@ -10,7 +10,8 @@ from tocsin.cli import output
 from tocsin.cli.formatting import show_time
 from tocsin.cli.session import configuration, is_store_there, now, with_store
 from tocsin.errors import UsageError
-from tocsin.model.records.routing import RouteTest, delivery_of, route_of
+from tocsin.model.records.routing import RouteTest, delivery_of, routes_of
+from tocsin.model.saved import Saved, merge
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
@@ -35,10 +36,13 @@ def command() -> None:
 @output.json_option
 @click.pass_context
 def list_(ctx: click.Context) -> None:
-    """List the routes of the configuration, from top to bottom."""
-    routes = configuration(ctx).settings.routes
+    """List the routes from top to bottom: those of the configuration, then those made at run time."""
+    settings = configuration(ctx).settings
+    saved = with_store(ctx, lambda store: store.saved()) if is_store_there(settings) else Saved()
+    merged = merge(settings, saved)
+    routes = merged.settings.routes
     if output.is_json():
-        output.print_json(*map(route_of, routes))
+        output.print_json(*routes_of(merged.settings, saved, merged.unusable))
     elif routes:
         rows = [
             (
@@ -52,7 +56,20 @@ def list_(ctx: click.Context) -> None:
         ]
         output.table(("route", "channels", "match", "unless", "when"), rows, head="route")
     else:
-        output.say("No route is configured: every channel gets every alert at once.")
+        output.say("There is no route: every channel gets every alert at once.")
+    for name, why in merged.unusable.items():
+        output.note(f"Route {name} is left out: {why}.")
+
+
+@command.command("remove", epilog="Example: tocsin route remove press")
+@click.argument("name", metavar="NAME")
+@output.json_option
+@click.pass_context
+def remove(ctx: click.Context, name: str) -> None:
+    """Remove a route that was made at run time; a running service notices it within a second."""
+    if not with_store(ctx, lambda store: store.remove_entry("route", name, if_revision=None)):
+        raise UsageError(f"route {name}: none of this name was made at run time; see: tocsin route list")
+    output.emit({"route": name}, lambda: output.say(f"Route {name} is removed."))
 
 
 @command.command("test", epilog="Example: tocsin route test --url https://example.org/news --kind changed")
@@ -78,6 +95,8 @@ def test(ctx: click.Context, alert_id: str | None, url: str | None, kind: str, o
     if (alert_id is None) == (url is None):
         raise UsageError("name an alert (see: tocsin alerts list), or give --url for one that you make up")
     settings, at = configuration(ctx).settings, now()
+    if is_store_there(settings):
+        settings = merge(settings, with_store(ctx, lambda store: store.saved())).settings
     page_route: str | None = None
     silences: list[Silence] = []
     if url is not None:

@@ -17,29 +17,22 @@ from tocsin.configuration.convert import (
     UnknownKey,
     described,
     show_span,
+    to_json,
     to_setting,
     traits_at,
 )
 from tocsin.configuration.loading import mask, shown_address
 from tocsin.configuration.routes import MOST_ROUTES, check_routes, read_routes
-from tocsin.errors import SettingsError
+from tocsin.errors import FieldErrors, SettingsError
 from tocsin.settings import ChannelSettings, RouteSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
 
 MOST_CHANNELS: Final = 200
 # Each type has a few keys of a few hundred characters; a certificate or a key has some thousands.
 _LONGEST_TEXT: Final = 20_000
-
-
-class FieldErrors(SettingsError):
-    """What is wrong with a channel or a route: (key, fault and mend) each; the key is empty where it is about all."""
-
-    def __init__(self, where: str, errors: list[tuple[str, str]]) -> None:
-        super().__init__("\n".join(f"{where}{f'.{key}' if key else ''}: {text}" for key, text in errors))
-        self.errors = errors
 
 
 class UnusableChannel(ChannelSettings, frozen=True, kw_only=True):
@@ -109,6 +102,25 @@ def demand_room(kind: str, count: int) -> None:
     if count >= most:
         mend = "give one route a list of values instead" if kind == "route" else "remove one that is not used"
         raise SettingsError(f"{kind}s: there are {count} of them, allowed are at most {most}; {mend}")
+
+
+def plain_settings(name: str, section: ChannelSettings, keys: Iterable[str]) -> dict[str, Any]:
+    """Return these settings of a channel as JSON has them, secrets in clear; `read_channel` reads them again."""
+    place = ("channels", ChannelName(name, type(section)))
+    return {key: to_json((*place, key), getattr(section, key)) for key in keys}
+
+
+def shown_section(name: str, section: ChannelSettings) -> dict[str, Any]:
+    """Return what is set for a channel, as the configuration writes it; secrets are masked."""
+    if isinstance(section, UnusableChannel):
+        return {"type": section.type}
+    place = ("channels", ChannelName(name, type(section)))
+    defaults = {each.name: each.default for each in msgspec.structs.fields(section)}
+    return {
+        key: mask((*place, key), to_json((*place, key), value))
+        for key, value in msgspec.structs.asdict(section).items()
+        if value is not None and value != defaults[key] and value != {}
+    }
 
 
 def shown_settings(name: str, given: Mapping[str, Any], kind: type[ChannelSettings]) -> dict[str, Any]:

@@ -136,8 +136,10 @@ class DeliveryResult(Struct, frozen=True, gc=False):
 class ChannelState(Struct, frozen=True):
     """Whether a channel is backed off, and until when, or disabled, and why.
 
-    failed_at  when it failed last
-    gathered   alerts that wait in digests
+    failed_at    when it failed last
+    gathered     alerts that wait in digests
+    since        when it failed first, of the failures in a row
+    accepted_at  when it accepted the newest of its alerts that went alone
     """
 
     name: str
@@ -150,6 +152,8 @@ class ChannelState(Struct, frozen=True):
     accepted: int = 0
     failed_at: Instant | None = None
     gathered: int = 0
+    since: Instant | None = None
+    accepted_at: Instant | None = None
 
 
 class ChannelTest(Struct, frozen=True):

@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from tocsin.errors import (
     DeliveryError,
+    FieldErrors,
     NotWatched,
     Shortage,
     StaleClaim,
@@ -153,8 +154,17 @@ def _of_ours(exc: TocsinError) -> Problem | None:
         case UsageError():
             # By convention, the mend follows the last semicolon.
             detail, _, mend = str(exc).rpartition("; ")
-            return Problem(422, "refused", "The request is refused", detail or mend, mend=mend if detail else _ASK)
+            errors = exc.errors if isinstance(exc, FieldErrors) else ()
+            extra = (
+                {"errors": [{"in": "body", "field": key, "message": text} for key, text in errors]} if errors else {}
+            )
+            mend = mend if detail else _ASK
+            return Problem(422, "refused", "The request is refused", detail or str(exc), mend=mend, extra=extra)
     return None
+
+
+def _fields_of(exc: FieldErrors) -> list[dict[str, str]]:
+    return [{"in": "body", "field": key, "message": text} for key, text in exc.errors]
 
 
 def _of_http(exc: HTTPException) -> Problem:

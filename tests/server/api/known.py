@@ -170,7 +170,7 @@ _WITHOUT_LIMIT = {
     "/activity",
 }
 
-NAMES = {"groups": ("main", "news", "lost & found/1"), "channels": ("log", "ops")}
+NAMES = {"groups": ("main", "news", "lost & found/1"), "channels": ("log", "ops"), "routes": ("press", "all")}
 
 
 def _settings(chance: random.Random) -> dict[str, Any]:
@@ -235,5 +235,12 @@ _BODIES: dict[tuple[str, str], Callable[[Known, random.Random], Any]] = {
     ),
     ("POST", "/pages/{page_id}/noise"): lambda _known, chance: {"keys": [str(chance.getrandbits(40))], "heard": True},
     ("POST", "/hosts/{host}/noise"): lambda _known, chance: {"keys": [str(chance.getrandbits(40))], "heard": False},
+    ("POST", "/channels"): lambda _known, chance: {"name": f"made-up-{chance.getrandbits(48)}", "type": "stdout"},
+    ("POST", "/channels/test"): lambda _known, _chance: {"name": "ops", "type": "stdout"},
+    ("POST", "/channels/{name}/mute"): lambda _known, chance: chance.choice(({}, {"until": "2h"})),
+    ("POST", "/channels/preview"): lambda _known, _chance: {},
+    ("POST", "/routes"): lambda _known, chance: {"name": f"made-up-{chance.getrandbits(48)}", "channels": ["log"]},
+    ("POST", "/routes/preview"): lambda _known, _chance: {"route": {"name": "x", "channels": ["log"]}, "last": 9},
+    ("POST", "/silences"): lambda _known, _chance: {"match": {"host": "calm.example"}, "until": "2h"},
     ("POST", "/tokens"): lambda _known, chance: {"name": f"made-up-{chance.getrandbits(48)}", "expires": "90d"},
 }

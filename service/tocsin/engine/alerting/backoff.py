@@ -83,7 +83,8 @@ def after_failure(
 
 def channel_after_failure(state: ChannelState, error: DeliveryError, now: Instant) -> ChannelState:
     """Back the channel off, or disable it where its receiver says that it is gone."""
-    failed = msgspec.structs.replace(state, error=error.detail, failed_at=now)
+    since = state.since if state.since is not None else now
+    failed = msgspec.structs.replace(state, error=error.detail, failed_at=now, since=since)
     if error.blames == "gone":
         return msgspec.structs.replace(failed, disabled=True, next_at=None)
     failures = state.failures + 1
@@ -92,7 +93,9 @@ def channel_after_failure(state: ChannelState, error: DeliveryError, now: Instan
 
 def channel_after_success(state: ChannelState) -> ChannelState:
     """Clear the failures of a channel that accepts alerts again."""
-    return msgspec.structs.replace(state, failures=0, next_at=None, disabled=False, error=None, failed_at=None)
+    return msgspec.structs.replace(
+        state, failures=0, next_at=None, disabled=False, error=None, failed_at=None, since=None
+    )
 
 
 def pause_left(state: ChannelState, now: Instant) -> timedelta:

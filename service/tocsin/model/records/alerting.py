@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from msgspec import Meta
 
 from tocsin.configuration.loading import shown_address
+from tocsin.configuration.saved import shown_section
 from tocsin.model.common import to_rfc3339
 from tocsin.model.records.fields import Id, Json, Number, Record, Time, Ulid, id_or_none, time_or_none
 from tocsin.model.records.pages import Copy, copies_of
+from tocsin.settings import unread_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from tocsin.model.alerts import AlertRow, ChannelState, QuestionRow, StandingAnswerRow, StormRow, StormVerdict
     from tocsin.model.common import Attempt
     from tocsin.model.knowledge import KnownCopy
+    from tocsin.model.saved import ChannelMute
     from tocsin.settings import ChannelSettings
 
 
@@ -85,29 +88,86 @@ class ConfiguredChannel(Record, frozen=True):
     name: Annotated[str, Meta(title="Channel", description="its key in the configuration")]
     type: Annotated[str, Meta(examples=["webhook"])]
     to: Annotated[str, Meta(description="where it leads: the path of a file; of a URL the scheme and host")]
+    state: Annotated[
+        Literal["ok", "failing", "disabled", "muted", "unreadable"],
+        Meta(description="disabled: nothing until a test succeeds; unreadable: a secret or setting cannot be read"),
+    ]
+    since: Annotated[Time | None, Meta(description="of the first failure in a row, or of the mute")]
     accepted: Annotated[Number, Meta(description="alerts that it accepted")]
+    accepted_at: Annotated[Time | None, Meta(title="Last accepted", description="when it accepted the newest of these")]
     waiting: Annotated[Number, Meta(description="alerts that it is still to be given")]
+    gathered: Annotated[Number, Meta(description="alerts that wait in digests")]
     dead: Annotated[Number, Meta(description="alerts that were given up")]
     failures: Annotated[Number, Meta(description="failed tries in a row")]
     disabled: Annotated[bool, Meta(description="it is given nothing until a test succeeds")]
     next_try: Annotated[Time | None, Meta(description="when it is tried again after failures")]
     error: Annotated[str | None, Meta(description="why it failed last, or refuses alerts")]
+    mend: Annotated[str | None, Meta(description="what to do about it")]
+    muted_until: Annotated[Time | None, Meta(description="its alerts wait until then; null: until you unmute it")]
+    muted_by: Annotated[str | None, Meta(description="who muted it: a token, or `command line`")]
+    source: Annotated[
+        Literal["configuration", "saved"], Meta(description="saved: it was made at run time, and can be edited")
+    ]
+    settings: Annotated[Json, Meta(description="that differ from the default; secrets are masked")]
 
 
-def channel_of(state: ChannelState, settings: ChannelSettings) -> ConfiguredChannel:
-    """Show a channel of the configuration; secrets are masked."""
+_MENDS: Final = {
+    "failing": "its alerts wait and are tried again; a test tries it now",
+    "disabled": "correct its settings or its receiver, then send a test: that enables it",
+    "muted": "unmute it, and its alerts are sent",
+}
+
+
+def channel_of(
+    state: ChannelState, settings: ChannelSettings, *, is_saved: bool = False, mute: ChannelMute | None = None
+) -> ConfiguredChannel:
+    """Show a channel; secrets are masked."""
+    why = unread_in(settings)
+    shown: Literal["ok", "failing", "disabled", "muted", "unreadable"] = "failing" if state.failures else "ok"
+    if why is not None:
+        shown = "unreadable"
+    elif mute is not None:
+        shown = "muted"
+    elif state.disabled:
+        shown = "disabled"
     return ConfiguredChannel(
         name=state.name,
         type=settings.type,
         to=shown_address(settings),
+        state=shown,
+        since=time_or_none(mute.at if mute is not None else state.since),
         accepted=state.accepted,
+        accepted_at=time_or_none(state.accepted_at),
         waiting=state.waiting,
+        gathered=state.gathered,
         dead=state.dead,
         failures=state.failures,
         disabled=state.disabled,
         next_try=time_or_none(state.next_at),
         error=state.error,
+        mend=_MENDS.get(shown) if why is None else why.rpartition("; ")[2],
+        muted_until=time_or_none(mute.until_at if mute is not None else None),
+        muted_by=mute.who if mute is not None else None,
+        source="saved" if is_saved else "configuration",
+        settings=shown_section(state.name, settings),
     )
+
+
+class SettingField(Record, frozen=True):
+    """A key of a type of channels."""
+
+    key: Annotated[str, Meta(description="as in the configuration")]
+    hint: Annotated[str, Meta(description="what it means")]
+    kind: Annotated[str, Meta(description="text, secret, truth, choice, list or table")]
+    choices: Annotated[list[str], Meta(description="allowed values, where there are only these")]
+    default: Annotated[str, Meta(description="as it is written")]
+
+
+class TypeOfChannels(Record, frozen=True):
+    """A type of channels and its keys."""
+
+    type: Annotated[str, Meta(description="its name")]
+    fields: Annotated[list[SettingField], Meta(description="without files of the machine, which only a command sets")]
 
 
 class Storm(Record, frozen=True):

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 from msgspec import Meta, field
 
 from tocsin.model.common import to_rfc3339
-from tocsin.model.records.fields import Id, Json, Record, Time, time_or_none
+from tocsin.model.records.fields import Id, Json, Record, Time, Ulid, time_or_none
+from tocsin.settings import RouteSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tocsin.model.routing import Routed, Silence
-    from tocsin.settings import RouteSettings
+    from tocsin.model.saved import Saved
+    from tocsin.settings import Settings
 
 
 class ConfiguredRoute(Record, frozen=True):
@@ -32,10 +36,24 @@ class ConfiguredRoute(Record, frozen=True):
     continues: Annotated[bool, Meta(title="Continue", description="the routes below are tried, too")] = field(
         name="continue"
     )
+    source: Annotated[
+        Literal["configuration", "saved"], Meta(description="saved: it was made at run time, and can be edited")
+    ]
+    error: Annotated[str | None, Meta(description="why it is left out: what it names is gone")]
 
 
-def route_of(settings: RouteSettings) -> ConfiguredRoute:
-    """Show a route of the configuration."""
+def routes_of(settings: Settings, saved: Saved, unusable: Mapping[str, str]) -> list[ConfiguredRoute]:
+    """Show the routes in force from top to bottom, then saved ones that are left out.
+
+    settings  with what was saved
+    """
+    made = {entry.name for entry in saved.routes}
+    found = [route_of(route, is_saved=route.name in made) for route in settings.routes]
+    return found + [route_of(RouteSettings(name, ()), is_saved=True, error=why) for name, why in unusable.items()]
+
+
+def route_of(settings: RouteSettings, *, is_saved: bool = False, error: str | None = None) -> ConfiguredRoute:
+    """Show a route."""
     return ConfiguredRoute(
         name=settings.name,
         channels=list(settings.channels),
@@ -47,6 +65,8 @@ def route_of(settings: RouteSettings) -> ConfiguredRoute:
         at_most=settings.at_most,
         say_nothing=settings.say_nothing,
         continues=settings.continues,
+        source="saved" if is_saved else "configuration",
+        error=error,
     )
 
 
@@ -103,3 +123,36 @@ def silence_of(silence: Silence) -> SilenceEntry:
         who=silence.who,
         ended_at=time_or_none(silence.ended_at),
     )
+
+
+class RouteAlert(Record, frozen=True):
+    """Whether a route would take one of the latest alerts."""
+
+    alert: Ulid
+    matches: Annotated[bool, Meta(description="whether it would take the alert")]
+    why: Annotated[str, Meta(examples=["its outcome is minor, not major"])]
+    at: Annotated[Time, Meta(description="of the alert")]
+    type: Annotated[str, Meta(examples=["tocsin.page.changed.v1"])]
+    outcome: Annotated[str | None, Meta(description="of the change: major or minor")]
+    title: Annotated[str, Meta(description="of the page, or its URL")]
+    short: Annotated[str, Meta(description="what changed, in a few words")]
+
+
+class RoutePreviewed(Record, frozen=True):
+    """What a route would have done with the latest alerts."""
+
+    matches: Annotated[int, Meta(description="how many it would take")]
+    of: Annotated[int, Meta(description="how many there are")]
+    per_day: Annotated[float, Meta(description="that it would take, on average")]
+    quiet: Annotated[int, Meta(description="of these, how many its quiet hours hold back")]
+    alerts: Annotated[list[RouteAlert], Meta(description="the latest first")]
+
+
+class RenderedMessage(Record, frozen=True):
+    """An alert as people read it."""
+
+    subject: Annotated[str, Meta(description="one line")]
+    text: Annotated[str, Meta(description="as plain text")]
+    html: Annotated[str, Meta(description="as a page of HTML")]
+    markdown: Annotated[str, Meta(description="as Markdown")]
+    short: Annotated[str, Meta(description="at most 280 letters")]

@@ -2,7 +2,18 @@
 
 from fastapi import APIRouter
 
-from tocsin.server.api import alerts, extraction, history, jobs, pages, questions, routing, service, settings
+from tocsin.server.api import (
+    alerts,
+    channels,
+    extraction,
+    history,
+    jobs,
+    pages,
+    questions,
+    routing,
+    service,
+    settings,
+)
 
 router = APIRouter(prefix="/api/v1")
 # Of two paths that match, the first one included is taken: /pages/bulk comes before /pages/{page_id}.
@@ -18,7 +29,7 @@ for one in (
     questions.router,
     alerts.router,
     alerts.storms,
-    alerts.channels,
+    channels.router,
     routing.routes,
     routing.silences,
     jobs.table_routes,

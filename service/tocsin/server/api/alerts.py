@@ -1,22 +1,20 @@
-"""Alerts with their deliveries, storms, and the channels that receive alerts."""
+"""Alerts with their deliveries, and storms."""
 
 from __future__ import annotations
 
 import re
 from typing import Annotated, Final, Literal, TypeAlias
 
-from fastapi import Path, Query, Response
+from fastapi import Query, Response
 from pydantic import ConfigDict, Field
 
 from tocsin.errors import UsageError
-from tocsin.model import AlertQuery, as_configured
+from tocsin.model import AlertQuery
 from tocsin.model.records.alerting import (
     Alert,
-    ConfiguredChannel,
     Storm,
     StormPage,
     alert_of,
-    channel_of,
     storm_of,
     storm_page_of,
 )
@@ -33,7 +31,6 @@ from tocsin.server.api.operations import (
     UlidInBody,
     UlidInPath,
     make_router,
-    problems,
 )
 from tocsin.server.decisions import (
     mark_all_seen,
@@ -42,7 +39,6 @@ from tocsin.server.decisions import (
     redeliver,
     redeliver_dead,
     release_storm,
-    try_channel,
 )
 from tocsin.server.jobs import Work
 from tocsin.server.matching import MOST_VALUES, matcher_of, taking
@@ -50,7 +46,6 @@ from tocsin.server.parts import Given, Reading, Writing
 
 router = make_router("alerts")
 storms = make_router("storms")
-channels = make_router("channels")
 
 _PLACE: Final = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 
@@ -226,30 +221,3 @@ def _read_cursor(cursor: str) -> tuple[int, int]:
     if found is None:
         raise UsageError("cursor: invalid; pass the `next` value of the previous part, or leave it out")
     return int(found[1]), int(found[2])
-
-
-# Channels ---------------------------------------------------------------------------------------------------------
-
-
-@channels.get("/channels", summary="List channels", operation_id="list_channels")
-async def list_channels(_: Reading, parts: Given) -> Part[ConfiguredChannel]:
-    """List the channels of the configuration with their state; secrets are masked."""
-    items = []
-    for name, settings in sorted(parts.service.settings().channels.items()):
-        state = as_configured(await parts.store.channel_state(name), settings)
-        items.append(channel_of(state, settings))
-    return Part(items=items, next=None)
-
-
-@channels.post(
-    "/channels/{name}/test",
-    status_code=204,
-    summary="Test a channel",
-    operation_id="test_channel",
-    responses=problems(502),
-)
-async def test_channel(
-    caller: Writing, parts: Given, name: Annotated[str, Path(min_length=1, max_length=63, examples=["ops"])]
-) -> None:
-    """Send a channel a test event; a disabled channel that accepts it is enabled again."""
-    await try_channel(parts, caller, name)

@@ -110,11 +110,22 @@ class AlertRole(BundleRole):
     async def channel_state(self, channel: str) -> ChannelState:
         def read(db: SqlSession) -> ChannelState:
             row = db.execute(SQL["channel"], {"name": channel}).fetchone()
-            failures, next_at, disabled, error, failed_at = row or (0, None, 0, None, None)
+            failures, next_at, disabled, error, failed_at, since = row or (0, None, 0, None, None, None)
+            accepted = db.execute(SQL["last_accepted"], {"name": channel}).fetchone()
             counts = Counter(dict(db.execute(SQL["count_deliveries"], {"name": channel}).fetchall()))
             for state, alerts in db.execute(BUNDLES["count_gathered"], {"name": channel}):
                 counts["gathered" if state in {"open", "sealed"} else state] += alerts
-            return ChannelState(channel, failures, next_at, bool(disabled), error, **counts, failed_at=failed_at)
+            return ChannelState(
+                channel,
+                failures,
+                next_at,
+                bool(disabled),
+                error,
+                **counts,
+                failed_at=failed_at,
+                since=since,
+                accepted_at=accepted[0] if accepted is not None else None,
+            )
 
         return await self._read(read)
 
@@ -126,6 +137,7 @@ class AlertRole(BundleRole):
             "disabled": state.disabled,
             "error": state.error,
             "failed_at": state.failed_at,
+            "since": state.since,
         }
         await self._write(lambda db: db.execute(SQL["save_channel"], row))
 

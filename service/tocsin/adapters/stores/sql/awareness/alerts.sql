@@ -62,16 +62,20 @@ where channel = :channel and state = 'waiting' and is_first = 1 and next_at > :n
   and (held_until is null or tries > 0) and case when tries > 0 then last_try_at else next_at end > :now;
 
 -- name: channel
-select failures, next_at, disabled, error, failed_at from channels where name = :name;
+select failures, next_at, disabled, error, failed_at, since from channels where name = :name;
+
+-- name: last_accepted
+select last_try_at from deliveries {index deliveries_by_state}
+where channel = :name and state = 'accepted' order by position desc limit 1;
 
 -- name: count_deliveries
 select state, count(*) from deliveries {index deliveries_by_state} where channel = :name group by state;
 
 -- name: save_channel
-insert into channels (name, failures, next_at, disabled, error, failed_at)
-values (:name, :failures, :next_at, :disabled, :error, :failed_at)
+insert into channels (name, failures, next_at, disabled, error, failed_at, since)
+values (:name, :failures, :next_at, :disabled, :error, :failed_at, :since)
 on conflict (name) do update set failures = excluded.failures, next_at = excluded.next_at,
-  disabled = excluded.disabled, error = excluded.error, failed_at = excluded.failed_at;
+  disabled = excluded.disabled, error = excluded.error, failed_at = excluded.failed_at, since = excluded.since;
 
 -- name: alert_row
 select a.id, a.position, a.type, a.page_id, coalesce(p.url, {field a.event subject}), a.created_at, a.event,
