@@ -72,9 +72,15 @@ class Known:
         """Let a request be about something that there is."""
         is_used_up = case.method == "DELETE" or case.path.endswith("/answer")
         for name in case.path_parameters:
-            case.path_parameters[name] = self._in_path(case.path, name, chance, is_used_up=is_used_up)
+            kind = case.path.removeprefix("/api/v1/").partition("/")[0]
+            if kind in _MADE and (case.method in {"PUT", "DELETE"} or kind == "routes"):
+                case.path_parameters[name] = self._made(kind, chance)
+            else:
+                case.path_parameters[name] = self._in_path(case.path, name, chance, is_used_up=is_used_up)
         self._fill_query(case, chance)
         case.headers.pop("Idempotency-Key", None)
+        if case.method == "PUT" and case.path != "/api/v1/table":
+            case.headers["If-Match"] = "*"
         if case.method == "PATCH":
             at = case.path.format(**case.path_parameters).replace("lost & found/1", "lost%20%26%20found%2F1")
             case.headers["If-Match"] = self._asked.get(at).headers["etag"] if chance.random() < 0.7 else "*"
@@ -99,6 +105,13 @@ class Known:
             values = ["13"] if "text_id" in path else values
         # What is used up by one request is no more there for the next one.
         return values.pop() if is_used_up and len(values) > 1 else chance.choice(values)
+
+    def _made(self, kind: str, chance: random.Random) -> str:
+        """Make a channel, a route or a silence, to be edited."""
+        name = f"to-edit-{chance.getrandbits(48)}"
+        body = {"silences": {"match": {"host": "calm.example"}}}.get(kind, {"name": name, **_MADE[kind]})
+        made = self._asked.post(f"/api/v1/{kind}", json=body).raise_for_status().json()
+        return str(made.get("id", name))
 
     def _emptied(self, group: str) -> str:
         """Make a group whose only page was deleted."""
@@ -125,6 +138,7 @@ class Known:
                 query.pop("limit", None)
 
 
+_MADE: dict[str, dict[str, Any]] = {"channels": {"type": "stdout"}, "routes": {"channels": ["log"]}, "silences": {}}
 _PARTED = {
     "/pages",
     "/jobs",
@@ -242,5 +256,7 @@ _BODIES: dict[tuple[str, str], Callable[[Known, random.Random], Any]] = {
     ("POST", "/routes"): lambda _known, chance: {"name": f"made-up-{chance.getrandbits(48)}", "channels": ["log"]},
     ("POST", "/routes/preview"): lambda _known, _chance: {"route": {"name": "x", "channels": ["log"]}, "last": 9},
     ("POST", "/silences"): lambda _known, _chance: {"match": {"host": "calm.example"}, "until": "2h"},
+    ("PUT", "/channels/{name}"): lambda _known, chance: {"type": "stdout", "timeout": chance.choice(("5s", "9s"))},
+    ("PUT", "/routes/{name}"): lambda _known, chance: {"channels": ["log"], "digest": chance.choice(("", "1h"))},
     ("POST", "/tokens"): lambda _known, chance: {"name": f"made-up-{chance.getrandbits(48)}", "expires": "90d"},
 }
