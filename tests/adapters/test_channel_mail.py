@@ -105,7 +105,19 @@ async def test_a_repeated_mail_has_the_same_bytes(event: JsonObject) -> None:
 
     first, second = server.contents
     assert first == second
-    assert max(map(len, first.split(b"\r\n"))) < 998
+    assert max(map(len, first.split(b"\r\n"))) <= 78
+    assert b"\n" not in first.replace(b"\r\n", b"")
+
+
+@pytest.mark.parametrize("text", ["", "one line " * 50, ".\n..\nFrom me\n--=_M--\n", "Grüße\n\n", "a\r\nb \n"])
+async def test_any_text_arrives_as_it_is(text: str) -> None:
+    message = msgspec.structs.replace(message_of(EXAMPLES[0], "en"), id="M", text=text, html=text)
+    async with MailServer() as server, opened(server.port) as channel:
+        await channel.deliver(Notification(SerializedEvent.of(EXAMPLES[0]), message))
+
+    for part in server.mails[0].iter_parts():
+        assert isinstance(part, EmailMessage)
+        assert part.get_content().splitlines() == (text.splitlines() or [""])
 
 
 async def test_mails_of_a_page_are_one_thread_and_others_none() -> None:

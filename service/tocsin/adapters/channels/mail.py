@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import ssl
+from binascii import b2a_qp
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
@@ -179,10 +180,13 @@ class MailChannel:
         if message.thread is not None:
             # All mails about a page refer to the same id, so that clients show them as one thread.
             mail["References"] = mail["In-Reply-To"] = self._id_of(message.thread)
-        mail.set_content(message.text, cte="quoted-printable")
-        mail.add_alternative(message.html, subtype="html", cte="quoted-printable")
-        mail.set_boundary(f"=_{_NOT_IN_IDS.sub('-', message.id)[:60]}")
-        return mail.as_bytes()
+        boundary = f"=_{_NOT_IN_IDS.sub('-', message.id)[:60]}"
+        mail["MIME-Version"] = "1.0"
+        mail["Content-Type"] = f'multipart/alternative; boundary="{boundary}"'
+        # The library folds headers; its bodies would take four times as long.
+        head = b"".join(SMTP.fold_binary(name, value) for name, value in mail.raw_items())
+        parts = (_part(boundary, "plain", message.text), _part(boundary, "html", message.html))
+        return b"".join((head, b"\r\n", *parts, f"--{boundary}--\r\n".encode()))
 
     def _id_of(self, text: str) -> str:
         return f"<{_NOT_IN_IDS.sub('-', text)}@{self._domain}>"
@@ -292,6 +296,14 @@ class MailChannel:
         if self._client is not None:
             self._client.close()
             self._client = None
+
+
+def _part(boundary: str, subtype: str, text: str) -> bytes:
+    """Write a part of a mail in quoted-printable, which has no boundary in it: `=_` would be `=3D_`."""
+    head = f'--{boundary}\r\nContent-Type: text/{subtype}; charset="utf-8"\r\n'
+    # With a line end in it, long lines are broken by the same line end.
+    body = b2a_qp("".join(f"{line}\r\n" for line in text.splitlines() or ("",)).encode("utf-8", "replace"))
+    return f"{head}Content-Transfer-Encoding: quoted-printable\r\n\r\n".encode() + body + b"\r\n"
 
 
 def _said(exc: Any) -> str:
