@@ -113,7 +113,8 @@ def suspect(page: SuspectPage) -> Suspicion | None:
     """Find the kind of stand-in that a page is, as `find_suspicion` does; the cheapest and surest signs come first."""
     if (sure := _find_sure(page)) is not None:
         return sure
-    if page.view.has_prose(_CONSENT.text if page.landing.leads_to("consent") else _MOST_PROSE):
+    is_consent = page.url != page.final_url and page.landing.leads_to("consent")
+    if page.view.prose > (_CONSENT.text if is_consent else _MOST_PROSE):
         return None
     for kind in _KINDS:
         evidence = next(kind.find(page), None) if _is_possible(page, kind) else None
@@ -130,10 +131,10 @@ def _find_sure(page: SuspectPage) -> Suspicion | None:
             return Suspicion("challenge", f'{mark.product} says it in the header "{mark.needle}"')
     if (binary := _find_binary(page)) is not None:
         return Suspicion("binary", binary)
-    if page.view.number_of_links > _MOST_LINKS:
+    if page.view.number_of_links > _MOST_LINKS or page.view.prose > MOST_OWN:
         return None
     sure = page.find_mark("challenges")
-    if sure is None or page.view.own > MOST_OWN or page.view.has_prose(MOST_OWN):
+    if sure is None or page.view.own > MOST_OWN:
         return None
     needle = sure.needle.replace("\n", " ")
     return Suspicion("challenge", f'{sure.product}: "{needle}" in its code; {page.view.own} letters of text')

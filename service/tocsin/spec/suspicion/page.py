@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from tocsin.spec.html.document import Meta
     from tocsin.spec.html.whole import Whole
+    from tocsin.spec.suspicion.landing import Landing
 
 
 # Letters of text outside of links and furniture; a page with more of them is a real page.
@@ -67,7 +68,7 @@ _MEDIA = ",".join(
     f"{tag}:not(noscript *)"
     for tag in ("img", "picture", "video", "audio", "canvas", "object", "embed", "iframe", "frameset", "svg")
 )
-_PARAGRAPHS = f"p:not(:is({_FURNITURE},a,button,label,legend,noscript) *)"
+_BESIDE_PARAGRAPHS = f":is({_FURNITURE},a,button,label,legend,noscript)"
 _WITHIN_PARAGRAPHS = "a,button,label,noscript,script,select,style,svg,textarea"
 
 
@@ -184,14 +185,17 @@ class PageView:
         self.title = whole.title[:400]
         self._whole = whole
 
-    def has_prose(self, letters: int) -> bool:
-        """Return whether paragraphs outside of links and furniture have more letters, as those of most real pages."""
-        for paragraph in self._whole.select(_PARAGRAPHS):
-            letters -= len(" ".join(paragraph.text.split()))
-            letters += sum([len(node.text) for node in paragraph.select(_WITHIN_PARAGRAPHS)])
-            if letters < 0:
-                return True
-        return False
+    @cached_property
+    def prose(self) -> int:
+        """Letters of paragraphs outside of links and furniture; those beyond the first 2500 are not counted."""
+        letters = 0
+        for paragraph in self._whole.document.find_all("p"):
+            if paragraph.closest(_BESIDE_PARAGRAPHS) is None:
+                letters += len(" ".join(paragraph.text.split()))
+                letters -= sum([len(node.text) for node in paragraph.select(_WITHIN_PARAGRAPHS)])
+            if letters > MOST_OWN:
+                break
+        return letters
 
     @cached_property
     def _zoned(self) -> _ZonedText:
@@ -358,7 +362,6 @@ class SuspectPage:
     body      as it was sent
     encoding  its name, in lower case
     headers   by their names in lower case; the first of each name
-    landing   where the request ended
     view      what a visitor sees
     """
 
@@ -375,12 +378,16 @@ class SuspectPage:
         self._whole = whole
         self.body, self.encoding = body, whole.encoding
         self.status = status
-        self.final_url = final_url
+        self.url, self.final_url = url, final_url
         self.headers: dict[str, str] = {}
         for name, value in headers:
             self.headers.setdefault(name.lower(), value)
-        self.landing = read_landing(url, final_url)
         self.view = PageView(whole)
+
+    @cached_property
+    def landing(self) -> Landing:
+        """Where the request ended."""
+        return read_landing(self.url, self.final_url)
 
     @cached_property
     def named(self) -> dict[str, str]:
