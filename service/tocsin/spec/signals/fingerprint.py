@@ -13,6 +13,7 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from datetime import timedelta
+from functools import lru_cache
 from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -223,6 +224,8 @@ def pack(
     )
 
 
+# To compare two contents, and to name what differs, both are asked for up to four times.
+@lru_cache(maxsize=4)
 def unpack(fingerprint: bytes) -> Fingerprint | str:
     """Read a fingerprint; returns its fault, in words, if it is invalid."""
     if len(fingerprint) < _HEAD.size or fingerprint[0] != _VERSION:
