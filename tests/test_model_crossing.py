@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, timedelta
 from functools import cache
 from typing import Any, get_args
 
@@ -69,6 +69,7 @@ _MAKERS: dict[type[inspect.Type], Callable[[Any], st.SearchStrategy[Any]]] = {
     inspect.BoolType: lambda _: st.booleans(),
     inspect.BytesType: lambda _: st.binary(max_size=20),
     inspect.DataclassType: _any_struct,
+    inspect.DateTimeType: lambda _: st.datetimes(timezones=st.just(UTC)),
     inspect.DictType: lambda kind: st.dictionaries(_any_of(kind.key_type), _any_of(kind.value_type), max_size=3),
     inspect.EnumType: lambda kind: st.sampled_from(kind.cls),
     inspect.FloatType: lambda _: st.floats(allow_nan=False),

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -25,7 +25,6 @@ from tocsin.spec.signals.time_zones import find_moved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
-    from datetime import datetime
 
 
 class Content(Struct, frozen=True, gc=False):
