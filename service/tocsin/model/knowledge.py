@@ -78,6 +78,7 @@ class PageKnowledge(Struct, frozen=True, gc=False, array_like=True):
     said_at   when a value of its author's signals was last another one, or all were first read; 0 if it has none
     content_at  when its content was last another one, or was first read; 0 if it was never read
     mark      digest of its bytes that can count, to recognise it unparsed; 0 if unknown, -1 if that is of no use
+    blocks    digest of the blocks of its text that count, of which no content is made while equal; 0 if unknown
     """
 
     read_as: str
@@ -92,6 +93,7 @@ class PageKnowledge(Struct, frozen=True, gc=False, array_like=True):
     said_at: Instant = 0
     content_at: Instant = 0
     mark: int = 0
+    blocks: int = 0
 
 
 class SignalContext(Struct, frozen=True, gc=False):

@@ -10,15 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from benchmarks.pairs.plan import pairs
+from benchmarks.pairs.plan import Pair, pairs
 from tests.builders import received
 from tests.engine.watching import NEWS, Watched, page
 from tocsin.engine.judging.judge import assess_received
+from tocsin.engine.judging.signals import SAME
 from tocsin.engine.policies import asked_as
 from tocsin.errors import TooComplex
 from tocsin.spec.html.page import read_page
 from tocsin.spec.html.relevant import find_relevant
 from tocsin.spec.html.whole import parse_whole
+from tocsin.spec.signals.content import choose_blocks, compare_contents, to_content
 from tocsin.spec.signals.reading import ContentSelectors, read_signals
 
 TYPE = "text/html"
@@ -189,3 +191,44 @@ def test_no_mark_is_looked_for_again_where_markup_differs_that_may_count() -> No
     assert marks[0] == 0
     assert marks[1] not in {0, -1, None}
     assert marks[2:] == [-1, None]
+
+
+BESIDE = b"<nav><a href=/>Home</a> <a href=/b>QZ7</a></nav>"
+
+
+@given(pair=st.sampled_from(PAIRS), cuts=CUTS, is_beside=st.booleans())
+def test_contents_of_the_same_blocks_compare_as_unchanged(
+    *, pair: Pair, cuts: list[tuple[int, int, bytes]], is_beside: bool
+) -> None:
+    one = mangle(pair.old, cuts)
+    # Half of them differ beside the content alone, as far as the parser agrees.
+    other = one.replace(b"<p>", b"<nav><a href=/new>News</a></nav><p>", 1) if is_beside else mangle(pair.new, cuts)
+    try:
+        pages = [parse_whole(body, TYPE) for body in (one, other)]
+    except TooComplex:
+        return
+    blocks = [choose_blocks(whole, "", "") for whole in pages if whole is not None]
+
+    if len(blocks) == 2 and blocks[0].digest() == blocks[1].digest():
+        before, latest = (to_content(*each) for each in blocks)
+        assert before.text == latest.text
+        assert not compare_contents(before.fingerprint, latest).is_change
+
+
+@pytest.mark.parametrize("part", [b"<h1>Another</h1>", b"<title>Another</title>"])
+def test_another_block_that_counts_is_another_content(part: bytes) -> None:
+    pages = [parse_whole(body, TYPE) for body in (page(), part + page())]
+
+    assert len({choose_blocks(whole, "", "").digest() for whole in pages if whole is not None}) == 2
+
+
+def test_where_only_text_beside_the_content_differs_no_content_is_made_and_an_edit_is_told() -> None:
+    watched = Watched()
+    watched.check(page() + BESIDE)
+    answer = received(page() + BESIDE.replace(TOKEN, b"News"))
+    found = assess_received(watched.task, replace(answer, asked_as=asked_as(watched.policy, None)), watched.policy)
+    outcomes = [watched.check(body).report.outcome for body in (answer.response.body, page(NEWS) + BESIDE)]
+
+    assert found.readings is not None
+    assert (found.readings.content, found.change) == (None, SAME)
+    assert outcomes == ["unchanged", "minor"]

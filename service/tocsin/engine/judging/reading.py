@@ -26,7 +26,16 @@ from tocsin.spec.shells import is_shell
 from tocsin.spec.signals.content import compare_contents, content_of_entries, read_content
 from tocsin.spec.signals.fingerprint import ContentChange
 from tocsin.spec.signals.instants import to_value
-from tocsin.spec.signals.reading import ContentSelectors, Readings, read_as, read_headers_only, read_other, read_signals
+from tocsin.spec.signals.reading import (
+    NO_TEXT,
+    ContentSelectors,
+    KnownText,
+    Readings,
+    read_as,
+    read_headers_only,
+    read_other,
+    read_signals,
+)
 from tocsin.spec.sitemaps import SitemapKind, SitemapReader
 from tocsin.spec.stand_ins import ComparedContents, find_stand_in
 
@@ -199,12 +208,16 @@ def parse_if_silent(
         return None
 
 
-def _text_known(wanted: ReadingContext) -> int:
-    """Return the digest of the known text if it was read in today's way, else 0."""
+def _known_text(wanted: ReadingContext) -> KnownText:
+    """Return the digests of the known text if it was read in today's way."""
     known = wanted.beside.known if wanted.beside is not None else None
-    if known is None or known.content is None or not known.text:
-        return 0
-    return known.text if known.read_as == f"{read_as(asked_of(wanted.policy))}{wanted.asked_as}" else 0
+    if (
+        known is None
+        or known.content is None
+        or known.read_as != f"{read_as(asked_of(wanted.policy))}{wanted.asked_as}"
+    ):
+        return NO_TEXT
+    return KnownText(known.text, known.blocks)
 
 
 def _find_mark(body: bytes, shape: str, fields: FieldValues) -> int:
@@ -231,7 +244,7 @@ def recognise(
     known = wanted.beside.known if wanted.beside is not None else None
     if known is None or known.mark <= 0 or kind is not Kind.HTML or wanted.status == ACCEPTED:
         return UNREAD
-    if not is_read_for_signals(wanted.policy, before) or not _text_known(wanted):
+    if not is_read_for_signals(wanted.policy, before) or not _known_text(wanted).text:
         return UNREAD
     if _find_mark(body, shape, before) != known.mark:
         return UNREAD
@@ -253,7 +266,7 @@ def keep_mark(
     mark = min(known.mark, 0)
     if known.mark > 0 and not seen.change.is_change:
         mark = -1
-    elif not known.mark and seen.readings.text and seen.readings.text == _text_known(wanted):
+    elif not known.mark and seen.readings.text and seen.readings.text == _known_text(wanted).text:
         mark = _find_mark(body, shape, fields) or -1
     return seen._replace(readings=msgspec.structs.replace(seen.readings, mark=mark)) if mark else seen
 
@@ -291,12 +304,13 @@ def read_page_wholly(
         return UNREAD
     readings = change = None
     if is_read:
-        asked, text = asked_of(wanted.policy, own_ignore=wanted.own_ignore), _text_known(wanted)
+        asked, known = asked_of(wanted.policy, own_ignore=wanted.own_ignore), _known_text(wanted)
         at = None if wanted.at is None else datetime.fromtimestamp(wanted.at / 1_000_000, UTC)
         received = None if at is None else (at, at)
-        read = read_signals(whole, headers, _listed(wanted), asked, final_url, text=text, received=received)
+        read = read_signals(whole, headers, _listed(wanted), asked, final_url, known=known, received=received)
         readings = _as_asked(wanted, read)
-        change = SAME if text and readings.text == text else _compare(wanted, readings)
+        is_known = (known.text and known.text == readings.text) or (known.blocks and known.blocks == readings.blocks)
+        change = SAME if is_known else _compare(wanted, readings)
     is_doubtful = before is None or wanted.status == ACCEPTED or (is_other if change is None else change is not SAME)
     suspicion = _suspicion(whole, body, wanted, headers, final_url, readings, change) if is_doubtful else None
     problems = list(readings.problems) if readings is not None else []

@@ -148,8 +148,7 @@ def weigh_signals(
     if before is None or before.read_as != readings.read_as:
         # Where there is little room, it is for texts of pages that changed: they show a difference.
         return _begin(readings, before, now, may_keep=may_keep and not task.is_short)
-    values = _values_of(before, readings)
-    muted = muted_keys(beside, now)
+    values, muted = _values_of(before, readings), muted_keys(beside, now)
     weighed = _weigh(policy, state, before.values, values, change, muted)
     content = readings.content.fingerprint if readings.content is not None else before.content
     is_other = change is not None and change.is_change
@@ -173,6 +172,7 @@ def weigh_signals(
         now if is_said_otherwise else before.said_at,
         now if is_other else before.content_at,
         readings.mark,
+        readings.blocks or before.blocks,
     )
     return SignalsResult(
         weighed,
@@ -227,6 +227,7 @@ def _begin(readings: Readings, before: PageKnowledge | None, now: Instant, *, ma
         learnt_at=before.learnt_at if before is not None else 0,
         said_at=now if any(name in readings.values for name in _DECLARED) else 0,
         content_at=now if content is not None else 0,
+        blocks=readings.blocks,
     )
     return SignalsResult(known=known, snapshot=_snapshot(content, now) if may_keep else None)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from xxhash import xxh3_64_intdigest as _digest
 
@@ -197,11 +197,34 @@ _MARKS: Final = HEADING | CELL | ITEM | LINKED
 _LOOKED_AT: Final = 200
 
 
-def read_page_content(whole: Whole, look_at: str, ignore: str, received: Received | None = None) -> Content:
-    """Read the content of a page, see `content.read_content`."""
+class PageBlocks(NamedTuple):
+    """The blocks of a page.
+
+    level  how much of the page counts
+    title  of the page, which is its first heading
+    """
+
+    blocks: Blocks
+    level: int
+    title: str = ""
+
+    def digest(self) -> int:
+        """Return a digest of the blocks that count, 63 bits: of equal ones, the contents compare as unchanged.
+
+        Only what is beside the content differs then, which makes half of the differences between texts of a page.
+        """
+        counted = [
+            f"{text}\0{mark}\0{path}" for text, mark, path in zip(*self.blocks, strict=True) if not mark & OUTSIDE
+        ]
+        named = "\0".join((str(self.level), self.title, *counted))
+        return _digest(named.encode(errors="surrogatepass")) >> 1 or 1
+
+
+def choose_blocks(whole: Whole, look_at: str, ignore: str) -> PageBlocks:
+    """Read the blocks of a page, see `read_content`; the level is the first on which enough of them count."""
     without = frozenset(whole.select(ignore)) if ignore else frozenset()
     if look_at:
-        return to_content(read_blocks_of(whole.select(look_at), without), CHOSEN, received=received)
+        return PageBlocks(read_blocks_of(whole.select(look_at), without), CHOSEN)
     level = 0
     blocks = _read_at(whole, level, without)
     while level < _ALL and not _is_enough(blocks):
@@ -209,7 +232,7 @@ def read_page_content(whole: Whole, look_at: str, ignore: str, received: Receive
             break  # the menus around a text that scripts make are no text
         level += 1
         blocks = _read_at(whole, level, without)
-    return to_content(blocks, level, whole.title, received)
+    return PageBlocks(blocks, level, whole.title)
 
 
 def read_content_at(whole: Whole, level: int) -> Content:
@@ -374,7 +397,7 @@ def read_content(whole: Whole, look_at: str, ignore: str, received: Received | N
     received  between which times, so that dates of the visit can be told; None where that is not known
     Raises ValueError where one is no selector, see `check_selector`.
     """
-    return read_page_content(whole, look_at, ignore, received)
+    return to_content(*choose_blocks(whole, look_at, ignore), received)
 
 
 def find_content_problems(whole: Whole, look_at: str, ignore: str, *, own_ignore: bool = True) -> tuple[str, ...]:

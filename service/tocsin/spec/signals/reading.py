@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -48,6 +48,7 @@ class Readings(Struct, frozen=True):
     problems  in words for the page's reader
     text      digest of all its text; 0: unknown. Of a text whose content the reader was told to know, none was read
     mark      of its bytes that can count, as in `PageKnowledge`
+    blocks    digest of its blocks that count, see `PageBlocks`; 0: unknown. Of known ones no content was made, either
     """
 
     read_as: str
@@ -56,6 +57,17 @@ class Readings(Struct, frozen=True):
     problems: tuple[str, ...] = ()
     text: int = 0
     mark: int = 0
+    blocks: int = 0
+
+
+class KnownText(NamedTuple):
+    """The digests of a text whose content is known, as `Readings` has them; 0: unknown."""
+
+    text: int = 0
+    blocks: int = 0
+
+
+NO_TEXT: Final = KnownText()
 
 
 def read_as(asked: ContentSelectors) -> str:
@@ -73,7 +85,7 @@ def read_signals(
     asked: ContentSelectors,
     url: str,
     *,
-    text: int = 0,
+    known: KnownText = NO_TEXT,
     received: Received | None = None,
 ) -> Readings:
     """Read the signals and the content of a page; never raises.
@@ -82,17 +94,17 @@ def read_signals(
     listed   what feeds and sitemaps say of it, by the signal's name
     asked    selectors that were checked when they were set
     url      the page's, to know which of its nodes is the page itself
-    text     digest of the text whose content is known: the same is not read again. Most differences from response to
-             answer (tokens, nonces, addresses of scripts, classes) is no text, and a digest takes an eighth of the time
+    known    the text whose content is known: the same is not read again. Most differences between answers (tokens,
+             nonces, addresses of scripts, classes) are no text, and a digest takes an eighth of the time
     received between which times, so that dates of the visit can be told; None where that is not known
     """
     seen = Seen(whole, headers, listed, url)
     # What selectors choose may change with a class alone.
     found = 0 if asked.look_at or asked.ignore else whole.text_digest()
-    if found and found == text:
+    if found and found == known.text:
         return Readings(read_as(asked), _values_of(seen), None, seen.linked.problems, found)
-    read, problems = _content_of(whole, asked, received)
-    return Readings(read_as(asked), _values_of(seen), read, (*seen.linked.problems, *problems), found)
+    read, blocks, problems = _content_of(whole, asked, known.blocks, received)
+    return Readings(read_as(asked), _values_of(seen), read, (*seen.linked.problems, *problems), found, blocks=blocks)
 
 
 def read_headers_only(read_before: Readings, headers: Sequence[tuple[str, str]], listed: Mapping[str, str]) -> Readings:
@@ -120,16 +132,21 @@ def read_other(
 
 
 def _content_of(
-    whole: Whole, asked: ContentSelectors, received: Received | None
-) -> tuple[Content | None, tuple[str, ...]]:
-    """Return the content, and problems with the selectors; no content if a selector is invalid."""
+    whole: Whole, asked: ContentSelectors, known: int, received: Received | None
+) -> tuple[Content | None, int, tuple[str, ...]]:
+    """Return the content, the digest of its blocks, and problems with the selectors.
+
+    No content if the blocks are known, or a selector is invalid.
+    """
     problems: tuple[str, ...] = ()
     if asked.look_at or asked.ignore:
         try:
             problems = content.find_content_problems(whole, asked.look_at, asked.ignore, own_ignore=asked.own_ignore)
         except ValueError as exc:
-            return None, (f"the content was not read, for a selector is none: {exc}; see: tocsin watch set --help",)
-    return content.read_content(whole, asked.look_at, asked.ignore, received), problems
+            return None, 0, (f"the content was not read, for a selector is none: {exc}; see: tocsin watch set --help",)
+    read = content.choose_blocks(whole, asked.look_at, asked.ignore)
+    digest = read.digest()
+    return None if digest == known else content.to_content(*read, received), digest, problems
 
 
 def _values_of(seen: Seen) -> dict[str, str]:
