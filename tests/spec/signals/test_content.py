@@ -194,6 +194,22 @@ def test_what_is_muted_does_not_count() -> None:
     assert content_digest(before.fingerprint, muted) == content_digest(latest.fingerprint, muted)
 
 
+def test_a_slide_that_takes_turns_with_a_known_one_is_no_change() -> None:
+    one, two, three = (
+        content(page(inner=f"<h3>{name}</h3><p>{name} tells us why this old town was the one to choose, of all.</p>"))
+        for name in ("Ann Ash", "Bob Birch", "Cyd Cedar")
+    )
+    before, after = (
+        {place.key for place in compare_contents(was.fingerprint, now).places}
+        for was, now in ((one, two), (two, three))
+    )
+    known = before & after
+
+    assert not compare_contents(one.fingerprint, two, known).is_change
+    assert not compare_contents(two.fingerprint, three, known).is_change
+    assert compare_contents(one.fingerprint, three, known).is_change
+
+
 def test_a_place_has_the_same_key_on_other_pages_of_a_host() -> None:
     quote = '<div class="quote q-{}"><p>Quote of the day: {}</p></div>'
     others = ("Another page of the paper, with other sentences on it.",)

@@ -296,6 +296,8 @@ _MANY: Final = 10
 _DATED: Final = SHORT | FIGURES
 # A date of the visit, in any zone, is none of the past.
 _LATELY: Final = timedelta(hours=48)
+# Blocks of a slide: a heading, a sentence, a link.
+_MOST_OF_SLIDE: Final = 4
 # A sentence, and who said it.
 _WITH_SIGNATURE: Final = 2
 
@@ -332,9 +334,9 @@ def compare(
     digests = {block.digest for block in (*gone, *come)}
     known = {to_block(row): index for index, row in enumerate(new.rows) if row[0] in digests}
     at = _positions(gone_at, come_at)
-    keys = {block: _keys_of(block, at).intersection(muted) for block in (*gone, *come)} if muted else {}
+    keys = _muted_by(gone_at, come_at, at, muted) if muted else {}
     silent |= {block.digest for block, found in keys.items() if found}
-    for block, key in _learnable(old, new, gone, come, at, silent).items():
+    for block, key in _learnable(old, new, gone_at, come_at, at, silent).items():
         index = known.get(block, -1)
         places.setdefault(key, _what(block, lines[index][:_SHOWN] if 0 <= index < len(lines) else ""))
     if keys:
@@ -434,9 +436,30 @@ def _without(rows: Sequence[Row], own: Counter[int], others: Counter[int]) -> li
     return found
 
 
+def _muted_by(
+    gone: Sequence[Differing], come: Sequence[Differing], at: Mapping[Block, int], muted: Collection[int]
+) -> dict[Block, set[int]]:
+    """Return the muted keys of each block that differs; what takes turns with a muted text is muted, too."""
+    keys = {block: _keys_of(block, at).intersection(muted) for block, _ in (*gone, *come)}
+    for was, now in _runs_of(gone, come).values():
+        turning = {_text_key(block.digest) for block in (*was, *now)}.intersection(muted)
+        if turning and len(was) == len(now):
+            keys |= {block: keys[block] | turning for block in (*was, *now)}
+    return keys
+
+
+def _runs_of(gone: Sequence[Differing], come: Sequence[Differing]) -> dict[int, tuple[list[Block], list[Block]]]:
+    """Return what is gone and what is new behind each block that both contents have."""
+    runs: dict[int, tuple[list[Block], list[Block]]] = {}
+    for side, blocks in enumerate((gone, come)):
+        for block, anchor in blocks:
+            runs.setdefault(anchor, ([], []))[side].append(block)
+    return runs
+
+
 def _keys_of(block: Block, at: Mapping[Block, int]) -> set[int]:
-    """Return the keys by which a block that differs may be muted; a sentence of prose only by its position."""
-    keys = {at[block]} if block in at else set()
+    """Return the keys by which a block that differs may be muted; a sentence of prose by its position or its words."""
+    keys = {_text_key(block.digest)} | ({at[block]} if block in at else set())
     return keys if block.flags & ORDERED else {key_of(block.place), *keys}
 
 
@@ -449,12 +472,8 @@ def _positions(gone: Sequence[Differing], come: Sequence[Differing]) -> dict[Blo
 
     Unlike the key of a place, this one needs neither the words of a block nor those of its class.
     """
-    runs: dict[int, tuple[list[Block], list[Block]]] = {}
-    for side, blocks in enumerate((gone, come)):
-        for block, anchor in blocks:
-            runs.setdefault(anchor, ([], []))[side].append(block)
     found: dict[Block, int] = {}
-    for anchor, (was, now) in runs.items():
+    for anchor, (was, now) in _runs_of(gone, come).items():
         run = (*was, *now)
         # A heading is one of a teaser, and a row of a table one that is a fact, unless it is replaced alone.
         is_box = len(was) == len(now) and (len(was) == 1 or not any(block.flags & (HEADING | CELL) for block in run))
@@ -472,6 +491,10 @@ def _is_quotation(run: Sequence[Block]) -> bool:
     return len(run) <= _WITH_SIGNATURE and sentences == 1 and not is_teaser
 
 
+def _text_key(digest: int) -> int:
+    return xxh3_64_intdigest(digest.to_bytes(4, "little"), 3) >> 1 or 1
+
+
 def _position(anchor: int, *, is_sentence: bool) -> int:
     return xxh3_64_intdigest(anchor.to_bytes(4, "little"), 1 + is_sentence) >> 1 or 1
 
@@ -479,8 +502,8 @@ def _position(anchor: int, *, is_sentence: bool) -> int:
 def _learnable(
     old: Fingerprint,
     new: Fingerprint,
-    gone: Sequence[Block],
-    come: Sequence[Block],
+    gone_at: Sequence[Differing],
+    come_at: Sequence[Differing],
     at: Mapping[Block, int],
     silent: Collection[int],
 ) -> dict[Block, int]:
@@ -489,6 +512,7 @@ def _learnable(
     at      keys of those that were replaced in their position
     silent  digests of those that are muted already
     """
+    gone, come = [block for block, _ in gone_at], [block for block, _ in come_at]
     masks = {block.place for block in gone if block.flags & FIGURES} & {
         block.place for block in come if block.flags & FIGURES
     }
@@ -500,6 +524,11 @@ def _learnable(
     # An edit of a sentence tells nothing of noise, unless it is the only one among many that differs.
     sentences = [sum(not block.flags & SHORT and block.digest not in silent for block in side) for side in (gone, come)]
     is_alone = len(new.rows) >= _MANY and sentences == [1, 1]
+    # Of a slide of a heading and a sentence, the same words come and go again and again; those of a teaser do not.
+    runs = [
+        (*was, *now) for was, now in _runs_of(gone_at, come_at).values() if 1 < len(was) == len(now) <= _MOST_OF_SLIDE
+    ]
+    of_slides = {block for run in runs for block in run}
     for block in differing:
         position = at.get(block)
         if block.flags & SHORT:
@@ -513,6 +542,8 @@ def _learnable(
             key = position
         else:
             key = key_of(block.place) if block.place in masks and not block.flags & ORDERED else None
+        if key is None and block in of_slides:
+            key = _text_key(block.digest)
         if key is not None:
             found[block] = key
     return found
@@ -585,7 +616,8 @@ def digest_of(fingerprint: bytes, muted: Collection[int]) -> int:
     shown = {read.rows[index][0]: clock.rest for index, clock in read.clocks.items() if index < len(read.rows)}
     if muted:
         places = [(row, to_block(row).place) for row in read.rows]
-        read = read._replace(rows=[row for row, place in places if not place or key_of(place) not in muted])
+        kept = [row for row, place in places if not place or key_of(place) not in muted]
+        read = read._replace(rows=[row for row in kept if _text_key(row[0]) not in muted])
         read = read._replace(rows=_without_positions(read.rows, muted))
     lasting = [row for row in read.rows if row[1] & _IS_REPEATED != _IS_REPEATED]
     named = [shown.get(row[0], row[0]).to_bytes(4, "little") for row in lasting]
