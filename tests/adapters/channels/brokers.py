@@ -110,7 +110,7 @@ class RedisBroker(Broker):
 
     async def fill(self) -> bool:
         async with self._client() as client:
-            await client.config_set("maxmemory", "1mb")
+            await client.config_set("maxmemory", "1")
         return True
 
     def _client(self) -> Redis:

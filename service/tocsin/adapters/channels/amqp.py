@@ -16,6 +16,7 @@ from tocsin.adapters.channels.broker import (
     head_of,
     read_endpoint,
     shown_error,
+    silence,
 )
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.model import SerializedEvent
@@ -91,6 +92,7 @@ class AmqpChannel(BrokerChannel[AmqpLink]):
         from aiormq.connection import Connection, TransportFactory  # noqa: PLC0415 - the same
         from yarl import URL  # noqa: PLC0415 - the same
 
+        silence("aiormq")
         dial, endpoint = self._context.dial, self._endpoint
 
         class DialledTransports(TransportFactory):

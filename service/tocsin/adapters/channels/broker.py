@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, Generic, TypeVar
@@ -200,6 +201,11 @@ def _os_error_of(exc: BaseException | None) -> OSError | None:
     while exc is not None and not isinstance(exc, OSError):
         exc = exc.__cause__ or exc.__context__
     return exc
+
+
+def silence(logger: str) -> None:
+    """Keep what a library logs to itself: what it complains of is raised, too, and could name secrets."""
+    logging.getLogger(logger).setLevel(logging.CRITICAL + 1)
 
 
 def shown_error(exc: Any) -> str:

@@ -12,15 +12,12 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
-from tocsin.adapters.channels.broker import CONTENT_TYPE, Endpoint
+from tocsin.adapters.channels.broker import CONTENT_TYPE, Endpoint, silence
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.relay import open_relay
 from tocsin.model import SerializedEvent
 
-# The library writes of each failure what is raised, too.
-_SILENT = logging.getLogger("tocsin.mqtt")
-_SILENT.addHandler(logging.NullHandler())
-_SILENT.propagate = False
+_LOGGER: Final = "tocsin.mqtt"
 # Source: MQTT 5.0, 2.4.
 _TOO_LARGE: Final = 0x95
 # For the topic and the properties.
@@ -41,7 +38,7 @@ class RelayedClient(aiomqtt.Client):
             password=endpoint.password or None,
             protocol=aiomqtt.ProtocolVersion.V5,
             timeout=timeout_s,
-            logger=_SILENT,
+            logger=logging.getLogger(_LOGGER),
         )
         self._writer = writer
         self._largest: int | None = None
@@ -97,9 +94,10 @@ class RelayedClient(aiomqtt.Client):
 
 async def open_relayed(endpoint: Endpoint, context: ChannelContext, timeout_s: float) -> RelayedClient:
     """Connect and sign in; nothing is left open if it fails."""
-    _, writer = await context.dial(endpoint.host, endpoint.port, tls=endpoint.tls)
+    silence(_LOGGER)
+    reader, writer = await context.dial(endpoint.host, endpoint.port, tls=endpoint.tls)
     try:
-        client = RelayedClient(endpoint, timeout_s, writer, await open_relay(writer))
+        client = RelayedClient(endpoint, timeout_s, writer, await open_relay(reader, writer))
         await client.__aenter__()
     except BaseException:
         writer.transport.abort()

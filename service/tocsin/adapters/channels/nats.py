@@ -114,7 +114,7 @@ class NatsChannel(BrokerChannel["Client"]):
         found: dict[str, Any] = json.loads(answer.data)
         if found.get("streams"):
             return ()
-        return [ChannelFinding(f"at {self._endpoint.where}: no stream stores {subject}", _mend(subject))]
+        return [ChannelFinding(f"at {self._endpoint.where}: no stream stores {subject}", f"M{_mend(subject)[1:]}")]
 
     def _judge(self, exc: Exception) -> tuple[str, str] | None:
         from nats import errors  # noqa: PLC0415 - as above

@@ -8,7 +8,7 @@ from urllib.parse import ParseResult
 
 from nats.aio.client import Client
 from nats.aio.transport import TcpTransport
-from nats.errors import SecureConnRequiredError
+from nats.errors import ConnectionClosedError, SecureConnRequiredError
 
 from tocsin.adapters.channels.broker import Endpoint
 from tocsin.adapters.channels.context import ChannelContext
@@ -33,6 +33,7 @@ class DialledClient(Client):
             await self.connect(
                 f"{'tls' if endpoint.tls else 'nats'}://{host}:{endpoint.port}",
                 error_cb=_ignore,
+                closed_cb=self._fail_waiting,
                 allow_reconnect=False,
                 # A client that is cut off must not keep events and give them later: they count as failed.
                 pending_size=0,
@@ -46,6 +47,12 @@ class DialledClient(Client):
             if transport:
                 transport.close()  # type: ignore[no-untyped-call]  # of the library
             raise
+
+    async def _fail_waiting(self) -> None:
+        # The library would let them wait for their timeouts.
+        for waiting in self._resp_map.values():
+            if not waiting.done():
+                waiting.set_exception(ConnectionClosedError())
 
     async def _select_next_server(self) -> None:
         # The library would try again until its own attempts are used up.

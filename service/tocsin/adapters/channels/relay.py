@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import cast
+from typing import Final, cast
+
+_MOST_EARLY: Final = 2**20
 
 
-async def open_relay(writer: asyncio.StreamWriter) -> socket.socket:
+async def open_relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> socket.socket:
     """Copy between a connection that `ChannelContext.dial` opened and one end of a socket pair; give the other end.
 
     The library that gets it resolves no name, chooses no address, and sees the connection already decrypted. No port is
@@ -22,10 +24,18 @@ async def open_relay(writer: asyncio.StreamWriter) -> socket.socket:
         theirs.close()
         far.close()
         raise
-    # From here on its bytes go straight to the pair; the server has sent none yet that a stream would hold.
+    # What the server has sent already is in the stream; from here on its bytes go straight to the pair.
+    far.pause_reading()
+    try:
+        async with asyncio.timeout(0):
+            near.write(await reader.read(_MOST_EARLY))
+    except TimeoutError:
+        pass
     far.set_protocol(RelayEnd(near))
-    if far.is_closing():
+    if far.is_closing() or reader.at_eof():
         near.close()
+    else:
+        far.resume_reading()
     return theirs
 
 

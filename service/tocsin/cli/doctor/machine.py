@@ -16,7 +16,7 @@ from tocsin.adapters.stores import kept_copies, last_backup
 from tocsin.cli.doctor import Diagnosis
 from tocsin.cli.formatting import count, show_time
 from tocsin.configuration.convert import is_secret
-from tocsin.configuration.loading import Layer, from_environ, from_tree, typed_channels
+from tocsin.configuration.loading import Layer, from_environ, from_tree, mask, typed_channels
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -58,7 +58,12 @@ def _of_secrets(file: Path, plugins: Collection[str]) -> Iterator[Diagnosis]:
     except (OSError, ValueError):
         # A pipe, for instance, which was read once: no other user can read it again.
         return
-    held = [".".join(item.path) for item in given if not item.by_file and item.value and is_secret(item.path)]
+    held = [
+        ".".join(item.path)
+        for item in given
+        # Of an address, the host alone is none.
+        if not item.by_file and is_secret(item.path) and mask(item.path, item.value) != item.value
+    ]
     if held:
         # The address of a webhook is one, too: which setting is meant is not plain to see.
         yield from _of_reading(file, f"The configuration, which contains a secret ({', '.join(held)}),")
