@@ -235,6 +235,18 @@ async def test_routes_send_an_alert_to_their_channels_only(installation: Install
         assert sent in (installation.folder / "rest.jsonl").read_text()
         records = (await asyncio.to_thread(installation.call, "route", "test", sent)).records
         assert [(record["route"], record["takes"]) for record in records] == [("news", True), ("log", False)]
+        # The matchers of routes filter the list, too.
+        found = {
+            options: len((await asyncio.to_thread(installation.call, "alerts", "list", *options)).records)
+            for options in (
+                ("--words", "news", "--words", "nothing"),
+                ("--outcome", "minor"),
+                ("--url", site.url("/a")),
+                ("--url", "*/a", "--kind", "changed"),
+                ("--url", "*/b"),
+            )
+        }
+        assert list(found.values()) == [1, 0, 1, 1, 0]
 
 
 def test_the_doctor_names_settings_with_a_route_that_is_gone(installation: Installation) -> None:

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from tocsin.cli import output
-from tocsin.cli.arguments import Number, careful, confirm
+from tocsin.cli.arguments import Number, careful, confirm, match_options
 from tocsin.cli.formatting import count, show_time
 from tocsin.cli.output import steps
 from tocsin.cli.session import configuration, now, with_store
 from tocsin.configuration.convert import parse_span
+from tocsin.configuration.routes import read_match
 from tocsin.engine.alerting.routing import router_of
 from tocsin.errors import UsageError
 from tocsin.model.records.alerting import alert_of, storm_of, storm_page_of
 from tocsin.ports.pages import unheard
+from tocsin.settings import MatchSettings
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
@@ -152,20 +154,28 @@ def command() -> None:
 @command.command("list", epilog="Example: tocsin alerts list --url https://example.org/news")
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, help="Maximum number of alerts.")
 @click.option("--dead", is_flag=True, help="Only dead letters: alerts that a channel never accepted.")
-@click.option("--url", metavar="URL", help="Only alerts about this page.")
+@match_options
 @output.json_option
 @click.pass_context
-def list_(ctx: click.Context, limit: int, url: str | None, *, dead: bool) -> None:
-    """List the latest alerts, newest first, with the status of their deliveries."""
-    wanted = watch_url(url).url if url else None
-    alerts = with_store(ctx, lambda store: _read(store, limit, dead=dead, url=wanted))
+def list_(ctx: click.Context, limit: int, match: dict[str, list[str]], *, dead: bool) -> None:
+    """List the latest alerts, newest first, with the status of their deliveries.
+
+    Each option that is given must hold, with one of its values, as in routes.
+    """
+    urls = match.get("url", [])
+    wanted = None
+    if len(urls) == 1 and "*" not in urls[0]:
+        # The alerts of one page have an index.
+        wanted = watch_url(urls[0]).url
+        match = {key: values for key, values in match.items() if key != "url"}
+    alerts = with_store(ctx, lambda store: _read(store, limit, read_match(match), dead=dead, url=wanted))
     if output.is_json():
         output.print_json(*map(alert_of, alerts))
     elif alerts:
         titles = ("id", "when", "what", "page", "summary", "delivered")
         output.table(titles, map(_row, alerts), whole=("id", "what"), head="page")
     else:
-        output.say("No alert matches." if dead or url else "No alert yet.")
+        output.say("No alert matches." if dead or match or wanted else "No alert yet.")
 
 
 @command.command("show", epilog="Example: tocsin alerts show 01KAKQ4ZC8N2V3J5R7T9WXYZ00")
@@ -233,16 +243,21 @@ command.add_command(storms)
 command.add_command(release)
 
 
-async def _read(store: Store, limit: int, *, dead: bool, url: str | None) -> list[AlertRow]:
+async def _read(store: Store, limit: int, match: MatchSettings, *, dead: bool, url: str | None) -> list[AlertRow]:
+    from tocsin.engine.alerting.matching import AlertFacts, Matcher  # noqa: PLC0415 - the help needs no engine
+
+    matcher = Matcher(match)
     found: list[AlertRow] = []
     before: int | None = None
     while len(found) < limit:
-        piece = await store.alerts(limit=min(_PIECE, limit - len(found)), before=before, dead=dead, url=url)
+        # Filtered, it may take many alerts to find one.
+        wanted = _PIECE if match != MatchSettings() else min(_PIECE, limit - len(found))
+        piece = await store.alerts(limit=wanted, before=before, dead=dead, url=url)
         if not piece:
             break
-        found += piece
+        found += [alert for alert in piece if matcher.takes(AlertFacts(alert.type, alert.event))]
         before = piece[-1].position
-    return found
+    return found[:limit]
 
 
 async def _one(store: Store, alert_id: str) -> AlertRow:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -50,6 +51,34 @@ def confirm(act: str, *, yes: bool) -> None:
     if not click.confirm(output.clean(f"This will {act}. Continue?"), err=True):
         output.note("Nothing was changed.")
         raise click.exceptions.Exit(output.NEEDS_USER)
+
+
+_MATCH_OPTIONS: Final = {
+    "kind": ("KIND", "Of the event: changed, unreachable, storm …"),
+    "outcome": ("OUTCOME", "Of a change: major or minor."),
+    "basis": ("BASIS", "Of a change: declared, inferred or contradicted."),
+    "group": ("NAME", "Of the page."),
+    "host": ("HOST", 'Of the page; "*.example.org" for all below it.'),
+    "url": ("URL", 'Of the page; "*" is any text.'),
+    "rule": ("RULE", "That decided, such as T44."),
+    "field": ("NAME", "That changed, such as topper-major."),
+    "words": ("WORDS", "In the title, the added lines or your text."),
+}
+
+
+def match_options(function: _Function) -> _Function:
+    """Give a command an option for each key of matchers, any number of times; it finds those given as `match`."""
+
+    @wraps(function)
+    def collected(*args: Any, **kwargs: Any) -> object:
+        given = {key: list(kwargs.pop(key)) for key in _MATCH_OPTIONS}
+        return function(*args, match={key: values for key, values in given.items() if values}, **kwargs)
+
+    decorated: Any = collected
+    for key, (metavar, text) in reversed(_MATCH_OPTIONS.items()):
+        decorated = click.option(f"--{key}", multiple=True, metavar=metavar, help=text)(decorated)
+    found: _Function = decorated
+    return found
 
 
 def removal(pages: int) -> str:

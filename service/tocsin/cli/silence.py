@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from tocsin.cli import output
-from tocsin.cli.arguments import Number, parse_time
+from tocsin.cli.arguments import Number, match_options, parse_time
 from tocsin.cli.formatting import show_time
 from tocsin.cli.route import match_in_words
 from tocsin.cli.session import now, with_store
@@ -25,17 +25,6 @@ if TYPE_CHECKING:
 
 WHO: Final = "command line"
 _SILENCE = Number("a silence", "tocsin silence list")
-_OPTIONS: Final = {
-    "kind": ("KIND", "Of the event: changed, unreachable, storm …"),
-    "outcome": ("OUTCOME", "Of a change: major or minor."),
-    "basis": ("BASIS", "Of a change: declared, inferred or contradicted."),
-    "group": ("NAME", "Of the page."),
-    "host": ("HOST", 'Of the page; "*.example.org" for all below it.'),
-    "url": ("URL", 'Of the page; "*" is any text.'),
-    "rule": ("RULE", "That decided, such as T44."),
-    "field": ("NAME", "That changed, such as topper-major."),
-    "words": ("WORDS", "In the title, the added lines or your text."),
-}
 
 
 @click.group("silence", epilog="Example: tocsin silence add --host staging.example.org --until 7d --reason relaunch")
@@ -46,15 +35,15 @@ def command() -> None:
 @command.command("add", epilog="Example: tocsin silence add --host staging.example.org --until 7d --reason relaunch")
 @click.option("--until", metavar="WHEN", help='Its end: "7d" from now, or a date; default: when you end it.')
 @click.option("--reason", default="", metavar="TEXT", help="Shown beside it.")
+@match_options
 @output.json_option
 @click.pass_context
-def add(ctx: click.Context, /, until: str | None, reason: str, **given: tuple[str, ...]) -> None:
+def add(ctx: click.Context, until: str | None, reason: str, match: dict[str, list[str]]) -> None:
     """Hold back alerts that match: each option that is given must hold, with one of its values.
 
     A running service takes it up at once.
     """
     at = now()
-    match = {key: list(values) for key, values in given.items() if values}
     if not match:
         raise UsageError("say which alerts: --host, --group, --kind … (see: tocsin silence add --help)")
     (wanted,) = read_silences([{"match": match, "reason": reason}], "tocsin silence add")
@@ -67,10 +56,6 @@ def add(ctx: click.Context, /, until: str | None, reason: str, **given: tuple[st
     silence = with_store(ctx, work, create=True)
     told = f"Silence {silence.id} holds them back{f' until {show_time(end)}' if end else ''}."
     output.emit(silence_of(silence), lambda: output.say(told))
-
-
-for _key, (_metavar, _help) in reversed(_OPTIONS.items()):
-    click.option(f"--{_key}", multiple=True, metavar=_metavar, help=_help)(add)
 
 
 @command.command("list", epilog="Example: tocsin silence list --all")
