@@ -17,9 +17,11 @@ from tocsin.spec.differences.compare import (
     Work,
     _Part,
     _SequenceMatching,
+    changed_rows,
     compare_texts,
     find_common,
     narrow,
+    to_rows,
     whole_lines,
 )
 
@@ -283,3 +285,14 @@ def test_lines_in_the_middle_are_left() -> None:
 
 def test_what_is_beyond_is_cut_and_said_to_be() -> None:
     assert narrow("x" * 50, "y" * 60, 10) == ("x" * 10, "y" * 10, True)
+
+
+@given(st.text("ab .\n", max_size=60), st.text("ab .\n", max_size=60))
+def test_lines_that_differ_are_those_of_all_lines(before: str, latest: str) -> None:
+    difference = compare_texts(before, latest, by="words")
+    found = list(changed_rows(difference))
+    every = to_rows(difference)
+
+    rows = [row for row in found if not isinstance(row, int)]
+    assert [row for row in rows if row.kind != "same"] == [row for row in every if row.kind != "same"]
+    assert sum(row if isinstance(row, int) else 1 for row in found) == len(every)

@@ -54,6 +54,35 @@ def to_rows(difference: Difference) -> list[DiffRow]:
     return rows
 
 
+def changed_rows(difference: Difference) -> Iterator[DiffRow | int]:
+    """Yield the lines that differ, as `to_rows` splits them, and for equal lines between them their number."""
+    line: list[tuple[Kind, str]] = []
+    for run in difference.runs:
+        text = run.text
+        if run.kind == "same":
+            if line:
+                first, end, text = text.partition("\n")
+                if first:
+                    line.append(("same", first))
+                if not end:
+                    continue
+                yield _row(line, "same")
+            # Equal lines are the most: they are counted, not split.
+            if equal := text.count("\n"):
+                yield equal
+            rest = text[text.rfind("\n") + 1 :]
+            line = [("same", rest)] if rest else []
+            continue
+        first, *others = text.split("\n")
+        if first:
+            line.append((run.kind, first))
+        for each in others:
+            yield _row(line, run.kind)
+            line = [(run.kind, each)] if each else []
+    if line:
+        yield _row(line, line[-1][0])
+
+
 def folded(rows: Sequence[DiffRow]) -> Iterator[DiffRow | DiffGap]:
     """Yield the changed rows, those around them, and a gap for each run of others."""
     near = bytearray(len(rows))

@@ -11,9 +11,9 @@ from tocsin.spec.differences.compare import (
     DiffRow,
     Kind,
     TextRun,
+    changed_rows,
     ends_sentence,
     split_sentences,
-    to_rows,
 )
 
 # An alert with its excerpt stays a message that people read.
@@ -165,12 +165,14 @@ def show_by_word(difference: Difference, letters: int, unchanged: int = 0) -> di
     counts = {"added": 0, "removed": 0, "changed": 0, "moved": 0, "unchanged": unchanged}
     shown: list[dict[str, Any]] = []
     left, gap, more, differing = MOST_LETTERS, 0, 0, 0
-    found = to_rows(difference)
-    moved = {row.text for row in found if row.kind == "added"} & {row.text for row in found if row.kind == "removed"}
+    found = list(changed_rows(difference))
+    whole = [row for row in found if not isinstance(row, int) and row.kind not in {None, "same"}]
+    moved = {row.text for row in whole if row.kind == "added"} & {row.text for row in whole if row.kind == "removed"}
     for row in found:
-        if row.kind == "same":
-            counts["unchanged"] += 1
-            gap += 1
+        if isinstance(row, int) or row.kind == "same":
+            equal = row if isinstance(row, int) else 1
+            counts["unchanged"] += equal
+            gap += equal
             continue
         if not row.text.strip():
             continue
