@@ -148,6 +148,7 @@ class Assembly:
             settings.instance.name,
             self._chance,
             public_url=settings.http.public_url,
+            language=settings.instance.language,
             to_message=channels.messages.write,
         )
         # Another process of the same name is another holder.

@@ -72,6 +72,9 @@ def _clauses(words: Words, kind: str, data: JsonObject, now: str) -> list[str]:
         return _changed(words, data, now)
     if kind == events.UNREACHABLE:
         return [_unreachable(words, data, now)]
+    if kind == events.DIGEST:
+        count = number(data.get("count"))
+        return [words.say("summary.digest", n=count) if count else words.say("summary.no_alerts")]
     if kind == events.HOST_CHANGED:
         storm = table(data.get("storm"))
         what = next(_text_clauses(words, table(data.get("excerpt"))), words.say("summary.text"))

@@ -10,6 +10,7 @@ import msgspec
 
 from tocsin.events import DIGEST, cloud_event
 from tocsin.model import Message, SerializedEvent, to_rfc3339
+from tocsin.wording.summary import summarise
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -33,6 +34,7 @@ class DigestWriter:
     source      name of the instance
     chance      of their ids
     public_url  of the web pages, for links; empty without any
+    language    of its sentence
     to_message  makes the message for people of an event; None: there is none
     """
 
@@ -42,8 +44,10 @@ class DigestWriter:
         chance: Chance,
         *,
         public_url: str = "",
+        language: str = "en",
         to_message: Callable[[JsonObject], Awaitable[Message]] | None = None,
     ) -> None:
+        self._language = language
         self._source, self._chance, self._public_url = source, chance, public_url
         self._to_message = to_message
 
@@ -79,7 +83,10 @@ class DigestWriter:
             "links": {"page": f"{home}/changes" if home else None},
         }
         number = self._chance.ulid(at)
-        return cloud_event(id=number, source=self._source, type=DIGEST, subject=bundle.route, at=at, data=data)
+        event = cloud_event(id=number, source=self._source, type=DIGEST, subject=bundle.route, at=at, data=data)
+        said = summarise(event, self._language)
+        event["data"] = {"summary": said.sentence, "short": said.short} | data
+        return event
 
 
 def _alert_of(event: JsonObject) -> JsonObject:
