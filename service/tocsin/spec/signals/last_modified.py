@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.signals.instants import to_value
-from tocsin.spec.signals.signal import Signal
+from tocsin.spec.signals.signal import Signal, lower
 
 if TYPE_CHECKING:
     from tocsin.spec.signals.signal import Seen
 
-_ALL: Final = 'meta[name="last-modified" i],meta[http-equiv="last-modified" i]'
+_NAME: Final = "last-modified"
 
 
 def _in_meta(seen: Seen) -> str | None:
-    nodes = () if seen.whole is None else seen.whole.select(_ALL)
-    return next((value for node in nodes if (value := to_value(node.attr("content"))) is not None), None)
+    values = (to_value(meta.content) for meta in seen.metas if _NAME in (lower(meta.name), lower(meta.http_equiv)))
+    return next(filter(None, values), None)
 
 
 def _in_header(seen: Seen) -> str | None:

@@ -5,14 +5,21 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from tocsin.spec.html.microsyntax import lower_ascii
 from tocsin.spec.signals.linked import NO_LINKED, Linked, read_linked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from tocsin.spec.html.document import Meta
     from tocsin.spec.html.whole import Whole
 
 Source: TypeAlias = Literal["author", "server", "list"]
+
+
+def lower(name: str | None) -> str | None:
+    """Return the name of a meta element in lower case."""
+    return None if name is None else lower_ascii(name)
 
 
 class Signal(NamedTuple):
@@ -51,6 +58,11 @@ class Seen:
     def linked(self) -> Linked:
         """Its JSON-LD."""
         return NO_LINKED if self.whole is None else read_linked(self.whole, self.url)
+
+    @property
+    def metas(self) -> Sequence[Meta]:
+        """Its meta elements, which are read in any case: a selector would walk the page for them."""
+        return () if self.whole is None else self.whole.metas
 
     def header(self, name: str) -> str | None:
         """Return the value of the first header of a name; None without it."""
