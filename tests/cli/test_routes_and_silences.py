@@ -10,6 +10,7 @@ import pytest
 from tests.cli.calling import Installation
 from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
+from tocsin.adapters.stores import open_store
 
 ROUTES = """
 [channels.chat]
@@ -174,6 +175,7 @@ def test_routes_are_listed_from_top_to_bottom(installation: Installation) -> Non
     assert records[1] == {
         "name": "press", "channels": ["mail"], "match": {"group": ["press"]}, "unless": None, "digest": "0 7 * * *",
         "group_by": [], "quiet": [], "at_most": "", "say_nothing": False, "continue": False,
+        "source": "configuration", "error": None,
     }  # fmt: skip
 
 
@@ -209,8 +211,8 @@ async def test_a_silence_holds_an_alert_back_and_a_replay_sends_it(installation:
         await asyncio.to_thread(installation.call, "silence", "add", "--outcome", "major")
         assert await change(installation, site, "2026-01-02 2026-03-04") == []
         (alert,) = (await asyncio.to_thread(installation.call, "alerts", "list")).records
-        assert [(each["channel"], each["state"], each["error"]) for each in alert["deliveries"]] == [
-            ("log", "silenced", "held back by silence 1"), ("rest", "silenced", "held back by silence 1"),
+        assert [(each["channel"], each["state"], each["silence"]) for each in alert["deliveries"]] == [
+            ("log", "silenced", "1"), ("rest", "silenced", "1"),
         ]  # fmt: skip
 
         await asyncio.to_thread(installation.call, "silence", "end", "1")
@@ -294,6 +296,27 @@ def test_where_nothing_is_configured_it_is_said(installation: Installation) -> N
     }
 
     for call, what in zip(
-        said_of, ("No route is configured", "No route is configured", "No silence is in force"), strict=True
+        said_of, ("There is no route", "No route is configured", "No silence is in force"), strict=True
     ):
         assert what in said_of[call]
+
+
+async def test_a_route_that_was_made_at_run_time_is_known_to_lists_settings_and_the_doctor(
+    installation: Installation,
+) -> None:
+    installation.configure(LOG)
+    await asyncio.to_thread(watch, installation)
+    async with await open_store(f"sqlite:{installation.folder / 'tocsin.db'}", engine=False) as store:
+        await store.save_entry("route", "made", {"channels": ["log"]}, 0, who="kim", if_revision=0)
+    file = installation.write("groups.toml", '[groups.news]\nroute = "made"\n')
+
+    answers = [
+        await asyncio.to_thread(installation.call, *call)
+        for call in (("watch", "set", "--all", "--route", "made", "--yes"), ("apply", file, "--yes"))
+    ]
+    doctor = await asyncio.to_thread(installation.call, "doctor", "--no-settings")
+    refused = await asyncio.to_thread(installation.call, "watch", "set", "--all", "--route", "mad")
+
+    assert [answer.status for answer in answers] == [0, 0]
+    assert "name the route" not in doctor.out
+    assert "there is no route 'mad'; the nearest is 'made'" in refused.err

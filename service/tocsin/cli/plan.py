@@ -16,7 +16,7 @@ from tocsin.cli.files import open_lines, opened_target
 from tocsin.cli.formatting import count
 from tocsin.cli.output import progress
 from tocsin.cli.selection import BATCH, batches
-from tocsin.cli.session import configuration, is_store_there, with_store
+from tocsin.cli.session import configuration, is_store_there, settings_in_force, with_store
 from tocsin.configuration import mask
 from tocsin.configuration.loading import read_secret
 from tocsin.configuration.routes import check_page_route
@@ -120,14 +120,15 @@ def make_plan(ctx: click.Context, declared: Declared) -> Plan:
 
 
 def _check_routes(ctx: click.Context, declared: Declared) -> None:
-    routes = configuration(ctx).settings.routes
     levels = [
         declared.for_all or {},
         *declared.groups.values(),
         *(page.new.settings or {} for page in declared.pages.values()),
     ]
+    names = {level["route"] for level in levels if "route" in level}
+    routes = settings_in_force(ctx).routes if names else ()
     # A job in CI may plan without the configuration of the service.
-    for name in {level["route"] for level in levels if "route" in level} if routes else ():
+    for name in names if routes else ():
         check_page_route(name, routes, "route")
 
 

@@ -8,7 +8,7 @@ import click
 
 from tocsin.cli import output
 from tocsin.cli.formatting import show_time
-from tocsin.cli.session import configuration, is_store_there, now, with_store
+from tocsin.cli.session import configuration, is_store_there, now, settings_in_force, with_store
 from tocsin.errors import UsageError
 from tocsin.model.records.routing import RouteTest, delivery_of, routes_of
 from tocsin.model.saved import Saved, merge
@@ -94,9 +94,7 @@ def test(ctx: click.Context, alert_id: str | None, url: str | None, kind: str, o
 
     if (alert_id is None) == (url is None):
         raise UsageError("name an alert (see: tocsin alerts list), or give --url for one that you make up")
-    settings, at = configuration(ctx).settings, now()
-    if is_store_there(settings):
-        settings = merge(settings, with_store(ctx, lambda store: store.saved())).settings
+    settings, at = settings_in_force(ctx), now()
     page_route: str | None = None
     silences: list[Silence] = []
     if url is not None:

@@ -50,6 +50,16 @@ def configuration(ctx: click.Context) -> Loaded:
     return found
 
 
+def settings_in_force(ctx: click.Context) -> Settings:
+    """Return the settings with the channels and routes that were made at run time."""
+    from tocsin.model.saved import merge  # noqa: PLC0415 - the help needs none
+
+    settings = configuration(ctx).settings
+    if not is_store_there(settings):
+        return settings
+    return merge(settings, with_store(ctx, lambda store: store.saved())).settings
+
+
 def with_store(
     ctx: click.Context, work: Callable[[Store], Awaitable[T]], *, create: bool = False, alone: bool = False
 ) -> T:

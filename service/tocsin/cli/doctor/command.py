@@ -30,6 +30,7 @@ from tocsin.engine.scheduling.host_capacity import look
 from tocsin.errors import StoreError
 from tocsin.model import PageFilter
 from tocsin.model.records.service import Setting
+from tocsin.model.saved import merge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -295,7 +296,7 @@ async def _of_channel_states(store: Store, channels: Mapping[str, ChannelSetting
 
 
 async def _of_routes(store: Store, settings: Settings, found: Examination, now: Instant) -> list[Diagnosis]:
-    names = {route.name for route in settings.routes}
+    names = {route.name for route in merge(settings, await store.saved()).settings.routes}
     levels = {"all pages": found.for_all, **{f"group {name}": given for name, given in found.groups.items()}}
     findings = [
         Diagnosis(

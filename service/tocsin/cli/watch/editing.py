@@ -14,7 +14,7 @@ from tocsin.cli.check import check_pages, print_declared, print_report
 from tocsin.cli.formatting import count
 from tocsin.cli.output import steps
 from tocsin.cli.selection import demand_group, pages_named, select
-from tocsin.cli.session import configuration, now, with_store
+from tocsin.cli.session import configuration, now, settings_in_force, with_store
 from tocsin.configuration import all_unset, check_page_keys, mask, parse_page_settings
 from tocsin.configuration.convert import PAGE_KEYS
 from tocsin.configuration.routes import check_page_route
@@ -75,8 +75,7 @@ def page_options(function: _Function) -> _Function:
         settings.update(_pairs("headers", kwargs.pop("header"), ":"))
         settings.update(_pairs("cookies", kwargs.pop("cookie"), "="))
         if "route" in settings:
-            known = configuration(click.get_current_context()).settings.routes
-            check_page_route(settings["route"], known, "--route")
+            check_page_route(settings["route"], settings_in_force(click.get_current_context()).routes, "--route")
         return function(*args, settings=settings, **kwargs)
 
     decorated: Any = collected
