@@ -2,7 +2,19 @@
 
 from fastapi import APIRouter
 
-from tocsin.server.web import activity, changes, jobs, page, pages, questions, reference, rendering, settings, tokens
+from tocsin.server.web import (
+    activity,
+    changes,
+    jobs,
+    notifications,
+    page,
+    pages,
+    questions,
+    reference,
+    rendering,
+    settings,
+    tokens,
+)
 
 router = APIRouter(include_in_schema=False)
 for _each in (
@@ -14,6 +26,7 @@ for _each in (
     changes,
     questions,
     activity,
+    notifications,
     settings,
     tokens,
     reference,

@@ -11,7 +11,7 @@ import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -26,8 +26,8 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 from msgspec import Struct
 
-from tocsin.model import AlertQuery, BoundedCount, Instant, PageQuery, Scope, View
-from tocsin.model.records import alerting, history, pages, service
+from tocsin.model import EPOCH, AlertQuery, BoundedCount, Instant, PageQuery, Scope, View
+from tocsin.model.records import alerting, history, pages, routing, service
 from tocsin.model.records.fields import Record, is_number, title_of
 from tocsin.server.parts import CALLER, SENDER, Caller, Parts, Sender
 from tocsin.server.problems import Problem
@@ -40,7 +40,7 @@ router = APIRouter(include_in_schema=False)
 
 _RECORDS: Final[Mapping[str, type[Record]]] = {
     record.__name__: record
-    for room in (alerting, history, pages, service)
+    for room in (alerting, history, pages, routing, service)
     for record in vars(room).values()
     if isinstance(record, type) and issubclass(record, Record)
 }
@@ -236,6 +236,11 @@ def _moment(context: Context, at: Instant | None, never: str = "never") -> Marku
     return formatting.moment(at, context["zone"], never)
 
 
+@pass_context
+def _utc(context: Context, text: str) -> Markup:
+    return formatting.moment((datetime.fromisoformat(text) - EPOCH) // timedelta(microseconds=1), context["zone"])
+
+
 class Columns:
     """The columns of a table of records: titled as the records' fields are declared, and numbers set to the right.
 
@@ -286,6 +291,7 @@ def _environment() -> Environment:
         due=_due,
         lasting=_lasting,
         moment=_moment,
+        utc=_utc,
         span=formatting.span,
         count=formatting.count,
         size=formatting.size,

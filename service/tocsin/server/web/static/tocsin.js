@@ -67,3 +67,26 @@ if (document.querySelector("[data-live]") && !document.querySelector("[data-poll
   document.addEventListener("visibilitychange", listen);
   listen();
 }
+
+// A form with a preview: it follows the input; without script its button does the same.
+for (const form of document.querySelectorAll("form[data-preview]")) {
+  let timer = 0;
+  let turn = 0;
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(async () => {
+      const mine = ++turn;
+      const place = document.getElementById(form.dataset.preview);
+      const body = new URLSearchParams(new FormData(form));
+      body.set("do", "preview");
+      place.setAttribute("aria-busy", "true");
+      try {
+        const answer = await fetch(form.action, { method: "POST", body, headers: { accept: "text/html" } });
+        const there = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(place.id);
+        // A slower answer to earlier input is out of date.
+        if (there && mine === turn) place.replaceChildren(...there.childNodes);
+      } catch { /* The old preview stays. */ }
+      place.removeAttribute("aria-busy");
+    }, 400);
+  });
+}

@@ -1,0 +1,177 @@
+"""*Notifications*: channels, routes and silences are made, edited, tested, muted and removed in the browser."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.server.web.visiting import Visitor, told, tree
+from tocsin.server.web.notifications import tell_match
+
+SECRET = "raw:a key that is nowhere shown"
+HOOK = {
+    "name": "press-hook", "type": "webhook", "revision": "0", "s-url": "https://hooks.example/T0", "s-secret": SECRET,
+    "s-headers": "X-Team: web", "do": "save",
+}  # fmt: skip
+ROUTE = {"name": "press", "revision": "0", "channels": ["press-hook"], "group": "press, law", "do": "save"}
+
+
+def text_of(page: str) -> str:
+    return " ".join(tree(page).xpath("//main")[0].text_content().split())
+
+
+async def channel(visitor: Visitor) -> str:
+    return await visitor.done("/notifications/channel", **HOOK)
+
+
+async def values(visitor: Visitor, path: str) -> dict[str, str]:
+    """The texts of the inputs of a form."""
+    inputs = tree(await visitor.get(path)).xpath("//main//form[1]//input[@name] | //main//form[1]//textarea")
+    return {each.get("name"): each.get("value") or each.text or "" for each in inputs}
+
+
+async def test_a_channel_is_made_by_a_form_and_its_secret_is_never_shown(visitor: Visitor) -> None:
+    page = await channel(visitor)
+
+    assert told(page) == "Channel press-hook is saved."
+    assert "https://hooks.example/***" in page
+    form = await visitor.get("/notifications/channel?name=press-hook")
+    assert "nowhere shown" not in page + form
+    assert "It is set. Leave this empty to keep it." in text_of(form)
+    (entry,) = (await visitor.store.saved()).channels
+    assert (entry.settings["secret"], entry.settings["headers"]) == (SECRET, {"X-Team": "web"})
+
+
+async def test_what_is_left_as_it_was_shown_stays(visitor: Visitor) -> None:
+    await channel(visitor)
+    shown = await values(visitor, "/notifications/channel?name=press-hook")
+
+    await visitor.done("/notifications/channel", **shown | {"s-timeout": "5s", "do": "save"})
+
+    settings = (await visitor.store.saved()).channels[0].settings
+    assert (settings["secret"], settings["url"], settings["timeout"]) == (SECRET, HOOK["s-url"], "5s")
+    assert settings["headers"] == {"X-Team": "web"}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"name": "a\x1bb"}, "allowed is"),
+        ({"name": ""}, "allowed is"),
+        ({"s-url": "https://private.example/"}, "private"),
+        ({"s-url": "nowhere"}, "allowed is"),
+        ({"s-secret": ""}, "a webhook signs what it sends"),
+        ({"s-timeout": "soon"}, "a duration from"),
+        ({"type": "pigeon"}, "there is no channel of type"),
+    ],
+)
+async def test_a_mistake_keeps_what_was_typed_and_says_the_mend(
+    visitor: Visitor, change: dict[str, str], words: str
+) -> None:
+    answer = await visitor.post("/notifications/channel", **HOOK | change)
+
+    assert answer.status_code == 422
+    assert words in text_of(answer.text)
+    if "type" not in change:
+        assert "X-Team: web" in answer.text
+    assert (await visitor.store.saved()).channels == ()
+
+
+async def test_of_two_people_who_edit_a_channel_the_second_loses_nothing_that_was_typed(visitor: Visitor) -> None:
+    await channel(visitor)
+    first = await values(visitor, "/notifications/channel?name=press-hook")
+    await visitor.done("/notifications/channel", **first | {"s-timeout": "5s", "do": "save"})
+
+    late = await visitor.post("/notifications/channel", **first | {"s-timeout": "9s", "do": "save"})
+
+    assert late.status_code == 412
+    assert "changed meanwhile" in text_of(late.text)
+    assert 'value="9s"' in late.text
+    assert (await visitor.store.saved()).channels[0].settings["timeout"] == "5s"
+
+
+async def test_a_channel_is_tested_before_it_is_saved(visitor: Visitor) -> None:
+    answer = await visitor.post("/notifications/channel", **HOOK | {"do": "test"})
+
+    assert "The test was accepted." in text_of(answer.text)
+    assert visitor.rig.service.tried == ["press-hook"]
+    assert (await visitor.store.saved()).channels == ()
+
+
+async def test_a_channel_is_muted_and_unmuted_also_one_of_the_configuration(visitor: Visitor) -> None:
+    page = await visitor.done("/notifications/channel/mute", name="ops", muted="yes", until="7d")
+    assert "mutedby local until" in text_of(page)
+    wrong = await visitor.done("/notifications/channel/mute", name="ops", muted="yes", until="then")
+    assert "is not muted" in told(wrong)
+
+    await visitor.done("/notifications/channel/mute", name="ops")
+    assert (await visitor.store.saved()).mutes == ()
+
+
+async def test_a_route_is_made_previewed_edited_moved_and_removed(visitor: Visitor) -> None:
+    await channel(visitor)
+    preview = await visitor.post("/notifications/route", **ROUTE | {"do": "preview"})
+    assert "of the last" in text_of(preview.text)
+    assert (await visitor.store.saved()).routes == ()
+
+    page = await visitor.done("/notifications/route", **ROUTE)
+    assert "All alerts, in press or law; at once" in text_of(page)
+    assert "match no route" in text_of(page)
+    await visitor.done("/notifications/route", **ROUTE | {"name": "all", "group": ""})
+    await visitor.done("/notifications/route/move", name="all", by="-1")
+    assert [entry.name for entry in (await visitor.store.saved()).routes] == ["all", "press"]
+
+    shown = await values(visitor, "/notifications/route?name=press")
+    assert shown["group"] == "press, law"
+    again = {"name": "press", "revision": shown["revision"], "channels": "press-hook", "digest": "0 7 * * *"}
+    await visitor.done("/notifications/route", **again, do="save")
+    late = await visitor.post("/notifications/route", **again | {"digest": "1h"}, do="save")
+    assert (late.status_code, 'value="1h"' in late.text) == (412, True)
+
+    question = await visitor.post("/notifications/remove", kind="route", name="press")
+    assert "Remove the route press?" in text_of(question.text)
+    in_use = await visitor.done("/notifications/remove", kind="channel", name="press-hook", confirmed="yes")
+    assert "Routes send to it" in told(in_use)
+    for kind, name in (("route", "press"), ("route", "all"), ("channel", "press-hook")):
+        await visitor.done("/notifications/remove", kind=kind, name=name, confirmed="yes")
+    assert (await visitor.store.saved()).channels == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"channels": []}, "none is named"),
+        ({"digest": "soon"}, "cron"),
+        ({"quiet": "25:00-26:00"}, "allowed are times"),
+        ({"name": "a b"}, "name"),
+        ({"host": "a\x1bb"}, "control characters"),
+    ],
+)
+async def test_a_mistake_in_a_route_stands_beside_what_was_typed(
+    visitor: Visitor, change: dict[str, Any], words: str
+) -> None:
+    await channel(visitor)
+
+    answer = await visitor.post("/notifications/route", **ROUTE | change)
+
+    assert answer.status_code == 422
+    assert words in text_of(answer.text)
+    assert "press, law" in answer.text
+
+
+async def test_a_silence_is_made_and_ended(visitor: Visitor) -> None:
+    page = await visitor.done("/notifications/silence", host="staging.example.org", until="7d", reason="relaunch")
+    assert "staging.example.org, until" in text_of(page)
+    wrong = await visitor.post("/notifications/silence", host="", until="then")
+    assert wrong.status_code == 422
+
+    number = (await visitor.store.silences(limit=1))[0].id
+    await visitor.done("/notifications/silence/end", silence=str(number))
+    assert "None is in force." in text_of(await visitor.get("/notifications"))
+
+
+def test_a_match_is_told_in_words() -> None:
+    assert tell_match({}) == "all alerts"
+    assert tell_match({"kind": ["unreachable", "recovered"]}) == "a page is unreachable or is reachable again"
+    assert tell_match({"outcome": ["major"], "host": ["*.example.org"]}) == "major changes, on *.example.org"
