@@ -118,7 +118,8 @@ class OpenChannels:
         channel = await self.open(name, section)
         await channel.close()
         address = section.address()
-        host = urlsplit(address).hostname if "://" in address else None
+        # A mail server is named without a URL.
+        host = urlsplit(address).hostname if "://" in address else getattr(section, "host", "") or None
         if host is None or self._sessions is None:
             return
         try:
