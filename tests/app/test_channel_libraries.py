@@ -29,6 +29,7 @@ SECTIONS = {
     "nats": 'type = "nats"\nurl = "nats://127.0.0.1:1"',
     "redis": 'type = "redis"\nurl = "redis://127.0.0.1:1"',
     "mqtt": 'type = "mqtt"\nurl = "mqtt://127.0.0.1:1"',
+    "mail": 'type = "mail"\nhost = "127.0.0.1"\nsender = "t@example.org"\nto = ["d@example.org"]',
     "amqp": 'type = "amqp"\nurl = "amqp://127.0.0.1:1"',
 }
 

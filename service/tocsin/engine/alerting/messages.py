@@ -166,10 +166,14 @@ def _alert(words: Words, event: JsonObject, data: JsonObject, time_zone: str) ->
     kind, now = str(event.get("type")), str(event.get("time") or "")
     page, said = table(data.get("page")), summarise(event, words.language)
     url = page.get("url") or event.get("subject")
+    question, storm = table(data.get("question")), table(data.get("storm"))
+    has_many = max(number(question.get("pages")), number(storm.get("pages"))) > 1
+    if has_many:
+        # It is about the host; the page is the first of its sample.
+        page, url = {"group": page.get("group")}, question.get("host") or storm.get("host")
     label, tone = _label(words, kind, data.get("outcome"))
     difference = table(data.get("difference") or data.get("excerpt"))
     told = [each for change in rows(table(data.get("items")).get("changes")) if (each := tell_item(words, change, now))]
-    question = table(data.get("question"))
     basis = line(data.get("basis"), 20)
     reason = why(words, data, now)
     return {
@@ -189,12 +193,10 @@ def _alert(words: Words, event: JsonObject, data: JsonObject, time_zone: str) ->
         "group": _group(page.get("group")),
         "url": safe_link(url),
         "address": line(url, _MOST_OF_URL) if "://" in str(url) else "",
-        "where": _where(url),
+        "where": "" if has_many else _where(url),
         "link": safe_link(table(question.get("answer")).get("url")) or safe_link(table(data.get("links")).get("page")),
-        "command": line(table(question.get("answer")).get("command") or table(data.get("storm")).get("command"), 200),
-        "pages": [line(each, 200) for each in (question or table(data.get("storm"))).get("sample") or ()]
-        if (number(question.get("pages")) or number(table(data.get("storm")).get("pages"))) > 1
-        else [],
+        "command": line(table(question.get("answer")).get("command") or storm.get("command"), 200),
+        "pages": [line(each, 200) for each in (question or storm).get("sample") or ()] if has_many else [],
         "time": _time(words, now, time_zone),
     }
 
