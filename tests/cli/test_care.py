@@ -219,6 +219,10 @@ def test_a_digest_is_listed_and_replayed_and_a_route_takes_earlier_alerts(instal
 
     asyncio.run(end())
     assert replayed("--bundle", "1", "--yes") == [1]
+    with closing(sqlite3.connect(installation.folder / "tocsin.db")) as db, db:
+        db.execute("update bundles set due_at = 1")
+    findings = [record.get("finding", "") for record in installation.call("doctor", "--no-settings").records]
+    assert [found for found in findings if found.startswith("Channel ops did not take a digest that was due at 1970")]
 
     (delivery,) = installation.call("alerts", "list").records[0]["deliveries"]
     assert delivery["state"] == "gathered"

@@ -31,7 +31,19 @@ FIGURES = StoreFigures(
     pages=1_000_000,
     position=77,
     alerts={},
-    channels={"ops": ChannelFigures(waiting=3, oldest_at=START - 60 * SECOND, dead=2, is_failing=True)},
+    channels={
+        "ops": ChannelFigures(
+            waiting=3,
+            oldest_at=START - 60 * SECOND,
+            dead=2,
+            is_failing=True,
+            gathered=40,
+            silenced=6,
+            bundles={"open": 1, "dead": 1},
+            digest_due_at=START - 120 * SECOND,
+        ),
+        "mail": ChannelFigures(gathered=1, digest_due_at=START + 120 * SECOND),
+    },
     renders_waiting=5,
     renders_oldest_at=START - 30 * SECOND,
     questions_open=1,
@@ -39,6 +51,7 @@ FIGURES = StoreFigures(
     bytes=550_000_000,
     snapshot_bytes=1_000_000,
     free_bytes=9_000_000_000,
+    unrouted=8,
 )
 
 

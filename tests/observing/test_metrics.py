@@ -138,6 +138,21 @@ def test_what_the_store_holds_is_told_with_its_age() -> None:
     assert value(metrics, "tocsin_store_free_bytes") == 9_000_000_000
 
 
+def test_digests_silenced_and_unrouted_alerts_are_told() -> None:
+    metrics = metrics_of(EngineCounts())
+
+    assert value(metrics, "tocsin_channel_gathered", channel="ops") == 40
+    assert value(metrics, "tocsin_channel_silenced", channel="ops") == 6
+    assert [value(metrics, "tocsin_digests", channel="ops", state=each) for each in ("open", "sealed", "dead")] == [
+        1,
+        0,
+        1,
+    ]
+    assert value(metrics, "tocsin_digest_overdue_seconds", channel="ops") == 120
+    assert value(metrics, "tocsin_digest_overdue_seconds", channel="mail") == 0
+    assert value(metrics, "tocsin_unrouted_alerts") == 8
+
+
 def test_a_channel_whose_secret_cannot_be_read_is_failing() -> None:
     metrics = metrics_of(EngineCounts(), replace(LIVE, unread_channels=("desk",)))
 
@@ -276,7 +291,19 @@ def test_every_metric_is_explained() -> None:
 def test_no_label_has_values_that_pages_or_hosts_choose() -> None:
     labels = {label for metric in families() for sample in metric.samples for label in sample.labels}
 
-    assert labels == {"le", "level", "code", "outcome", "result", "type", "channel", "process", "version", "python"}
+    assert labels == {
+        "le",
+        "level",
+        "code",
+        "outcome",
+        "result",
+        "type",
+        "channel",
+        "state",
+        "process",
+        "version",
+        "python",
+    }
 
 
 def test_names_follow_the_conventions() -> None:

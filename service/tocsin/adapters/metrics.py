@@ -20,7 +20,7 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from tocsin.engine.activity import EngineCounts, Histogram
-from tocsin.model import CheckOutcome, Instant, LiveState, StoreFigures
+from tocsin.model import ChannelFigures, CheckOutcome, Instant, LiveState, StoreFigures
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _S: Final = 1_000_000
@@ -179,7 +179,13 @@ def _of_store(figures: StoreFigures, unread: Sequence[str], now: Instant) -> Ite
     yield _gauge("tocsin_snapshot_bytes", "Bytes of the texts kept in the store.", figures.snapshot_bytes)
     if figures.free_bytes is not None:
         yield _gauge("tocsin_store_free_bytes", "Free bytes of the store's file system.", figures.free_bytes)
-    channels = figures.channels
+    yield from _of_channels(figures.channels, unread, age_s)
+    yield _gauge("tocsin_unrouted_alerts", "Alerts of the last week that no route took.", figures.unrouted)
+
+
+def _of_channels(
+    channels: Mapping[str, ChannelFigures], unread: Sequence[str], age_s: Callable[[Instant | None], float]
+) -> Iterator[Metric]:
     failing = {name: float(channel.is_failing) for name, channel in channels.items()} | dict.fromkeys(unread, 1.0)
     of_channels: tuple[tuple[str, str, dict[str, float]], ...] = (
         (
@@ -203,11 +209,31 @@ def _of_store(figures: StoreFigures, unread: Sequence[str], now: Instant) -> Ite
             "1 for a channel whose receiver answered 410 Gone.",
             {n: s.is_disabled for n, s in channels.items()},
         ),
+        (
+            "tocsin_channel_gathered",
+            "Alerts that wait in digests of a channel.",
+            {n: s.gathered for n, s in channels.items()},
+        ),
+        (
+            "tocsin_channel_silenced",
+            "Alerts for a channel that silences held back, as far as they are kept.",
+            {n: s.silenced for n, s in channels.items()},
+        ),
+        (
+            "tocsin_digest_overdue_seconds",
+            "How long ago the oldest digest that a channel has not accepted was due.",
+            {n: age_s(s.digest_due_at) for n, s in channels.items()},
+        ),
     )
     for name, help_text, values in of_channels:
         gauge = GaugeMetricFamily(name, help_text, labels=("channel",))
         _fill(gauge, values)
         yield gauge
+    digests = GaugeMetricFamily("tocsin_digests", "Digests of a channel, by state.", labels=("channel", "state"))
+    for name, channel in channels.items():
+        for state in ("open", "sealed", "accepted", "dead"):
+            digests.add_metric((name, state), float(channel.bundles.get(state, 0)))
+    yield digests
 
 
 def _gauge(name: str, help_text: str, value: float) -> Metric:

@@ -40,9 +40,13 @@ if TYPE_CHECKING:
     from tocsin.configuration import Loaded
     from tocsin.configuration.pages import Resolved
     from tocsin.engine.scheduling.host_capacity import Crowding, HostRound
-    from tocsin.model import Instant, JsonObject
+    from tocsin.model import ChannelFigures, Instant, JsonObject
     from tocsin.ports import Store
     from tocsin.settings import ChannelSettings, PageSettings, Settings
+
+
+# A digest takes some seconds; a receiver that is restarted, a minute.
+_LATE_US: Final = 300_000_000
 
 
 async def find_crowding(store: Store, settings: Settings) -> Crowding:
@@ -202,7 +206,7 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
             found.findings += await find_refused(store, without_unread(loaded.settings.pages)[0])
             found.findings += to_findings(await find_crowding(store, loaded.settings))
             found.findings += await _of_pauses(store, str(found.for_all.get("mode", loaded.settings.pages.mode)))
-            found.findings += await _of_channel_states(store, loaded.settings.channels)
+            found.findings += await _of_channel_states(store, loaded.settings.channels, now)
             found.findings += await _of_routes(store, loaded.settings, found, now)
             found.findings += await _of_texts(store)
             found.findings += [*examine_room(path, url), *examine_backup(url, now)]
@@ -274,8 +278,15 @@ async def _of_pauses(store: Store, mode: str) -> list[Diagnosis]:
     return []
 
 
-async def _of_channel_states(store: Store, channels: Mapping[str, ChannelSettings]) -> list[Diagnosis]:
+def late_digest(figures: ChannelFigures | None, now: Instant) -> Instant | None:
+    """Return when the digest was due that a channel has not taken for minutes; None if there is none."""
+    due_at = figures.digest_due_at if figures is not None else None
+    return due_at if due_at is not None and due_at < now - _LATE_US else None
+
+
+async def _of_channel_states(store: Store, channels: Mapping[str, ChannelSettings], now: Instant) -> list[Diagnosis]:
     findings = []
+    figures = (await store.figures(now)).channels if channels else {}
     states = {name: await store.channel_state(name) for name in channels}
     refusals = await find_refusals(store, states)
     for name, state in states.items():
@@ -289,6 +300,9 @@ async def _of_channel_states(store: Store, channels: Mapping[str, ChannelSetting
         elif name in refusals:
             mend = f"Fix the receiver or [channels.{name}], then: tocsin channel test {name}"
             findings.append(Diagnosis(f"Channel {name}: {refusals[name].told}", mend))
+        if late := late_digest(figures.get(name), now):
+            mend = f"It is tried again, with the same content; see: tocsin channel list, tocsin channel test {name}"
+            findings.append(Diagnosis(f"Channel {name} did not take a digest that was due at {show_time(late)}.", mend))
         if state.dead:
             mend = f"See: tocsin alerts list --dead; then: tocsin alerts replay --dead --channel {name}"
             findings.append(Diagnosis(f"Channel {name} has {count(state.dead, 'dead letter')}.", mend))

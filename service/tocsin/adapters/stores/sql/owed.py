@@ -12,7 +12,7 @@ from tocsin.model import Silence
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.adapters.stores.sql.session import SqlSession
+    from tocsin.adapters.stores.sql.session import Row, SqlSession
     from tocsin.model import AlertDraft, Instant, JsonObject, RateLimit, Routed
     from tocsin.ports import Router
 
@@ -101,7 +101,7 @@ def _route(
         for routed in answers:
             ledger.write(position, draft, routed)
         if not answers:
-            ledger.unrouted.append({"position": position, "at": draft.at})
+            ledger.unrouted.append((position, draft.at))
     ledger.flush()
 
 
@@ -115,11 +115,11 @@ class Ledger:
         self, db: SqlSession, router: Router, silences: Sequence[Silence], *, late: Instant | None = None
     ) -> None:
         self.silences = silences
-        self.unrouted: list[dict[str, Any]] = []
+        self.unrouted: list[Row] = []
         self._db, self._router, self._late = db, router, late
-        self._alone: list[dict[str, Any]] = []
-        self._gathered: list[dict[str, Any]] = []
-        self._silenced: list[dict[str, Any]] = []
+        self._alone: list[Row] = []
+        self._gathered: list[Row] = []
+        self._silenced: list[Row] = []
         # Of each open bundle: its number, and how many alerts join it.
         self._bundles: dict[tuple[str, str, str], tuple[int, int]] = {}
         self._windows: dict[tuple[str, str], tuple[Instant, int]] = {}
@@ -146,15 +146,14 @@ class Ledger:
 
     def write(self, position: int, draft: AlertDraft, routed: Routed) -> None:
         """Note where a channel gets this alert."""
-        now = draft.at if self._late is None else self._late
-        row = {"position": position, "channel": routed.channel, "page": _order_of(draft)}
+        now, page = draft.at if self._late is None else self._late, _order_of(draft)
         if routed.silence is not None:
-            self._silenced.append({**row, "route": routed.route, "silence": routed.silence})
+            self._silenced.append((position, routed.channel, routed.route, routed.silence))
         elif routed.is_digest:
-            page = _NO_PAGE if row["page"] is None else row["page"]
-            self._gathered.append({**row, "page": page, "bundle": self._bundle_of(now, routed)})
+            in_order = _NO_PAGE if page is None else page
+            self._gathered.append((position, routed.channel, self._bundle_of(now, routed), in_order))
         else:
-            self._alone.append({**row, "alert": draft.id, "at": now, "held_until": routed.due_at})
+            self._alone.append((routed.channel, position, draft.id, page, now, routed.due_at))
 
     def flush(self) -> None:
         """Write all of it."""
@@ -168,8 +167,9 @@ class Ledger:
             if rows:
                 self._db.executemany(ROUTED[name], rows)
         if self._late is not None:
-            self._db.executemany(ROUTED["begin_late"], self._alone)
-            self._db.executemany(ROUTED["note_routed"], [*self._alone, *self._gathered, *self._silenced])
+            self._db.executemany(ROUTED["begin_late"], [row[:2] for row in self._alone])
+            placed = [row[1] for row in self._alone] + [row[0] for row in (*self._gathered, *self._silenced)]
+            self._db.executemany(ROUTED["note_routed"], [(position,) for position in placed])
         for number, joined in self._bundles.values():
             self._db.execute(ROUTED["count_joined"], {"bundle": number, "joined": joined})
         for (channel, route), (start, taken) in self._windows.items():

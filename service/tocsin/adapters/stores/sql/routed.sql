@@ -7,30 +7,30 @@ from pages p join groups g on g.id = p.group_id where p.id = :page;
 -- As for alerts without routes; in quiet hours it waits for their end.
 -- name: insert_delivery
 insert into deliveries (channel, position, alert_id, page_id, next_at, held_until, is_first)
-values (:channel, :position, :alert, :page, coalesce(:held_until, :at), :held_until, not exists (
+values (?1, ?2, ?3, ?4, coalesce(?6, ?5), ?6, not exists (
   select 1 from deliveries e {index deliveries_of_page}
-  where e.channel = :channel and e.page_id = :page and e.state = 'waiting'
+  where e.channel = ?1 and e.page_id = ?4 and e.state = 'waiting'
 ));
 
 -- One that was published before: `begin_late` finds its place among its page's.
 -- name: insert_late
 insert into deliveries (channel, position, alert_id, page_id, next_at, held_until, is_first, state)
-values (:channel, :position, :alert, :page, coalesce(:held_until, :at), :held_until, :page is null, 'dead');
+values (?1, ?2, ?3, ?4, coalesce(?6, ?5), ?6, ?4 is null, 'dead');
 
 -- name: begin_late
-update deliveries set state = 'waiting' where channel = :channel and position = :position;
+update deliveries set state = 'waiting' where channel = ? and position = ?;
 
 -- name: note_routed
-delete from unrouted where position = :position;
+delete from unrouted where position = ?;
 
 -- name: gather
-insert into gathered (position, channel, bundle, page_id) values (:position, :channel, :bundle, :page);
+insert into gathered (position, channel, bundle, page_id) values (?, ?, ?, ?);
 
 -- name: silence_alert
-insert into silenced (position, channel, route, silence) values (:position, :channel, :route, :silence);
+insert into silenced (position, channel, route, silence) values (?, ?, ?, ?);
 
 -- name: note_unrouted
-insert into unrouted (position, at) values (:position, :at);
+insert into unrouted (position, at) values (?, ?);
 
 -- name: window
 select start_at, taken from rate_windows where channel = :channel and route = :route;
