@@ -36,9 +36,11 @@ def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """A running server of each type, for all tests of this file."""
     made: Broker = BROKERS[request.param](BROKERS[request.param].server_type(tmp_path_factory.mktemp(request.param)))
     with asyncio.Runner() as runner:
-        runner.run(made.server.start())
-        yield made
-        runner.run(made.server.kill())
+        try:
+            runner.run(made.server.start())
+            yield made
+        finally:
+            runner.run(made.server.kill())
 
 
 def type_of(broker: Broker) -> str:
