@@ -124,10 +124,10 @@ def look(
 
 
 def _to_be_read(beside: SignalContext | None) -> SignalContext | None:
-    """Forget the digest of the last text, so that the content is read even if it is equal."""
+    """Forget the digests of the last text, so that the content is read even if it is equal."""
     if beside is None or beside.known is None:
         return beside
-    return msgspec.structs.replace(beside, known=msgspec.structs.replace(beside.known, text=0))
+    return msgspec.structs.replace(beside, known=msgspec.structs.replace(beside.known, text=0, blocks=0))
 
 
 def _judged(sight: DryRun, in_force: PageInForce, page: PageRow, now: Instant) -> DryRun:
