@@ -117,11 +117,16 @@ def unsettled(store: Path, versions: dict[str, int], refused: str) -> list[str]:
     return [f"{count} {what}" for what, count in counts.items() if count]
 
 
-_DELIVERIES = "select alert_id, channel, state from deliveries"
+_DELIVERIES = (
+    "select alert_id, channel, state from deliveries union all "
+    "select a.id, g.channel, b.state from gathered g "
+    "join alerts a on a.position = g.position join bundles b on b.id = g.bundle"
+)
 _QUESTIONS = "select id, announced_at is not null, closed_at is not null from questions order by id"
 _UNSETTLED = {
     "deliveries waiting": "select count(*) from deliveries where state = 'waiting' and not "
     "(channel = :channel and coalesce(page_id, 0) = (select id from pages where url = :refused))",
+    "digests waiting": "select count(*) from bundles where state in ('open', 'sealed')",
     "verdicts without their alert": "select count(*) from verdicts where awareness = 1 and alert_id is null",
     "renderings waiting": "select count(*) from renders",
     "questions open": "select count(*) from questions where closed_at is null",

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.soak.evidence import Alert, Evidence, State, Verdict
-from benchmarks.soak.receiver import DOWN, FLAKY, STUBBORN, Delivered
+from benchmarks.soak.receiver import DOWN, FLAKY, GATHERED, STUBBORN, Delivered
 from benchmarks.soak.served import Served, judge_served
 from benchmarks.soak.versions import outcome_of, version_in_event
 
@@ -47,6 +47,7 @@ def judge(
         *_judge_alerts(evidence),
         *_judge_questions(evidence),
         *_judge_deliveries(evidence, reached, never),
+        *_judge_digests(evidence, [each for each in delivered if each.channel == GATHERED]),
         *_judge_lateness(evidence, delivered),
         *_judge_contents(evidence, delivered),
     ]
@@ -178,7 +179,8 @@ def _count_questions(evidence: Evidence, kind: str, *, with_rendering: bool = Fa
 def _by_channel(delivered: Sequence[Delivered]) -> dict[str, list[tuple[str, bool]]]:
     found: dict[str, list[tuple[str, bool]]] = {FLAKY: [], DOWN: [], STUBBORN: []}
     for delivery in delivered:
-        found[delivery.channel].append((delivery.id, delivery.accepted))
+        if delivery.channel != GATHERED:
+            found[delivery.channel].append((delivery.id, delivery.accepted))
     return found
 
 
@@ -228,6 +230,27 @@ def _judge_deliveries(
                 yield f"{channel}: alert {id_} came after a later one of its page"
             else:
                 last[alert.page_id] = alert.position
+
+
+def _judge_digests(evidence: Evidence, delivered: Sequence[Delivered]) -> Iterator[str]:
+    """Every alert is in one digest that was accepted, and a digest is the same however often it came."""
+    contents: dict[str, dict[str, Any]] = {}
+    told: dict[str, str] = {}
+    accepted = {delivery.id for delivery in delivered if delivery.accepted}
+    for delivery in delivered:
+        if contents.setdefault(delivery.id, delivery.event) != delivery.event:
+            yield f"{GATHERED}: digest {delivery.id} came with another content than before"
+        for alert in delivery.event["data"]["alerts"]:
+            if told.setdefault(alert["id"], delivery.id) != delivery.id:
+                yield f"{GATHERED}: alert {alert['id']} came in two digests"
+    # A digest with more alerts than it shows counts the others.
+    shown_all = not any(event["data"]["rest"] for event in contents.values())
+    for alert in evidence.alerts:
+        if shown_all and told.get(alert.id) not in accepted:
+            yield f"{GATHERED}: alert {alert.id} was in no digest that was accepted"
+        state = evidence.deliveries.get((alert.id, GATHERED), "missing")
+        if state != "accepted":
+            yield f"{GATHERED}: the delivery of alert {alert.id} is {state}"
 
 
 def _judge_contents(evidence: Evidence, delivered: Sequence[Delivered]) -> Iterator[str]:

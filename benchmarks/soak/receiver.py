@@ -21,6 +21,8 @@ from benchmarks.soak.wire import Hangup, Journal, Request, Wire, answer
 SECRET = "whsec_" + base64.b64encode(b"a secret of the soak, 32 bytes .").decode()
 _KEY = base64.b64decode(SECRET.removeprefix("whsec_"))
 FLAKY, DOWN, STUBBORN = "flaky", "down", "stubborn"
+# Gets digests, and fails as the flaky one does.
+GATHERED = "gathered"
 _FAULT = 0.05
 _FAULTS = ("500", "429", "hang", "reset", "dies")
 _LOST = 0.2
@@ -45,7 +47,7 @@ class Delivered(NamedTuple):
 
 
 class Receivers:
-    """Answers POSTs to /flaky, /down and /stubborn.
+    """Answers POSTs to /flaky, /down, /stubborn and /gathered.
 
     on_accepted  called when an alert was taken, before the answer
     refused      the page whose alerts /stubborn never takes
@@ -103,7 +105,7 @@ class Receivers:
                 raise Hangup
 
     def _fault(self, channel: str) -> str:
-        if self.is_well or channel != FLAKY or self._chance.random() >= _FAULT:
+        if self.is_well or channel not in {FLAKY, GATHERED} or self._chance.random() >= _FAULT:
             return ""
         self.faults += 1
         return self._chance.choice(_FAULTS)

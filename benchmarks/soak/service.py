@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.soak.alike import STORM_PAGES
 from benchmarks.soak.plans import Plan
-from benchmarks.soak.receiver import DOWN, FLAKY, SECRET, STUBBORN, Receivers
+from benchmarks.soak.receiver import DOWN, FLAKY, GATHERED, SECRET, STUBBORN, Receivers
 
 _SETTINGS = """\
 [instance]
@@ -70,6 +70,19 @@ timeout = "{taken}"
 [channels.lines]
 type = "file"
 path = "{folder}/alerts.jsonl"
+[channels.{gathered}]
+type = "webhook"
+url = "{gathered_url}"
+secret = "{secret}"
+timeout = "{taken}"
+[[routes]]
+name = "together"
+channels = ["{gathered}"]
+digest = "2s"
+continue = true
+[[routes]]
+name = "alone"
+channels = ["{flaky}", "{down}", "{stubborn}", "lines"]
 """
 
 
@@ -98,6 +111,8 @@ class Tocsin:
             down_url=receivers.url(DOWN),
             stubborn=STUBBORN,
             stubborn_url=receivers.url(STUBBORN),
+            gathered=GATHERED,
+            gathered_url=receivers.url(GATHERED),
             secret=SECRET,
         )
         (self.folder / "tocsin.toml").write_text(text, encoding="utf-8")

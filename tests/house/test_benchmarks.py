@@ -18,7 +18,7 @@ from benchmarks.soak.doomed import window_of
 from benchmarks.soak.evidence import Alert, Evidence, Question, State, Verdict
 from benchmarks.soak.judge import CHANGED, LATE_S, RECOVERED, judge
 from benchmarks.soak.plans import all_kinds, plans
-from benchmarks.soak.receiver import DOWN, FLAKY, STUBBORN, Delivered
+from benchmarks.soak.receiver import DOWN, FLAKY, GATHERED, STUBBORN, Delivered
 from benchmarks.soak.served import Served
 from benchmarks.soak.versions import Muddled, html_of, outcome_of, version_of
 from tests.house.sources import ROOT
@@ -38,6 +38,11 @@ def event(id_: str, before: int, after: int) -> dict[str, Any]:
     shown = [{"stored": "", "fields": dict(zip(FIELDS, fields(version), strict=True))} for version in (before, after)]
     data = {"outcome": outcome_of(before, after), "previous": shown[0], "latest": shown[1]}
     return {"specversion": "1.0", "id": id_, "data": {**data, "rendering": {"error": None}, "rendered": None}}
+
+
+def digest_of(name: str, ids: list[str]) -> Delivered:
+    told = {"data": {"alerts": [{"id": id_} for id_ in ids], "rest": []}}
+    return Delivered(1, GATHERED, name, accepted=True, is_signed=True, event=told)
 
 
 class Case:
@@ -60,6 +65,8 @@ class Case:
             for alert in self.alerts
             for channel in (FLAKY, DOWN, STUBBORN)
         ]
+        # Of each digest its id and alerts; by default one has them all.
+        self.digests: list[tuple[str, list[str]]] = []
         self.lines = [alert.event for alert in self.alerts]
         self.served = [
             Served(1, URL, had, version, 200, began)
@@ -79,16 +86,18 @@ class Case:
     def judged(self, folder: Path) -> list[str]:
         path = folder / "lines"
         path.write_text("".join(json.dumps(line) + "\n" for line in self.lines), encoding="utf-8")
+        digests = self.digests or [("D1", [alert.id for alert in self.alerts])]
+        delivered = [*self.delivered, *(digest_of(name, ids) for name, ids in digests)]
         evidence = Evidence(
             pages={1: URL},
             states={1: self.states},
             verdicts={1: self.verdicts},
             alerts=self.alerts,
-            deliveries=self.deliveries,
+            deliveries={**{(alert.id, GATHERED): "accepted" for alert in self.alerts}, **self.deliveries},
             questions=self.questions,
             waiting_renders=0,
         )
-        return judge(evidence, self.served, self.delivered, path, self.versions, self.refused)
+        return judge(evidence, self.served, delivered, path, self.versions, self.refused)
 
     def refuse(self) -> None:
         """Let the stubborn receiver take nothing of the page."""
@@ -118,6 +127,22 @@ def lose_an_alert(case: Case) -> None:
 
 def lose_a_delivery(case: Case) -> None:
     del case.deliveries["A2", DOWN]
+
+
+def leave_out_of_the_digest(case: Case) -> None:
+    case.digests = [("D1", ["A1"])]
+
+
+def gather_twice(case: Case) -> None:
+    case.digests = [("D1", ["A1", "A2"]), ("D2", ["A2"])]
+
+
+def change_a_digest(case: Case) -> None:
+    case.digests = [("D1", ["A1"]), ("D1", ["A1", "A2"])]
+
+
+def keep_a_digest_waiting(case: Case) -> None:
+    case.deliveries["A1", GATHERED] = "sealed"
 
 
 def never_deliver(case: Case) -> None:
@@ -176,6 +201,10 @@ WRONGS: list[Callable[[Case], None]] = [
     tell_the_end_of_what_nobody_was_asked,
     lose_an_alert,
     lose_a_delivery,
+    leave_out_of_the_digest,
+    gather_twice,
+    change_a_digest,
+    keep_a_digest_waiting,
     never_deliver,
     deliver_out_of_order,
     deliver_what_was_rolled_back,
