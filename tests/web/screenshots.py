@@ -129,6 +129,7 @@ async def _wanted(living: Living) -> list[tuple[str, str]]:
         ("/changes", "changes"),
         ("/questions", "questions"),
         ("/activity", "activity"),
+        ("/notifications", "notifications"),
         ("/settings", "settings"),
     ]
 
