@@ -236,7 +236,9 @@ async def test_of_checks_it_is_said_how_many_were_skipped_and_until_when(api: Ap
     report = CheckReport(URL, CheckOutcome.SKIPPED, problem="received less than 10s ago (min_gap)", next_try=until)
     results = [replace(desk.result(skipped), state=None, verdict=None, report=report), found]
     request_id = int(check["id"])
-    await desk.store.commit(desk.claim, [replace(each, request_id=request_id) for each in results])
+    await desk.store.commit(
+        desk.claim, [replace(each, order=replace(each.order, request_id=request_id)) for each in results]
+    )
 
     told = await api.get(f"/checks/{check['id']}")
 
