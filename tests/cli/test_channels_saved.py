@@ -1,0 +1,55 @@
+"""`tocsin channel` for channels that are made at run time."""
+
+from __future__ import annotations
+
+from tests.cli.calling import Installation
+
+OUT = '[channels.log]\ntype = "stdout"\n[http]\nlisten = ""\n'
+
+
+def test_a_channel_is_added_shown_muted_and_removed(installation: Installation) -> None:
+    installation.configure(OUT)
+    path = str(installation.folder / "x.jsonl")
+
+    installation.call("channel", "add", "file", "--type", "file", f"path={path}")
+    (record,) = installation.call("channel", "show", "file").records
+    assert (record["source"], record["settings"]) == ("saved", {"type": "file", "path": path})
+    assert [each["name"] for each in installation.call("channel", "list").records] == ["log", "file"]
+
+    installation.call("channel", "mute", "log", "--until", "7d")
+    (record,) = installation.call("channel", "show", "log").records
+    assert (record["state"], record["muted_by"]) == ("muted", "command line")
+    installation.call("channel", "unmute", "log")
+    installation.call("channel", "remove", "file")
+    assert [each["state"] for each in installation.call("channel", "list").records] == ["ok"]
+
+
+def test_what_cannot_work_is_not_saved(installation: Installation) -> None:
+    installation.configure(OUT)
+    hook = ("--type", "webhook", "url=http://10.0.0.7/", "secret=raw:a-key-of-24-bytes-or-more")
+
+    for arguments, words in (
+        (("channel", "add", "log", "--type", "stdout"), "the configuration has one of this name"),
+        (("channel", "add", "ops", *hook), "10.0.0.7"),
+        (("channel", "add", "ops", "--type", "webhook", "ulr=x"), "nearest known key is url"),
+        (("channel", "remove", "log"), "it is in the configuration"),
+        (("channel", "mute", "nope"), "no such channel"),
+        (("channel", "unmute", "log"), "it is not muted"),
+        (("route", "remove", "press"), "none of this name was made at run time"),
+    ):
+        answer = installation.call(*arguments)
+        assert answer.status != 0, arguments
+        assert words in answer.err, (arguments, answer.err)
+
+
+def test_a_name_that_is_in_both_places_is_an_error_that_names_the_mend(installation: Installation) -> None:
+    installation.configure("")
+    installation.call("channel", "add", "ops", "--type", "stdout")
+    installation.configure('[channels.ops]\ntype = "stdout"\n')
+
+    answer = installation.call("channel", "list")
+
+    assert answer.status != 0
+    assert "tocsin channel remove ops" in answer.err
+    installation.call("channel", "remove", "ops")
+    assert [each["source"] for each in installation.call("channel", "list").records] == ["configuration"]
