@@ -16,6 +16,9 @@ def test_a_channel_is_added_shown_muted_and_removed(installation: Installation) 
     assert (record["source"], record["settings"]) == ("saved", {"type": "file", "path": path})
     assert [each["name"] for each in installation.call("channel", "list").records] == ["log", "file"]
 
+    installation.call("channel", "test", "file")
+    assert "tocsin.channel.test.v1" in (installation.folder / "x.jsonl").read_text("utf-8")
+
     installation.call("channel", "mute", "log", "--until", "7d")
     (record,) = installation.call("channel", "show", "log").records
     assert (record["state"], record["muted_by"]) == ("muted", "command line")

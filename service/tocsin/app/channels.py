@@ -14,6 +14,7 @@ from tocsin.app.messages import MessageWriter
 from tocsin.engine.judging.events import EventWriter
 from tocsin.errors import DeliveryError, SettingsError
 from tocsin.model import ChannelState, SerializedEvent
+from tocsin.model.saved import merge
 from tocsin.ports import Notification
 from tocsin.settings import unread_channels
 
@@ -181,6 +182,7 @@ async def test_channel(settings: Settings, name: str, store: Store) -> bool:
         if found.blames is not None:
             raise DeliveryError(name, found.blames, found.error or "")
         return True
+    settings = merge(settings, await store.saved()).settings
     if name not in settings.channels:
         known = ", ".join(sorted(settings.channels)) or "none is configured"
         raise SettingsError(
