@@ -119,6 +119,7 @@ async def test_what_differs_in_a_page_that_speaks_for_itself_is_found_by_its_ren
             site.pages["/a"] = version_of_day
             reports.append((await crew.check())["a"])
         told = [alert["data"]["difference"] for alert in await alerts(crew)]
+        texts = [each and {name: each[name] for name in ("added", "removed", "cut")} for each in told]
 
     assert [(report.outcome, report.basis) for report in reports[1:]] == [("minor", "declared")] * 3
-    assert told == [None, {"added": [NEWS], "removed": [], "cut": False}, None]
+    assert texts == [None, {"added": [NEWS], "removed": [], "cut": False}, None]

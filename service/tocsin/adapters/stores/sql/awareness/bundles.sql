@@ -79,7 +79,7 @@ update bundles set state = 'sealed', next_at = :now, sealed_at = coalesce(sealed
   first_try_at = null, last_try_at = null, tried_us = 0, error = null,
   sealed_position = coalesce(sealed_position, (select position from store))
 where id = :bundle and state in ('accepted', 'dead')
-  and channel in (select value from store, json_each(store.channels)) returning alerts;
+  and channel in (select a.value from store, {each store.channels a}) returning alerts;
 
 -- name: dead_bundles
 select id, alerts from bundles {index bundles_dead} where state = 'dead' and (:channel is null or channel = :channel);
@@ -93,7 +93,7 @@ select state, sum(alerts) from bundles {index bundles_by_state} where channel = 
 -- What left the configuration: digests of a channel that is gone are dead, those of a route that is gone are due.
 -- name: end_without_channel
 update bundles set state = 'dead', error = :error
-where state in ('open', 'sealed') and channel not in (select value from store, json_each(store.channels));
+where state in ('open', 'sealed') and channel not in (select a.value from store, {each store.channels a});
 
 -- name: hasten_without_route
 update bundles set due_at = :now where state = 'open' and due_at > :now and route not in {ids :routes};
