@@ -32,10 +32,13 @@ OPEN_TO_ALL = {
     ("POST", "/login"),
     ("GET", "/static/{digest}/{name}"),
 }
-CHANGE_NOTHING_OF_OTHERS = {("POST", "/logout"), ("POST", "/look")}
-
-
-"""Unsafe methods that whoever may read may use: they change what their own browser keeps."""
+# Unsafe methods for all who may read: they change what their own browser keeps, or show what would be sent.
+CHANGE_NOTHING_OF_OTHERS = {
+    ("POST", "/logout"),
+    ("POST", "/look"),
+    ("POST", "/api/v1/channels/preview"),
+    ("POST", "/api/v1/routes/preview"),
+}
 
 
 class Entry(NamedTuple):

@@ -121,8 +121,12 @@ class Field(Struct, frozen=True):
     error: str | None = None
 
 
+# They are lists, which the page Notifications tells as sentences.
+_SHOWN_ELSEWHERE: Final = frozenset({"routes", "silences"})
+
+
 def sections(settings: Settings, origins: Mapping[str, str]) -> list[Section]:
-    """List all settings by section, in the order of the configuration file.
+    """List the settings by section, in the order of the configuration file.
 
     origins  by dotted key, see `Service.origins`
     """
@@ -132,7 +136,7 @@ def sections(settings: Settings, origins: Mapping[str, str]) -> list[Section]:
     return [
         Section(name, SECTIONS.get(name, ""), tuple(lines))
         for name in SECTIONS
-        if (lines := found.get(name)) is not None
+        if (lines := found.get(name)) is not None and name not in _SHOWN_ELSEWHERE
     ]
 
 
