@@ -74,7 +74,7 @@ KEYS: Final[dict[str, str]] = {
     "pages.look_at": 'CSS selectors of the content, such as "main, #price"; without them it is recognised',
     "pages.ignore": 'CSS selectors of parts to leave out, such as ".advert, #visitors"',
     "pages.suspects": "a login, consent or error page in place of the page: hold (alert, keep the state) | accept",
-    "pages.route": "a route that takes the alerts, too, whatever its match says; see [[routes]]",
+    "pages.route": "a route that takes the alerts, too, even where its match does not; see [[routes]]",
     "pages.adaptive": "check more often what changes more often, within the next two; true | false",
     "pages.every_min": "with adaptive: the shortest interval",
     "pages.every_max": "with adaptive: the longest interval",

@@ -19,7 +19,7 @@ def parse_times(entries: Iterable[str]) -> tuple[tuple[int, int], ...]:
     """Read times of the week: spans of minutes since Monday 00:00, disjoint, each `(start, end)` with `end` left out.
 
     A span may end in the next week, so its end may be above the minutes of a week. Times without days hold on every
-    day; a time that ends before it begins ends on the next day, whatever that day is. All week is one span of a week.
+    day; a time that ends before it begins ends on the next day, listed or not. All week is one span of a week.
     Raises ValueError, whose text is the entry that is none.
     """
     return _merge(span for entry in entries for span in _spans(entry))

@@ -27,7 +27,7 @@ _ROOM: Final = 1000
 class RelayedClient(aiomqtt.Client):
     """A client with one connection, which also reads the reason in acknowledgements.
 
-    aiomqtt counts a message as published whatever the broker's reason is, even "not authorized".
+    aiomqtt counts a message as published even where the broker's reason says "not authorized".
     """
 
     def __init__(self, endpoint: Endpoint, timeout_s: float, writer: asyncio.StreamWriter, end: socket.socket) -> None:

@@ -151,7 +151,7 @@ class WebhookChannel:
             headers |= sign(self._keys, notification.event.id, self._clock.now(), body)
         if self._session is None:
             self._session = self._open_session()
-            # aiohttp's own timeout would end a delivery after five minutes, whatever the channel's is.
+            # aiohttp's own timeout would end a delivery after five minutes, even where the channel's is longer.
             self._ours_alone = aiohttp.ClientTimeout(total=None, sock_connect=None)
         try:
             async with (
@@ -201,7 +201,7 @@ class WebhookChannel:
         said = f"answered {status}"
         if status == _GONE:
             raise DeliveryError(self.name, "gone", said)
-        # Services for people answer so for a URL that they do not know any more, whatever the message is.
+        # Services for people answer so for a URL that they do not know any more, and so for every message.
         is_unknown = self.takes_messages and status in _UNKNOWN
         if status in _CHANNELS_FAULT or status in _SERVER_ERRORS or is_unknown:
             from tocsin.engine.visiting.retry import parse_retry_after  # noqa: PLC0415 - as aiohttp

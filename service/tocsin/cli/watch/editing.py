@@ -52,7 +52,7 @@ _OPTIONS: Final[tuple[tuple[str, str, str], ...]] = (
     ("look_at", "SELECTORS", "Compare only these elements (CSS selectors)."),
     ("ignore", "SELECTORS", "Leave these elements out (CSS selectors)."),
     ("suspects", "hold|accept", "Hold back or accept what looks like a login or error page."),
-    ("route", "NAME", "A route that takes the alerts, too, whatever its match says."),
+    ("route", "NAME", "A route that takes the alerts, too, even where its match does not."),
     ("adaptive", "yes|no", "Adapt the interval to how often the page changes."),
     ("every_min", "DURATION", "With --adaptive: the shortest interval."),
     ("every_max", "DURATION", "With --adaptive: the longest interval."),
