@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import aiohttp
@@ -25,6 +26,7 @@ from tocsin.engine.judging.assess import decide, thresholds_of
 from tocsin.engine.judging.events import EventWriter, changed_data
 from tocsin.events import Happening
 from tocsin.model import AlertDraft, PageTask, PendingVerdict, RenderingRow, StoredState
+from tocsin.ports import Channel
 from tocsin.settings import DeliverySettings, NetworkSettings, PageSettings
 from tocsin.spec.topper.state import PageState
 
@@ -47,7 +49,10 @@ async def measure(sizes: Sizes) -> list[Figure]:
     async with Origin() as origin:
         url = f"http://127.0.0.1:{origin.port}/hook"
         for _ in range(sizes.rounds):
-            events = await _deliver(url, sizes.alerts, ours)
+            drafts = await deliver_outbox(
+                url, lambda tasks: [[draft] for draft in changed_alerts(tasks)], ours, sizes.alerts
+            )
+            events = [msgspec.json.encode(draft.event) for draft in drafts]
             with stopwatch(bare):
                 await _post_all(url, events)
             taken = (await origin.ask("stats"))["requests"]
@@ -65,8 +70,22 @@ async def measure(sizes: Sizes) -> list[Figure]:
     ]
 
 
-async def _deliver(url: str, count: int, watch: Stopwatch) -> list[bytes]:
-    """Deliver so many alerts; returns their events."""
+async def deliver_outbox(
+    url: str,
+    draft: Callable[[list[PageTask]], list[list[AlertDraft]]],
+    watch: Stopwatch,
+    pages: int,
+    *,
+    wrap: Callable[[Channel], Channel] = lambda channel: channel,
+    left: int = 0,
+) -> list[AlertDraft]:
+    """Fill an outbox and deliver it to a webhook, as far as this is possible at once; returns all its alerts.
+
+    draft  makes the alerts of each page, in their order
+    watch  gets the time of the delivery
+    wrap   gives the channel that is delivered to
+    left   alerts that must remain; another number raises RuntimeError
+    """
     clock = SystemClock()
     network = NetworkSettings(allow=("127.0.0.0/8",))
     with tempfile.TemporaryDirectory() as name:
@@ -77,22 +96,22 @@ async def _deliver(url: str, count: int, watch: Stopwatch) -> list[bytes]:
             section = WebhookSettings(type="webhook", url=url, secret="raw:a secret of the benchmark")  # noqa: S106 - made up
             channel = open_channel(CHANNEL, section, ChannelContext(sessions.open, clock, sessions.dial, sessions.tls))
             await store.set_channels([CHANNEL])
-            await add(store, count, hot=0)
+            await add(store, pages, hot=0)
             claim = await claimed(store)
-            tasks = await all_tasks(store, claim, count)
-            drafts = list(changed_alerts(tasks))
-            for start in range(0, count, BATCH):
+            tasks = await all_tasks(store, claim, pages)
+            drafts = draft(tasks)
+            for start in range(0, pages, BATCH):
                 pairs = list(zip(tasks, drafts, strict=True))[start : start + BATCH]
-                results = [result_of(task, 1, changed=False, alerts=(draft,)) for task, draft in pairs]
+                results = [result_of(task, 1, changed=False, alerts=tuple(alerts)) for task, alerts in pairs]
                 await store.commit(claim, results)
-            delivery = Delivery([channel], store, DeliverySettings(), clock, _Silence())
+            delivery = Delivery([wrap(channel)], store, DeliverySettings(), clock, _Silence())
             with stopwatch(watch):
                 await delivery.drain(_PATIENCE_S)
-            left = (await store.channel_state(CHANNEL)).waiting
+            waiting = (await store.channel_state(CHANNEL)).waiting
             await channel.close()
-            if left:
-                raise RuntimeError(f"{left} alerts were left in the outbox")
-    return [msgspec.json.encode(draft.event) for draft in drafts]
+            if waiting != left:
+                raise RuntimeError(f"{waiting} alerts were left in the outbox, not {left}")
+    return list(chain.from_iterable(drafts))
 
 
 def changed_alerts(tasks: Sequence[PageTask]) -> Iterator[AlertDraft]:

@@ -15,6 +15,7 @@ from benchmarks.bench import (
     memory,
     pages,
     picking,
+    poison,
     rivals,
     routing,
     saturated,
@@ -23,6 +24,7 @@ from benchmarks.bench import (
     size_disk,
     size_running,
     size_served,
+    starting,
     storing,
     way,
 )
@@ -64,9 +66,11 @@ ROWS: dict[str, Row] = {
     "picks": Row(picking.measure, 5, 300),
     "disk": Row(size_disk.measure, 10, 60),
     "service": Row(size_running.measure, 20, 500),
+    "starting": Row(starting.measure, 30),
     "served": Row(size_served.measure, 40, 400),
     "flight": Row(memory.measure_held, None, 60),
     "growth": Row(memory.measure_growth, None, 400),
     "alerts": Row(alerting.measure, 10),
+    "poison": Row(poison.measure, 10),
     "routes": Row(routing.measure, 15),
 }

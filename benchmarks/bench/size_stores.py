@@ -141,7 +141,8 @@ def fingerprint() -> str:
     for folder, pattern in (
         ("migrations", "**/*.sql"),
         ("service/tocsin/adapters/stores/sqlite", "**/*.py"),
-        ("service/tocsin/adapters/stores/sqlite", "**/*.sql"),
+        ("service/tocsin/adapters/stores/sql", "**/*.py"),
+        ("service/tocsin/adapters/stores/sql", "**/*.sql"),
         ("benchmarks/bench", "size_s[it]*.py"),
         ("service/tocsin/spec/signals", "fingerprint.py"),
     ):

@@ -13,6 +13,7 @@ import pytest
 
 from benchmarks.bench.__main__ import main as bench
 from benchmarks.bench.corpus import MEAN_BYTES, documents
+from benchmarks.bench.poison import demand_all_in_order
 from benchmarks.bench.rows import ROWS
 from benchmarks.soak.doomed import window_of
 from benchmarks.soak.evidence import Alert, Evidence, Question, State, Verdict
@@ -24,6 +25,7 @@ from benchmarks.soak.versions import Muddled, html_of, outcome_of, version_of
 from tests.house.sources import ROOT
 from tocsin.adapters.stores.sql.statements import areas, queries
 from tocsin.engine.judging.assess import assess
+from tocsin.model import AlertDraft
 from tocsin.spec.topper.state import FIELDS
 
 URL = "http://127.0.0.1:1/0"
@@ -306,6 +308,17 @@ def test_the_corpus_has_fifteen_meta_elements() -> None:
     pages = [b"".join(document.parts(0)) for document in documents()]
 
     assert {page.count(b"<meta ") for page in pages} == {15}
+
+
+@pytest.mark.parametrize(
+    "accepted", ["a1 b1 b2", "a1 b1 a2 a2 b2", "a2 a1 b1 b2"], ids=["lost", "repeated", "disordered"]
+)
+def test_poison_fails_unless_all_alerts_arrive_in_the_order_of_their_page(accepted: str) -> None:
+    alerts = [AlertDraft(name, CHANGED, 1 + (name[0] == "b"), 0, {}) for name in ("a1", "a2", "b1", "b2")]
+    demand_all_in_order(["b1", "a1", "b2", "a2"], alerts)
+
+    with pytest.raises(RuntimeError, match="out of the order of their page"):
+        demand_all_in_order(accepted.split(), alerts)
 
 
 # Those that need programs of others are tried by `.ci/run`, as far as these are there.
