@@ -24,9 +24,12 @@ async def test_a_day_is_drawn_and_told_as_a_table(visitor: Visitor) -> None:
     assert len(page.xpath("//table[@class='numbers']/tbody/tr")) == 24
 
 
-async def test_a_channel_is_tried(visitor: Visitor) -> None:
-    assert told(await visitor.done("/activity/channels/ops/test")) == "ops accepted the test alert."
-    assert visitor.rig.service.tried == ["ops"]
+async def test_channels_are_summed_up_with_a_link_to_the_page_that_edits_them(visitor: Visitor) -> None:
+    (line,) = tree(await visitor.get("/activity")).xpath("//h2[@id='channels']/following-sibling::p[1]")
+
+    assert "2 channels" in line.text_content()
+    assert "All of them in Notifications" in line.text_content()
+    assert "/notifications#channels" in line.xpath("a/@href")
 
 
 async def test_a_job_that_is_cancelled_by_a_page_is_audited_as_one_that_a_program_cancels(visitor: Visitor) -> None:

@@ -11,11 +11,9 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 from msgspec import Struct
 
-from tocsin.configuration.loading import shown_address
-from tocsin.errors import DeliveryError, UsageError
 from tocsin.model import ActivityRow, AlertQuery, ChannelState, Instant, StateEntry, VerdictEntry, as_configured
 from tocsin.server.actions import Act
-from tocsin.server.decisions import missing, redeliver_dead, try_channel
+from tocsin.server.decisions import missing, redeliver_dead
 from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.web.formatting import absolute, count
@@ -325,19 +323,6 @@ _ALL_JOBS: Final = 50
 _PART: Final = 30
 
 
-class ChannelLine(Struct, frozen=True):
-    """A channel with its status.
-
-    to         its URL or file, secrets masked
-    oldest_at  the time of its oldest waiting alert
-    """
-
-    state: ChannelState
-    kind: str
-    to: str
-    oldest_at: Instant | None = None
-
-
 @router.get("/activity")
 async def activity(request: Request, _caller: Reading, parts: Given, work: Work) -> Response:
     """Show the activity."""
@@ -364,16 +349,6 @@ async def jobs(request: Request, _caller: Reading, work: Work) -> Response:
     return await page(request, "jobs.html", jobs=await work.latest(_ALL_JOBS))
 
 
-@router.post("/activity/channels/{name}/test")
-async def test_channel(request: Request, caller: Writing, parts: Given, name: str) -> Response:
-    """Send a test event to a channel; success enables a disabled channel."""
-    try:
-        await try_channel(parts, caller, name)
-    except (DeliveryError, UsageError) as exc:
-        return go_on(request, "/activity#channels", f"{name} rejected the test alert: {exc}", kind="loud")
-    return go_on(request, "/activity#channels", f"{name} accepted the test alert.")
-
-
 @router.get("/activity/dead")
 async def dead(
     request: Request, _caller: Reading, parts: Given, cursor: Annotated[str | None, Query(max_length=200)] = None
@@ -388,7 +363,7 @@ async def dead(
         tally=await parts.store.tally_alerts(AlertQuery(dead=True)),
         following=following,
         first="/activity/dead" if cursor else None,
-        channels=[line for line in await _channels(parts) if line.state.dead],
+        channels=[(state.name, state.dead) for state in await _channels(parts) if state.dead],
     )
 
 
@@ -429,19 +404,18 @@ async def replay(
     return go_on(request, "/activity", f"{count(row.done, 'alert')} queued again.")
 
 
-async def _channels(parts: Parts) -> list[ChannelLine]:
+async def _channels(parts: Parts) -> list[ChannelState]:
     """Read the state of each channel, from the periodic figures: to count deliveries takes long."""
     figures = parts.service.live().figures
-    lines = []
+    states = []
     for name, settings in parts.service.settings().channels.items():
         known = figures.channels.get(name) if figures is not None else None
         if known is None or known.is_failing or known.is_disabled:
             state = await parts.store.channel_state(name)
         else:
             state = ChannelState(name, waiting=known.waiting, dead=known.dead)
-        oldest_at = known.oldest_at if known is not None else None
-        lines.append(ChannelLine(as_configured(state, settings), settings.type, shown_address(settings), oldest_at))
-    return lines
+        states.append(as_configured(state, settings))
+    return states
 
 
 def _demand_channel(parts: Parts, name: str) -> None:
