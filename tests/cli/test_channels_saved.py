@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import pytest
+
 from tests.cli.calling import Installation
+from tocsin.adapters.stores import open_store
 
 OUT = '[channels.log]\ntype = "stdout"\n[http]\nlisten = ""\n'
 
@@ -43,6 +48,21 @@ def test_what_cannot_work_is_not_saved(installation: Installation) -> None:
         answer = installation.call(*arguments)
         assert answer.status != 0, arguments
         assert words in answer.err, (arguments, answer.err)
+
+
+@pytest.mark.parametrize("of", ["store", "one that is left out"])
+async def test_a_channel_that_a_route_names_is_not_removed(installation: Installation, of: str) -> None:
+    installation.configure(OUT)
+    await asyncio.to_thread(installation.call, "channel", "add", "ops", "--type", "stdout")
+    async with await open_store(f"sqlite:{installation.folder / 'tocsin.db'}", engine=False) as store:
+        # One that also names a channel that is gone is left out: it is listed all the same.
+        names = ["ops"] if of == "store" else ["ops", "gone"]
+        await store.save_entry("route", "press", {"channels": names}, 0, who="kim", if_revision=0)
+
+    answer = await asyncio.to_thread(installation.call, "channel", "remove", "ops")
+
+    assert answer.status != 0
+    assert "these routes send to it: press; edit or remove them first" in answer.err
 
 
 def test_a_name_that_is_in_both_places_is_an_error_that_names_the_mend(installation: Installation) -> None:

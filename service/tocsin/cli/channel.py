@@ -19,7 +19,7 @@ from tocsin.configuration.loading import shown_address
 from tocsin.errors import DeliveryError, SettingsError, UsageError
 from tocsin.model import ChannelState, as_configured, to_rfc3339
 from tocsin.model.records.alerting import ConfiguredChannel, channel_of
-from tocsin.model.saved import merge
+from tocsin.model.saved import demand_unused, merge
 from tocsin.settings import ChannelSettings, unread_in, why_unread
 
 if TYPE_CHECKING:
@@ -230,11 +230,21 @@ def add(ctx: click.Context, name: str, given: tuple[str, ...], kind: str, *, rep
 @output.json_option
 @click.pass_context
 def remove(ctx: click.Context, name: str) -> None:
-    """Remove a channel that was made at run time. Routes that name it alone are left out from then on."""
-    if name in configuration(ctx).settings.channels and not with_store(ctx, lambda store: _is_saved(store, name)):
-        raise UsageError(f"channel {name}: it is in the configuration; remove [channels.{name}] there")
-    if not with_store(ctx, lambda store: store.remove_entry("channel", name, if_revision=None)):
-        raise UsageError(f"channel {name}: no such channel; see: tocsin channel list")
+    """Remove a channel that was made at run time, and that no route names."""
+    settings = configuration(ctx).settings
+
+    async def work(store: Store) -> None:
+        saved = await store.saved()
+        if name not in {entry.name for entry in saved.channels}:
+            is_there = name in settings.channels
+            mend = f"remove [channels.{name}] there" if is_there else "see: tocsin channel list"
+            raise UsageError(
+                f"channel {name}: {'it is in the configuration' if is_there else 'no such channel'}; {mend}"
+            )
+        demand_unused(name, settings, saved)
+        await store.remove_entry("channel", name, if_revision=None)
+
+    with_store(ctx, work)
     output.emit({"channel": name}, lambda: output.say(f"Channel {name} is removed."))
 
 
@@ -352,10 +362,6 @@ def _values_of(given: Sequence[str]) -> dict[str, str]:
             raise UsageError(f"{each[:40]}: write KEY=VALUE, as in url=https://example.org/hook")
         found[key] = sys.stdin.readline().rstrip("\n") if value == "-" else value
     return found
-
-
-async def _is_saved(store: Store, name: str) -> bool:
-    return name in {entry.name for entry in (await store.saved()).channels}
 
 
 def _doubts_of(settings: ChannelSettings | None) -> list[str]:

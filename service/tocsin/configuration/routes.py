@@ -42,6 +42,7 @@ _AT_MOST: Final = re.compile(r"([1-9][0-9]{0,5}) per (minute|hour|day)")
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,63}")
 _LONGEST_TEXT: Final = 2000
 _SHOWN: Final = 80
+_MOST_NAMED: Final = 20
 _WAITS: Final = (timedelta(seconds=1), timedelta(days=31))
 _ROUTE_KEYS: Final = tuple(RouteSettings.__struct_encode_fields__)
 _SILENCE_KEYS: Final = tuple(SilenceSettings.__struct_encode_fields__)
@@ -86,7 +87,7 @@ def check_routes(routes: Sequence[RouteSettings], channels: Collection[str], sou
     """Check that every channel of the routes exists; raises SettingsError, a line for each that does not."""
     complaints = [
         f"{source}: routes[{number}] ({route.name}): channels: there is no channel {channel!r}; "
-        f"{_nearest(channel, channels)}"
+        f"{_names(channel, channels)}"
         for number, route in enumerate(routes, 1)
         for channel in route.channels
         if channel not in channels
@@ -99,7 +100,7 @@ def check_page_route(name: str, routes: Sequence[RouteSettings], where: str) -> 
     """Check that a route which pages name exists; raises SettingsError."""
     known = [route.name for route in routes]
     if name and name not in known:
-        raise SettingsError(f"{where}: there is no route {name!r}; {_nearest(name, known)}")
+        raise SettingsError(f"{where}: there is no route {name[:_SHOWN]!r}; {_names(name, known)}")
 
 
 def read_match(value: object) -> MatchSettings:
@@ -333,6 +334,14 @@ def _known(table: Mapping[str, Any], known: Sequence[str], place: str = "") -> N
     for key in table:
         if key not in known:
             raise _Wrong(f"{place}{key}: unknown key; {_nearest(key, known)}")
+
+
+def _names(name: str, known: Collection[str]) -> str:
+    """Say which name is the nearest, and which there are."""
+    more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
+    listed = f"known are {', '.join(sorted(known)[:_MOST_NAMED])}{more}" if known else "there is none yet"
+    close = get_close_matches(name, known, n=1)
+    return f"the nearest is {close[0]!r} ({listed})" if close else listed
 
 
 def _nearest(name: str, known: Collection[str]) -> str:

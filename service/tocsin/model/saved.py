@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -11,6 +11,7 @@ from tocsin.errors import SettingsError
 from tocsin.model.common import Instant, JsonObject
 from tocsin.settings import Settings, unread
 
+_MOST_NAMED: Final = 5
 SavedKind: TypeAlias = Literal["channel", "route"]
 
 
@@ -57,6 +58,15 @@ class Saved(Struct, frozen=True):
     def muted(self, now: Instant) -> dict[str, ChannelMute]:
         """Return the mutes in force, by channel."""
         return {mute.channel: mute for mute in self.mutes if mute.is_in_force(now)}
+
+
+def demand_unused(channel: str, settings: Settings, saved: Saved) -> None:
+    """Raise SettingsError where routes send to a channel that is to be removed, also routes that are left out."""
+    using = [route.name for route in settings.routes if channel in route.channels]
+    using += [entry.name for entry in saved.routes if channel in entry.settings.get("channels", ())]
+    if using:
+        named = ", ".join(list(dict.fromkeys(using))[:_MOST_NAMED])
+        raise SettingsError(f"channel {channel}: these routes send to it: {named}; edit or remove them first")
 
 
 class Merged(Struct, frozen=True):

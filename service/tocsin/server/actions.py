@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from tocsin.configuration import all_unset, check_page_keys, parse_page_settings
 from tocsin.configuration.loading import mask_settings
+from tocsin.configuration.routes import check_page_route
 from tocsin.errors import UsageError
 from tocsin.lists.pages import check_group, check_words
 from tocsin.model import JsonObject, NewPage, PageQuery
@@ -123,6 +124,8 @@ async def add_pages(parts: Parts, act: Act, pages: Sequence[NewPage], *, check: 
     check  request a check of them at once
     """
     now = parts.clock.now()
+    for page in pages:
+        _demand_route(parts, page.settings)
     request = await parts.store.open_request(now) if check else None
     ids = await parts.store.add_pages(pages, now, request=request)
     added = [page_id for page_id in ids if page_id is not None]
@@ -133,6 +136,7 @@ async def add_pages(parts: Parts, act: Act, pages: Sequence[NewPage], *, check: 
 
 async def edit_page(parts: Parts, act: Act, page_id: int, deed: Deed, *, if_revision: int | None) -> None:
     """Edit a page at this revision. Raises Stale."""
+    _demand_route(parts, deed.settings)
     async with act.jobs.editing:
         await _demand(parts, page_id, if_revision)
         await _edit(parts, [page_id], deed, of=1)
@@ -155,6 +159,11 @@ async def check_pages(parts: Parts, act: Act, ids: Sequence[int] | None) -> int:
     return request_id
 
 
+def _demand_route(parts: Parts, settings: JsonObject | None) -> None:
+    """Check that a route which the settings name is there; raises SettingsError."""
+    check_page_route(str((settings or {}).get("route", "")), parts.service.settings().routes, "route")
+
+
 async def _demand(parts: Parts, page_id: int, if_revision: int | None) -> None:
     if if_revision is not None and await parts.store.page_revision(page_id) != if_revision:
         raise Stale(f"page {page_id}")
@@ -165,6 +174,7 @@ async def _demand(parts: Parts, page_id: int, if_revision: int | None) -> None:
 
 async def start_deed(parts: Parts, act: Act, meant: Meant, deed: Deed) -> Job:
     """Start an action on many pages; pages added later are not included."""
+    _demand_route(parts, deed.settings)
     last_id = await parts.store.last_page_id()
     total: int | None = None
     if meant.ids is not None:
@@ -269,6 +279,7 @@ async def edit_defaults(
             raise Stale("what is set for all pages" if group is None else f"group {group}")
         held, written = await _set_for(parts, group), asyncio.Event()
         deed = read_deed("edit", settings=settings, unset=unset, held=held)
+        _demand_route(parts, deed.settings)
 
         async def work(progress: Progress) -> JsonObject:
             def on_step(pages: int) -> None:

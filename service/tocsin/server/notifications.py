@@ -12,7 +12,7 @@ from tocsin.configuration.routes import read_silences
 from tocsin.configuration.saved import demand_room, plain_settings, read_channel, read_route, with_secrets
 from tocsin.engine.alerting.messages import message_of
 from tocsin.engine.alerting.routing import RouteList, RoutePreview, preview
-from tocsin.errors import DeliveryError, FieldErrors, UsageError
+from tocsin.errors import DeliveryError, FieldErrors, SettingsError, UsageError
 from tocsin.model import (
     AlertQuery,
     AlertRow,
@@ -27,6 +27,7 @@ from tocsin.model import (
 from tocsin.model.messages import Message
 from tocsin.model.records.alerting import ConfiguredChannel, channel_of
 from tocsin.model.records.routing import ConfiguredRoute, RouteAlert, RoutePreviewed, routes_of
+from tocsin.model.saved import demand_unused
 from tocsin.server.access.auditing import audit
 from tocsin.server.actions import Stale
 from tocsin.server.decisions import missing
@@ -137,12 +138,12 @@ def _taken(kind: str, name: str) -> Problem:
 async def remove_entry(parts: Parts, caller: Caller, kind: SavedKind, name: str, *, if_revision: int | None) -> None:
     """Remove a channel or a route. Raises Problem for a channel that routes still name."""
     entry = demand_saved(parts, kind, name)
-    using = [route.name for route in parts.service.settings().routes if kind == "channel" and name in route.channels]
-    if using:
-        named = ", ".join(using[:5])
-        raise Problem(
-            409, "in-use", "Routes send to it", f"channel {name}: {named}", mend="edit or remove these routes first"
-        )
+    if kind == "channel":
+        try:
+            demand_unused(name, parts.service.settings(), parts.service.saved())
+        except SettingsError as exc:
+            detail, _, mend = str(exc).rpartition("; ")
+            raise Problem(409, "in-use", "Routes send to it", detail, mend=mend) from exc
     if not await parts.store.remove_entry(kind, name, if_revision=if_revision):
         raise Stale(f"{kind} {entry.name[:80]}")
     await parts.service.take_up()

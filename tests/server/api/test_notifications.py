@@ -169,6 +169,30 @@ async def test_a_mistake_in_a_route_names_its_key_and_the_nearest(made: Api) -> 
         assert [error["field"] for error in problem["errors"]] == [field], problem
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/pages", [{"url": "https://a.example/x", "settings": {"route": "frist"}}]),
+        ("PATCH", "/pages/1", {"settings": {"route": "frist"}}),
+        ("POST", "/pages/bulk", {"pages": {"ids": ["1"]}, "action": "set", "settings": {"route": "frist"}}),
+        ("PATCH", "/settings/pages", {"settings": {"route": "frist"}}),
+        ("PATCH", "/groups/main", {"settings": {"route": "frist"}}),
+    ],
+)
+async def test_settings_that_name_an_unknown_route_are_refused_with_the_known_names(
+    made: Api, method: str, path: str, body: Any
+) -> None:
+    await made.add("https://a.example/")
+
+    problem = await made.refused(method, path, body, headers={"If-Match": "*"})
+
+    assert problem["status"] == 422
+    assert (problem["detail"], problem["mend"]) == (
+        "route: there is no route 'frist'",
+        "the nearest is 'first' (known are first)",
+    )
+
+
 async def test_a_preview_says_which_alerts_match_and_why_the_others_do_not(made: Api) -> None:
     await alerts(made, "press", "law", "press")
     route = {"name": "x", "channels": ["ops"], "match": {"group": "press"}}

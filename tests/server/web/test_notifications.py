@@ -99,6 +99,13 @@ async def test_a_channel_is_tested_before_it_is_saved(visitor: Visitor) -> None:
     assert (await visitor.store.saved()).channels == ()
 
 
+async def test_a_channel_is_tested_as_it_is(visitor: Visitor) -> None:
+    page = await visitor.done("/notifications/channel/test", name="ops")
+
+    assert told(page) == "Channel ops accepted the test."
+    assert visitor.rig.service.tried == ["ops"]
+
+
 async def test_a_channel_is_muted_and_unmuted_also_one_of_the_configuration(visitor: Visitor) -> None:
     page = await visitor.done("/notifications/channel/mute", name="ops", muted="yes", until="7d")
     assert "mutedby local until" in text_of(page)

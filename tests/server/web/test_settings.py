@@ -132,6 +132,16 @@ async def test_tokens_and_the_audit_log_are_for_administrators(visitor: Visitor,
         assert (await client.post("/settings/access/tokens", data={"name": "x", "scope": "admin"})).status_code == 403
 
 
+async def test_a_route_that_is_not_there_is_refused_and_what_was_typed_stays(visitor: Visitor) -> None:
+    revision = tree(await visitor.get("/settings")).xpath("//input[@name='revision']/@value")[0]
+
+    answer = await visitor.post("/settings/pages", revision=revision, route="nowhere", every="7h")
+
+    assert answer.status_code == 422
+    assert "there is no route" in answer.text
+    assert 'value="7h"' in answer.text
+
+
 async def test_whoever_may_only_read_changes_nothing(visitor: Visitor) -> None:
     token = await visitor.rig.token(Scope.READ)
     forms = {
@@ -139,7 +149,7 @@ async def test_whoever_may_only_read_changes_nothing(visitor: Visitor) -> None:
         "/changes/seen/all": {"up_to": "1"},
         "/questions/1/answer": {"kind": "again"},
         "/questions/standing-answers/1/lift": {},
-        "/activity/channels/ops/test": {},
+        "/notifications/channel/test": {"name": "ops"},
         "/activity/dead/replay": {},
         "/settings/mode": {"mode": "off"},
         "/settings/pages": {"revision": "0"},

@@ -12,13 +12,11 @@ from tocsin.configuration.saved import fields_of
 from tocsin.model.records.alerting import ConfiguredChannel, SettingField, TypeOfChannels
 from tocsin.model.records.fields import Part
 from tocsin.model.records.routing import RenderedMessage
-from tocsin.server.api.operations import IfMatch, Input, UlidInBody, make_router, problems, revision_wanted, tag
+from tocsin.server.api.operations import IfMatch, Input, UlidInBody, make_router, problems
 from tocsin.server.api.questions import moment_of
-from tocsin.server.api.routing import name_in
+from tocsin.server.api.routing import name_in, saved_revision, tag_saved
 from tocsin.server.decisions import missing, try_channel
 from tocsin.server.notifications import (
-    demand_saved,
-    entry_of,
     latest_alerts,
     message_for,
     mute_channel,
@@ -107,8 +105,7 @@ async def replace_channel(
     caller: Writing, parts: Given, response: Response, name: Name, wanted: ChannelBody, if_match: IfMatch = None
 ) -> ConfiguredChannel:
     """Replace the settings of a channel that was made at run time; its waiting alerts go to the new address."""
-    entry = demand_saved(parts, "channel", name)
-    revision = revision_wanted(if_match, current=entry.revision)
+    revision = saved_revision(parts, "channel", name, if_match)
     await save_channel(parts, caller, name, _settings(wanted), if_revision=revision)
     return await _channel(parts, response, name)
 
@@ -122,8 +119,7 @@ async def replace_channel(
 )
 async def remove_channel(caller: Writing, parts: Given, name: Name, if_match: IfMatch = None) -> None:
     """Remove a channel that was made at run time and that no route names."""
-    entry = demand_saved(parts, "channel", name)
-    revision = revision_wanted(if_match, current=entry.revision, needed=False)
+    revision = saved_revision(parts, "channel", name, if_match, needed=False)
     await remove_entry(parts, caller, "channel", name, if_revision=revision)
 
 
@@ -193,7 +189,5 @@ async def _channel(parts: Parts, response: Response, name: str) -> ConfiguredCha
     settings = parts.service.settings().channels.get(name)
     if settings is None:
         raise missing("channel", name, "GET /api/v1/channels")
-    entry = entry_of(parts, "channel", name)
-    if entry is not None:
-        tag(response, entry.revision)
+    tag_saved(parts, response, "channel", name)
     return await show_channel(parts, name, settings)

@@ -9,6 +9,7 @@ from fastapi import Body, Path, Query, Response
 from pydantic import ConfigDict, Field
 
 from tocsin.errors import FieldErrors, UsageError
+from tocsin.model import SavedKind
 from tocsin.model.records.fields import Part
 from tocsin.model.records.routing import (
     ConfiguredRoute,
@@ -120,8 +121,7 @@ async def replace_route(
     caller: Writing, parts: Given, response: Response, name: Name, wanted: RouteBody, if_match: IfMatch = None
 ) -> ConfiguredRoute:
     """Replace a route that was made at run time; its place stays."""
-    entry = demand_saved(parts, "route", name)
-    revision = revision_wanted(if_match, current=entry.revision)
+    revision = saved_revision(parts, "route", name, if_match)
     await save_route(parts, caller, name, _without_name(wanted), if_revision=revision)
     return _route(parts, response, name)
 
@@ -135,8 +135,7 @@ async def replace_route(
 )
 async def remove_route(caller: Writing, parts: Given, name: Name, if_match: IfMatch = None) -> None:
     """Remove a route that was made at run time; its open digests are sent at once."""
-    entry = demand_saved(parts, "route", name)
-    revision = revision_wanted(if_match, current=entry.revision, needed=False)
+    revision = saved_revision(parts, "route", name, if_match, needed=False)
     await remove_entry(parts, caller, "route", name, if_revision=revision)
 
 
@@ -183,15 +182,30 @@ def name_in(given: dict[str, Any], kind: str) -> str:
     return name
 
 
+def saved_revision(
+    parts: Parts, kind: SavedKind, name: str, if_match: str | None, *, needed: bool = True
+) -> int | None:
+    """Read the revision that an edit of a channel or route is based on, as `revision_wanted`.
+
+    Raises Problem where there is none of this name, or the configuration has it.
+    """
+    return revision_wanted(if_match, current=demand_saved(parts, kind, name).revision, needed=needed)
+
+
+def tag_saved(parts: Parts, response: Response, kind: SavedKind, name: str) -> None:
+    """Set the ETag of a channel or route that was made at run time."""
+    entry = entry_of(parts, kind, name)
+    if entry is not None:
+        tag(response, entry.revision)
+
+
 def _without_name(given: dict[str, Any]) -> dict[str, Any]:
     # What was shown may come back as it is.
     return {key: value for key, value in given.items() if key not in {"name", "source", "error"} and value is not None}
 
 
 def _route(parts: Parts, response: Response, name: str) -> ConfiguredRoute:
-    entry = entry_of(parts, "route", name)
-    if entry is not None:
-        tag(response, entry.revision)
+    tag_saved(parts, response, "route", name)
     for route in show_routes(parts):
         if route.name == name:
             return route

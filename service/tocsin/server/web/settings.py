@@ -11,6 +11,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from msgspec import Struct
 from msgspec.inspect import BoolType, LiteralType
+from msgspec.structs import replace
 
 from tocsin.configuration import mask, parse_page_settings, resolve_page_origins, resolve_readable
 from tocsin.configuration.convert import (
@@ -382,6 +383,9 @@ async def edit(request: Request, caller: Writing, parts: Given, work: Work) -> R
         job = await edit_defaults(parts, act, group, filled.settings, filled.unset, if_revision=known)
     except Stale:
         return await _form(request, parts, group, filled, status=409, is_stale=True)
+    except SettingsError as exc:
+        wrong = replace(filled, clashes=tuple(str(exc).splitlines()))
+        return await _form(request, parts, group, wrong, status=422, revision=revision)
     row = await job.wait(PATIENCE_S)
     more = (f"/jobs/{row.id}", "The pages are being updated; see the progress") if row.state == "running" else None
     return go_on(request, path, f"Set for {_whom(group)}: {', '.join(filled.changes)}.", more=more)
