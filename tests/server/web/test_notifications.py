@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.server.web.visiting import Visitor, told, tree
-from tocsin.server.web.notifications import tell_match
+from tocsin.server.web.route_words import tell_match
 
 SECRET = "raw:a key that is nowhere shown"
 HOOK = {

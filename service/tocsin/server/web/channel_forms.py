@@ -1,0 +1,147 @@
+"""The form of a channel, made from the settings of its type."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from tocsin.configuration.channels import load_type, our_types
+from tocsin.configuration.saved import ChannelField, fields_of
+from tocsin.errors import DeliveryError, FieldErrors, UsageError
+from tocsin.server import notifications as deeds
+from tocsin.server.actions import Stale
+from tocsin.server.parts import Given, Parts, Reading, Writing
+from tocsin.server.problems import Problem
+from tocsin.server.web.rendering import go_on, page
+
+router = APIRouter(include_in_schema=False)
+
+_HOME: Final = "/notifications"
+
+
+@router.get(f"{_HOME}/channel")
+async def channel_form(
+    request: Request,
+    _: Reading,
+    parts: Given,
+    name: Annotated[str, Query(max_length=63)] = "",
+    kind: Annotated[str, Query(alias="type", max_length=63)] = "",
+) -> Response:
+    """Show the form of a channel, made from the settings of its type."""
+    if name:
+        entry = deeds.demand_saved(parts, "channel", name)
+        section = parts.service.settings().channels[name]
+        shown = (await deeds.show_channel(parts, name, section)).settings
+        return await _channel_page(request, parts, name, str(entry.settings["type"]), shown, entry.revision)
+    return await _channel_page(request, parts, "", kind, {}, 0)
+
+
+@router.post(f"{_HOME}/channel")
+async def save_channel(request: Request, caller: Writing, parts: Given) -> Response:
+    """Save a channel, or send a test with what was typed."""
+    form = await request.form(max_fields=200)
+    name, kind = str(form.get("name", "")).strip(), str(form.get("type", ""))
+    known = str(form.get("revision") or "0")
+    revision = int(known[:18]) if known.isdigit() else 0
+    typed = {"type": kind, **_typed_channel(parts, kind, name, form)}
+    again = {**typed, **{key: "" for key in _secrets(parts, kind) if key in typed}}
+    try:
+        if form.get("do") == "test":
+            section, _ = deeds.read_given(parts, name or "new", typed, written=True)
+            await deeds.try_unsaved(parts, caller, name or "new", section)
+            told = "The test was accepted. Nothing is saved yet."
+            return await _channel_page(request, parts, name, kind, again, revision, told=told)
+        await deeds.save_channel(parts, caller, name, typed, if_revision=revision, written=True)
+    except FieldErrors as exc:
+        return await _channel_page(request, parts, name, kind, again, revision, wrong=dict(exc.errors))
+    except Stale:
+        entry = deeds.entry_of(parts, "channel", name)
+        now = entry.revision if entry is not None else 0
+        return await _channel_page(request, parts, name, kind, again, now, is_stale=True)
+    except (Problem, UsageError, DeliveryError) as exc:
+        return await _channel_page(request, parts, name, kind, again, revision, wrong={"": str(exc)})
+    return go_on(request, _HOME, f"Channel {name} is saved.")
+
+
+def _fields(parts: Parts, kind: str) -> list[ChannelField]:
+    try:
+        return fields_of(load_type(kind, parts.service.settings().delivery.plugins).Settings) if kind else []
+    except UsageError:
+        return []
+
+
+def _secrets(parts: Parts, kind: str) -> set[str]:
+    return {each.key for each in _fields(parts, kind) if each.kind == "secret"}
+
+
+def _typed_channel(parts: Parts, kind: str, name: str, form: Any) -> dict[str, Any]:
+    """Read the fields; an empty one is left out, and a secret that is empty stays as it is."""
+    entry, found = deeds.entry_of(parts, "channel", name), {}
+    for each in _fields(parts, kind):
+        text = str(form.get(f"s-{each.key}", "")).strip()
+        if not text and each.kind == "secret" and entry is not None and each.key in entry.settings:
+            found[each.key] = "***"
+        elif each.kind == "table" and text:
+            found[each.key] = _table(text)
+        elif each.kind == "truth":
+            found[each.key] = "true" if text else "false"
+        elif text:
+            found[each.key] = text
+    return found
+
+
+def _table(text: str) -> Any:
+    """Read a table as TOML has it, or lines of NAME: VALUE."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        pairs = [line.partition(":") for line in text.splitlines() if line.strip()]
+        return {name.strip(): value.strip() for name, colon, value in pairs if colon} or text
+
+
+async def _channel_page(
+    request: Request,
+    parts: Parts,
+    name: str,
+    kind: str,
+    values: Mapping[str, Any],
+    revision: int,
+    *,
+    wrong: Mapping[str, str] | None = None,
+    is_stale: bool = False,
+    told: str = "",
+) -> Response:
+    types = [*our_types(), *parts.service.settings().delivery.plugins]
+    entry = deeds.entry_of(parts, "channel", name)
+    fields = [
+        (each, _shown(each, values.get(each.key)), bool(entry and entry.settings.get(each.key)))
+        for each in _fields(parts, kind)
+    ]
+    return await page(
+        request,
+        "channel_form.html",
+        status=412 if is_stale else 422 if wrong else 200,
+        # A type that needs a file of this machine has no form: only its owner names one.
+        types=[each for each in types if len(_fields(parts, each)) > 1 or each == "stdout"],
+        name=name,
+        kind=kind,
+        fields=fields,
+        revision=revision,
+        wrong=wrong or {},
+        is_stale=is_stale,
+        accepted=told,
+    )
+
+
+def _shown(each: ChannelField, value: Any) -> str:
+    if isinstance(value, dict):
+        return "\n".join(f"{name}: {inner}" for name, inner in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return (
+        "" if value is None or each.kind == "secret" else str(value).lower() if value in (True, False) else str(value)
+    )

@@ -1,0 +1,45 @@
+"""Routes told as sentences: which alerts, when, and not when. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tocsin.model.records.routing import ConfiguredRoute
+
+KIND_TITLES: Final = {
+    "changed": "changed",
+    "unreachable": "is unreachable",
+    "recovered": "is reachable again",
+    "suspect": "shows something else (a login, an error)",
+    "storm": "changed like many others",
+    "disallowed": "may not be read (robots.txt)",
+    "outage": "cannot be read: our own connection is down",
+    "unchanged": "did not change",
+    "too-soon": "was checked too soon",
+}
+
+
+def tell_match(match: Mapping[str, Any]) -> str:
+    """Tell which alerts are meant, in words."""
+    words = {"group": "in", "host": "on", "words": "with the word", "url": "at", "rule": "by rule", "field": "of field"}
+    said = {key: " or ".join(map(str, values)) for key, values in match.items() if values}
+    kinds = " or ".join(KIND_TITLES.get(kind, kind) for kind in match.get("kind") or ())
+    first = " ".join(part for part in (said.get("outcome"), said.get("basis")) if part)
+    begin = f"a page {kinds}" if kinds else f"{first} changes" if first else "all alerts"
+    if kinds and first:
+        begin += f" ({first})"
+    return ", ".join([begin, *(f"{word} {said[key]}" for key, word in words.items() if key in said)])
+
+
+def tell_route(route: ConfiguredRoute) -> str:
+    """Tell a route as a sentence."""
+    when = "at once"
+    if route.digest:
+        when = f"together, {route.digest}" if " " in route.digest else f"together, {route.digest} after the first"
+        when += f", by {' and '.join(route.group_by)}" if route.group_by else ""
+    parts = [tell_match(route.match), f"but not {tell_match(route.unless)}" if route.unless else "", when]
+    parts += [f"at most {route.at_most}" if route.at_most else "", "further routes, too" if route.continues else ""]
+    quiet = f"not {', '.join(route.quiet)}" if route.quiet else ""
+    sentence = "; ".join(part for part in (*parts, quiet) if part)
+    return f"{sentence[:1].upper()}{sentence[1:]}"
