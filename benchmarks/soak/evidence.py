@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,7 +56,10 @@ class Question(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """The whole store, as far as the judge asks; of the pages that change alike, alerts and questions alone."""
+    """The whole store, as far as the judge asks; of the pages that change alike, alerts and questions alone.
+
+    digests  the alerts of each, by its channel and the id that it is given under
+    """
 
     pages: dict[int, str]
     states: dict[int, list[State]]
@@ -64,6 +68,7 @@ class Evidence(NamedTuple):
     deliveries: dict[tuple[str, str], str]
     questions: list[Question]
     waiting_renders: int
+    digests: Mapping[tuple[str, str], Sequence[str]]
 
 
 def gather(store: Path) -> Evidence:
@@ -91,6 +96,9 @@ def gather(store: Path) -> Evidence:
                 "select id, position, page_id, type, event, created_at from alerts order by position"
             )
         ]
+        digests: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for channel, id_, alert_id in db.execute(_DIGESTS):
+            digests[channel, id_].append(alert_id)
         return Evidence(
             pages=pages,
             states=states,
@@ -99,6 +107,7 @@ def gather(store: Path) -> Evidence:
             deliveries={(alert, channel): state for alert, channel, state in db.execute(_DELIVERIES)},
             questions=[Question(id_, bool(told), bool(closed)) for id_, told, closed in db.execute(_QUESTIONS)],
             waiting_renders=db.execute("select count(*) from renders").fetchone()[0],
+            digests=digests,
         )
 
 
@@ -121,6 +130,10 @@ _DELIVERIES = (
     "select alert_id, channel, state from deliveries union all "
     "select a.id, g.channel, b.state from gathered g "
     "join alerts a on a.position = g.position join bundles b on b.id = g.bundle"
+)
+_DIGESTS = (
+    "select g.channel, d.message_id, a.id from digests d join gathered g on g.bundle = d.bundle "
+    "join alerts a on a.position = g.position"
 )
 _QUESTIONS = "select id, announced_at is not null, closed_at is not null from questions order by id"
 _UNSETTLED = {

@@ -9,8 +9,8 @@ import sqlite3
 import time
 from asyncio.subprocess import Process
 from collections import Counter
-from collections.abc import Callable
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack, nullcontext
 from pathlib import Path
 from random import Random
 
@@ -19,8 +19,9 @@ from benchmarks.soak.evidence import gather, unsettled
 from benchmarks.soak.fetchers import NUMBERS, Casualties
 from benchmarks.soak.judge import judge, late_by
 from benchmarks.soak.plans import ACCEPTED, SERVED, STOPPING, Plan, plans
-from benchmarks.soak.receiver import STUBBORN, Receivers
+from benchmarks.soak.receiver import STUBBORN, Delivered, Receivers
 from benchmarks.soak.report import Outcome
+from benchmarks.soak.servers import Servers
 from benchmarks.soak.service import Tocsin, kill
 from benchmarks.soak.site import Site
 from benchmarks.soak.versions import Muddled
@@ -159,8 +160,11 @@ class Rounds:
             self.findings.append(f"store check {when}: {said.strip()}")
 
 
-async def soak(folder: Path, *, rounds: int, seed: int) -> Outcome:
-    """Run all rounds in a folder, and judge."""
+async def soak(folder: Path, *, rounds: int, seed: int, servers: Servers | None = None) -> Outcome:
+    """Run all rounds in a folder, and judge.
+
+    servers  also channels to these, which are killed as well
+    """
     chance = Random(seed)  # noqa: S311 - a plan that can be repeated
     async with AsyncExitStack() as stack:
         journals = [Journal(folder / name) for name in ("served.jsonl", "received.jsonl")]
@@ -168,23 +172,28 @@ async def soak(folder: Path, *, rounds: int, seed: int) -> Outcome:
             stack.callback(journal.close)
         site = await stack.enter_async_context(Site(Random(chance.random()), journals[0]))  # noqa: S311 - as above
         receivers = await stack.enter_async_context(Receivers(Random(chance.random()), journals[1]))  # noqa: S311 - as above
-        tocsin = Tocsin(folder)
+        if servers is not None:
+            await stack.enter_async_context(servers.running())
+        tocsin = Tocsin(folder, servers)
         run = Rounds(tocsin, site, receivers, chance)
         await run.prepare()
-        for number, plan in enumerate(plans(chance, rounds), 1):
-            if run.findings:
-                break
-            await run.one(number, plan)
-            print(".", end="" if number % 50 else f" {number}\n", flush=True)
+        async with servers.troubled() if servers else nullcontext():
+            for number, plan in enumerate(plans(chance, rounds), 1):
+                if run.findings:
+                    break
+                await run.one(number, plan)
+                print(".", end="" if number % 50 else f" {number}\n", flush=True)
         print(flush=True)
         await run.finish()
         findings = list(run.findings)
+        delivered = [*receivers.delivered, *(await servers.received() if servers else ())]
         try:
             evidence, together = gather(tocsin.store), alike.gather(tocsin.store)
         except (Muddled, sqlite3.Error) as exc:
             return Outcome(run.deaths, {}, [*findings, f"the store cannot be read: {exc}"])
         refused, late = receivers.refused, sorted(late_by(evidence, receivers.delivered).values())
-        findings += judge(evidence, site.served, receivers.delivered, tocsin.lines, site.versions(), refused)
+        losable = servers.losable if servers else {}
+        findings += judge(evidence, site.served, delivered, tocsin.lines, site.versions(), refused, losable)
         findings += alike.judge(together, site.served, site.alike_versions())
         totals = {
             "pages": len(site.urls),
@@ -206,8 +215,14 @@ async def soak(folder: Path, *, rounds: int, seed: int) -> Outcome:
             "… ms after they were written, median": round(1000 * late[len(late) // 2]) if late else 0,
             "… and 99 of 100": round(1000 * late[len(late) * 99 // 100]) if late else 0,
             "seconds to settle": round(run.settled_s),
+            **{f"taken by {name}": count for name, count in sorted(_taken(delivered).items())},
         }
-        return Outcome(run.deaths, totals, findings)
+        return Outcome(run.deaths + (servers.killed if servers else Counter()), totals, findings)
+
+
+def _taken(delivered: Sequence[Delivered]) -> Counter[str]:
+    """Count what each server took."""
+    return Counter(entry.channel for entry in delivered if not entry.life)
 
 
 def _accepted(receivers: Receivers) -> Counter[tuple[str, str]]:

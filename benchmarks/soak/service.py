@@ -14,6 +14,7 @@ from pathlib import Path
 from benchmarks.soak.alike import STORM_PAGES
 from benchmarks.soak.plans import Plan
 from benchmarks.soak.receiver import DOWN, FLAKY, GATHERED, SECRET, STUBBORN, Receivers
+from benchmarks.soak.servers import Servers
 
 _SETTINGS = """\
 [instance]
@@ -75,6 +76,7 @@ type = "webhook"
 url = "{gathered_url}"
 secret = "{secret}"
 timeout = "{taken}"
+{servers}\
 [[routes]]
 name = "together"
 channels = ["{gathered}"]
@@ -89,8 +91,8 @@ channels = ["{flaky}", "{down}", "{stubborn}", "lines"]
 class Tocsin:
     """One installation in a folder."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, servers: Servers | None = None) -> None:
+        self.folder, self._servers = folder, servers
         self.store = folder / "store.db"
         self.lines = folder / "alerts.jsonl"
         self._log = folder / "log.jsonl"
@@ -114,6 +116,7 @@ class Tocsin:
             gathered=GATHERED,
             gathered_url=receivers.url(GATHERED),
             secret=SECRET,
+            servers=self._servers.sections("60s" if patient else "3s") if self._servers else "",
         )
         (self.folder / "tocsin.toml").write_text(text, encoding="utf-8")
 

@@ -29,16 +29,16 @@ class Hangup(Exception):
 class Wire:
     """Serves a handler on all of loopback; the handler writes its answer itself, or raises Hangup."""
 
-    def __init__(self, handle: Callable[[Request, asyncio.StreamWriter], Awaitable[None]]) -> None:
+    def __init__(self, handle: Callable[[Request, asyncio.StreamWriter], Awaitable[None]], port: int = 0) -> None:
         self._handle = handle
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._ended = asyncio.Event()
-        self.port = 0
+        self.port = port
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "0.0.0.0", 0, backlog=1024)  # noqa: S104 - 127.0.0.x
+        self._server = await asyncio.start_server(self._serve, "0.0.0.0", self.port, backlog=1024)  # noqa: S104 - 127.0.0.x
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 

@@ -14,7 +14,7 @@ from typing import Protocol
 import aiohttp
 import pytest
 
-from tests.adapters.channels.brokers import BROKERS
+from tests.brokers.consumers import BROKERS
 from tests.fakes import ManualClock
 from tests.mailserver import MailServer
 from tests.receivers import EVENT, Answer, RecordingChannel, WebhookReceiver, no_dial, no_tls

@@ -29,7 +29,10 @@ from tocsin.model import AlertDraft
 from tocsin.spec.topper.state import FIELDS
 
 URL = "http://127.0.0.1:1/0"
-CHANNELS = (FLAKY, DOWN, STUBBORN, "lines")
+# The server of "mqtt" may lose what it has accepted.
+SINGLE = ("nats", "mqtt", FLAKY, DOWN, STUBBORN)
+CHANNELS = (*SINGLE, "lines")
+MAILED = f"mail-{GATHERED}"
 
 
 def fields(version: int) -> tuple[str | None, ...]:
@@ -65,8 +68,10 @@ class Case:
         self.delivered = [
             Delivered(1, channel, alert.id, accepted=True, is_signed=True, event=alert.event)
             for alert in self.alerts
-            for channel in (FLAKY, DOWN, STUBBORN)
+            for channel in SINGLE
         ]
+        self.mails = [Delivered(0, MAILED, "M1", accepted=True, is_signed=True, event={"mail": "digest"})]
+        self.losable = {"mqtt": 0}
         # Of each digest its id and alerts; by default one has them all.
         self.digests: list[tuple[str, list[str]]] = []
         self.lines = [alert.event for alert in self.alerts]
@@ -80,8 +85,7 @@ class Case:
         self.alerts.append(Alert("A3", 3, 1, RECOVERED, again))
         self.deliveries |= {("A3", channel): "accepted" for channel in CHANNELS}
         self.delivered += [
-            Delivered(1, channel, "A3", accepted=True, is_signed=True, event=again)
-            for channel in (FLAKY, DOWN, STUBBORN)
+            Delivered(1, channel, "A3", accepted=True, is_signed=True, event=again) for channel in SINGLE
         ]
         self.lines.append(again)
 
@@ -89,17 +93,21 @@ class Case:
         path = folder / "lines"
         path.write_text("".join(json.dumps(line) + "\n" for line in self.lines), encoding="utf-8")
         digests = self.digests or [("D1", [alert.id for alert in self.alerts])]
-        delivered = [*self.delivered, *(digest_of(name, ids) for name, ids in digests)]
+        delivered = [*self.delivered, *self.mails, *(digest_of(name, ids) for name, ids in digests)]
         evidence = Evidence(
             pages={1: URL},
             states={1: self.states},
             verdicts={1: self.verdicts},
             alerts=self.alerts,
-            deliveries={**{(alert.id, GATHERED): "accepted" for alert in self.alerts}, **self.deliveries},
+            deliveries={
+                **{(alert.id, channel): "accepted" for alert in self.alerts for channel in (GATHERED, MAILED)},
+                **self.deliveries,
+            },
             questions=self.questions,
             waiting_renders=0,
+            digests={(MAILED, "M1"): [alert.id for alert in self.alerts]},
         )
-        return judge(evidence, self.served, delivered, path, self.versions, self.refused)
+        return judge(evidence, self.served, delivered, path, self.versions, self.refused, self.losable)
 
     def refuse(self) -> None:
         """Let the stubborn receiver take nothing of the page."""
@@ -149,6 +157,18 @@ def keep_a_digest_waiting(case: Case) -> None:
 
 def never_deliver(case: Case) -> None:
     case.delivered = [entry for entry in case.delivered if (entry.id, entry.channel) != ("A2", DOWN)]
+
+
+def lose_a_message(case: Case) -> None:
+    case.delivered = [entry for entry in case.delivered if (entry.id, entry.channel) != ("A2", "mqtt")]
+
+
+def lose_a_mail(case: Case) -> None:
+    case.mails.clear()
+
+
+def send_another_mail_under_its_id(case: Case) -> None:
+    case.mails.append(case.mails[0]._replace(event={"mail": "another digest"}))
 
 
 def deliver_out_of_order(case: Case) -> None:
@@ -208,6 +228,9 @@ WRONGS: list[Callable[[Case], None]] = [
     change_a_digest,
     keep_a_digest_waiting,
     never_deliver,
+    lose_a_message,
+    lose_a_mail,
+    send_another_mail_under_its_id,
     deliver_out_of_order,
     deliver_what_was_rolled_back,
     sign_wrongly,
@@ -229,6 +252,14 @@ def test_the_judge_finds_nothing_where_nothing_is_wrong(tmp_path: Path) -> None:
 def test_one_page_that_is_refused_for_ever_is_no_loss(tmp_path: Path) -> None:
     case = Case()
     case.refuse()
+
+    assert case.judged(tmp_path) == []
+
+
+def test_what_a_server_lost_that_may_is_not_ours(tmp_path: Path) -> None:
+    case = Case()
+    lose_a_message(case)
+    case.losable = {"mqtt": 1}
 
     assert case.judged(tmp_path) == []
 

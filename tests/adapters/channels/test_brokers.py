@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.adapters.channels.brokers import BROKERS, Broker
-from tests.adapters.channels.servers import CERTIFICATE, PASSWORD
+from tests.brokers.consumers import BROKERS, Broker
+from tests.brokers.servers import CERTIFICATE, PASSWORD
 from tests.fakes import ManualClock
 from tests.receivers import EVENT
 from tocsin.adapters.channels.context import ChannelContext

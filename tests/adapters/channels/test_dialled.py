@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 
-from tests.adapters.channels.servers import PASSWORD
+from tests.brokers.servers import PASSWORD
 from tests.fakes import ManualClock
 from tests.receivers import EVENT
 from tocsin.adapters.channels.amqp import AmqpSettings

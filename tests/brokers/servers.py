@@ -6,7 +6,6 @@ import asyncio
 import os
 import shutil
 import signal
-import socket
 import subprocess
 from abc import ABC, abstractmethod
 from contextlib import suppress
@@ -15,19 +14,12 @@ from typing import ClassVar
 
 import pytest
 
-CERTIFICATE = Path(__file__).parents[1] / "loopback.pem"
+from benchmarks.ports import free_ports
+
+CERTIFICATE = Path(__file__).parents[1] / "adapters/loopback.pem"
 USER, PASSWORD = "tocsin", "s3cret-of-the-broker"
 _STARTS_S = 60.0
 _LOOKS_S = 0.05
-
-
-def free_ports(count: int) -> list[int]:
-    """Find ports that nothing has now."""
-    found = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports: list[int] = [server.getsockname()[1] for server in found]
-    for server in found:
-        server.close()
-    return ports
 
 
 class Server(ABC):
@@ -77,11 +69,21 @@ class Server(ABC):
             while await self.is_ready():  # noqa: ASYNC110 - another process closes the ports
                 await asyncio.sleep(_LOOKS_S)
 
+    def hold(self, number: signal.Signals) -> None:
+        """Send SIGSTOP, after which it accepts connections and answers nothing, or SIGCONT."""
+        for process in self._processes:
+            os.killpg(process.pid, number)
+
     def _begin(self, command: list[str]) -> subprocess.Popen[bytes]:
         with (self.folder / "server.log").open("ab") as log:
             return subprocess.Popen(
                 command, stdout=log, stderr=log, env=self.environ(), cwd=self.folder, start_new_session=True
             )
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """Those that are open when it is ready."""
+        return self.port, self.tls_port
 
     def found(self) -> str | None:
         return shutil.which(self.program, path=f"/usr/lib/rabbitmq/bin:{os.environ['PATH']}:/usr/sbin")
@@ -93,7 +95,7 @@ class Server(ABC):
         return dict(os.environ)
 
     async def is_ready(self) -> bool:
-        for port in (self.port, self.tls_port):
+        for port in self.ports:
             try:
                 _, writer = await asyncio.open_connection("127.0.0.1", port)
             except OSError:
