@@ -23,7 +23,7 @@ from tocsin.adapters.http.tls import (
     fingerprint_of,
     why_untrusted,
 )
-from tocsin.cli.doctor.machine import examine_authorities
+from tocsin.cli.doctor.surroundings import examine_authorities
 from tocsin.errors import FetchFailed
 from tocsin.model import FailureKind
 from tocsin.settings import HostRule, HostSettings

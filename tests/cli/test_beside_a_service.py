@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.calling import Answer, Installation
 from tests.origin import Origin, Page
-from tocsin.cli.watch.editing import as_first
+from tocsin.cli.watch.command import as_first
 from tocsin.model import CheckReport
 
 

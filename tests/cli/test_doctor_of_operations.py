@@ -11,8 +11,7 @@ import pytest
 
 from tests.cli.calling import Installation
 from tocsin.adapters.stores.sqlite.place import EngineLock
-from tocsin.cli.doctor.machine import examine_clock
-from tocsin.cli.doctor.network import examine_http
+from tocsin.cli.doctor.surroundings import examine_clock, examine_http
 from tocsin.settings import HttpSettings
 
 A = "https://example.org/a"

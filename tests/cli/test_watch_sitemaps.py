@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.calling import Answer, Installation
 from tests.origin import Origin, Page, RawOrigin
-from tocsin.cli.watch.sitemaps import SitemapImport, fetch_lists
+from tocsin.cli.watch.exchange import SitemapImport, fetch_lists
 from tocsin.lists.importing import Tally
 from tocsin.settings import Settings
 

@@ -47,7 +47,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(HEAR, "history", "tocsin.cli.history", "a page's stored states and the changes found"),
     Command(HEAR, "signals", "tocsin.cli.signals", "what a page says about its changes, and which signals are muted"),
     Command(HEAR, "diff", "tocsin.cli.diff", "the difference between two texts of a page, or two files"),
-    Command(HEAR, "attention", "tocsin.cli.attention.command", "questions about unreachable pages, and your answers"),
+    Command(HEAR, "attention", "tocsin.cli.attention", "questions about unreachable pages, and your answers"),
     Command(HEAR, "alerts", "tocsin.cli.alerts", "alerts and their deliveries: list, show, replay"),
     Command(HEAR, "channel", "tocsin.cli.channel", "where alerts go: list, test, make a secret"),
     Command(HEAR, "route", "tocsin.cli.route", "which alerts go where, and when: list, test"),

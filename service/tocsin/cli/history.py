@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tocsin.cli import output
-from tocsin.cli.attention.copies import print_copies
+from tocsin.cli.attention import print_copies
 from tocsin.cli.formatting import show_bytes, show_time
 from tocsin.cli.selection import pages_named, why_disallowed
 from tocsin.cli.session import with_store

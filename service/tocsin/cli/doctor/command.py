@@ -17,9 +17,16 @@ from tocsin.app.assembly import FEW_FILES_MEND, files_are_few
 from tocsin.app.executing import fetchers_of, open_files_as_allowed
 from tocsin.cli import output
 from tocsin.cli.channel import find_refusals
-from tocsin.cli.doctor import Diagnosis
-from tocsin.cli.doctor.machine import examine_authorities, examine_backup, examine_clock, examine_files, examine_room
-from tocsin.cli.doctor.network import examine_channels, examine_http
+from tocsin.cli.doctor.surroundings import (
+    Diagnosis,
+    examine_authorities,
+    examine_backup,
+    examine_channels,
+    examine_clock,
+    examine_files,
+    examine_http,
+    examine_room,
+)
 from tocsin.cli.formatting import count, show_time
 from tocsin.cli.selection import batches
 from tocsin.cli.session import configuration, is_store_there, now, store_path
@@ -36,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from tocsin.cli.doctor import Diagnosis
+    from tocsin.cli.doctor.surroundings import Diagnosis
     from tocsin.configuration import Loaded
     from tocsin.configuration.pages import Resolved
     from tocsin.engine.scheduling.host_capacity import Crowding, HostRound
