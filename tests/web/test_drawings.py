@@ -11,7 +11,7 @@ from tests.builders import DAY, SECOND, fields
 from tests.fakes import START
 from tocsin.model import StateEntry, VerdictEntry
 from tocsin.server.web.activity import draw_timeline
-from tocsin.server.web.comparing import choose, compare_kept, field_rows
+from tocsin.server.web.page_views import choose, compare_kept, field_rows
 
 
 def state(number: int, first_at: int, last_at: int | None = None) -> StateEntry:

@@ -12,7 +12,7 @@ from tests.contract.desk import HOUR, A
 from tests.web.asking import Reader, words_of
 from tests.web.town import HOSTILE
 from tocsin.model import NO_ITEMS, PageItems
-from tocsin.server.web.held import HeldItem, show_held
+from tocsin.server.web.page_views import HeldItem, show_held
 from tocsin.settings import ItemSettings
 from tocsin.spec.microdata.reading.items import read_items
 from tocsin.spec.microdata.reading.packing import pack

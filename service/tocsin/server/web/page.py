@@ -22,10 +22,9 @@ from tocsin.server.jobs import Work
 from tocsin.server.kept_items import why_no_items
 from tocsin.server.parts import Given, Parts, Reading, Writing, base_url
 from tocsin.server.web.activity import draw_timeline
-from tocsin.server.web.comparing import Texts, choose, compare_kept, field_rows
 from tocsin.server.web.formatting import short, short_url, zone_named
-from tocsin.server.web.held import show_held
 from tocsin.server.web.listing import problem_of, to_line
+from tocsin.server.web.page_views import Texts, choose, compare_kept, field_rows, show_held
 from tocsin.server.web.rendering import Undo, go_on, page
 from tocsin.server.web.settings import FORM_KEYS, SECRET_KEYS, as_typed, fields, read_revision
 from tocsin.server.web.telling import BASES, AlertInWords, tell
