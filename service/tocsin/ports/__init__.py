@@ -1,16 +1,25 @@
 """What the engine needs of the outside world, as protocols; adapters implement them, fakes stand in for them."""
 
+from typing import Protocol
+
 from tocsin.ports.attention import AttentionStore, StormStore
 from tocsin.ports.awareness import AlertStore, BundleStore, DeliveryStore, RenderStore, Router, RoutingContext
-from tocsin.ports.care import AccessStore, SavedStore, StoreCare, TableStore
-from tocsin.ports.channels import Channel, ChannelFinding, Notification
+from tocsin.ports.care import AccessStore, FigureStore, SavedStore, StoreCare, TableStore
 from tocsin.ports.checking import RoundStore, WorkStore
-from tocsin.ports.fetching import Fetcher, Renderer, Session
-from tocsin.ports.knowledge import SignalStore, SnapshotStore
-from tocsin.ports.outside import Chance, Clock, Telemetry
+from tocsin.ports.knowledge import ItemStore, SignalStore, SnapshotStore
+from tocsin.ports.outside import (
+    Chance,
+    Channel,
+    ChannelFinding,
+    Clock,
+    Fetcher,
+    Notification,
+    Renderer,
+    Session,
+    Telemetry,
+)
 from tocsin.ports.pages import BrowseStore, WatchList
 from tocsin.ports.serving import DemoDesk, Service
-from tocsin.ports.store import Store
 
 __all__ = [
     "AccessStore",
@@ -44,3 +53,26 @@ __all__ = [
     "WatchList",
     "WorkStore",
 ]
+
+
+class Store(
+    WorkStore,
+    RenderStore,
+    AttentionStore,
+    AlertStore,
+    BundleStore,
+    WatchList,
+    RoundStore,
+    SignalStore,
+    StormStore,
+    SnapshotStore,
+    ItemStore,
+    TableStore,
+    StoreCare,
+    BrowseStore,
+    AccessStore,
+    SavedStore,
+    FigureStore,
+    Protocol,
+):
+    """All of it; one adapter implements the whole."""

@@ -1,12 +1,17 @@
-"""Time, chance, and where happenings go."""
+"""The outside world without the store: time, chance, happenings, requests, renderings, channels."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from msgspec import Struct
+
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
     from tocsin.events import Happening
-    from tocsin.model import Instant
+    from tocsin.model import HopRequest, HopResponse, Instant, Rendered, RenderJob, SerializedEvent
+    from tocsin.model.messages import Message
 
 
 class Clock(Protocol):
@@ -37,3 +42,79 @@ class Telemetry(Protocol):
 
     def emit(self, happening: Happening) -> None:
         """Take note of it; never blocks, never raises."""
+
+
+class Session(Protocol):
+    """One client session with its connections to the hosts needed: the spec's "computer connection" (T59)."""
+
+    async def get(self, request: HopRequest) -> HopResponse:
+        """Make one request.
+
+        Raises FetchFailed (dns connect tls timeout protocol decode) or FetchRefused (blocked-address too-large).
+        Any status is an answer.
+        """
+
+
+class Fetcher(Protocol):
+    """Makes requests."""
+
+    def shared(self) -> Session:
+        """The session that all checks share."""
+
+    def fresh(self) -> AbstractAsyncContextManager[Session]:
+        """A session of its own, for "new connections" (T60)."""
+
+
+class Renderer(Protocol):
+    """Gives the page its awareness: receives it whole, anew, and processes it (T57)."""
+
+    kind: str
+
+    async def render(self, job: RenderJob) -> Rendered:
+        """Receive the page (or the copy chosen for it) completely, with one set of requests.
+
+        Raises FetchFailed or FetchRefused; or, where no set was made, Disallowed, Postponed or Withdrawn.
+        The render queue makes the further sets (T58), because the page's slot is given up during the pause before each.
+        """
+
+
+class Notification(Struct, frozen=True, gc=False):
+    """What a channel is given: an alert, or a digest of several.
+
+    event    of a digest: type tocsin.digest.v1, with the digest's id
+    message  the same for people; only where the channel takes messages
+    """
+
+    event: SerializedEvent
+    message: Message | None = None
+
+
+class ChannelFinding(Struct, frozen=True):
+    """Something about a channel that its user should know.
+
+    what      in words that follow the channel's name: "cannot be reached at …"
+    mend      a sentence
+    is_wrong  alerts do not arrive, or may be lost
+    """
+
+    what: str
+    mend: str
+    is_wrong: bool = True
+
+
+class Channel(Protocol):
+    """One downstream system that takes alerts.
+
+    at_once         how many alerts it takes at once, at least 1
+    takes_messages  it gives people messages; without one it cannot deliver
+    """
+
+    name: str
+    at_once: int
+    takes_messages: bool
+
+    async def deliver(self, notification: Notification) -> None:
+        """Give it the alert; returning means that it was accepted. Raises DeliveryError."""
+
+    async def close(self) -> None:
+        """Let go of connections and files; may be called twice."""
