@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.fakes import ManualClock
 from tests.origin import Origin, Page
 from tests.wire import request
-from tocsin.adapters.demo.site import AUTHORS, SEEN_FOR, DemoSite, NoAnswer, ReservedPort, page_at
+from tocsin.adapters.demo_site import AUTHORS, SEEN_FOR, DemoSite, NoAnswer, ReservedPort, page_at
 from tocsin.adapters.http.addresses import AddressRefused, NameNotResolved
 from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.http.guarded import GuardedSessions

@@ -11,7 +11,7 @@ import pytest
 from tests.app.crew import Crew
 from tests.fakes import ManualClock
 from tests.origin import Origin, Page
-from tocsin.adapters.demo.site import AUTHORS, SEEN_FOR, ReservedPort
+from tocsin.adapters.demo_site import AUTHORS, SEEN_FOR, ReservedPort
 from tocsin.adapters.system import SystemClock
 from tocsin.app.demo import DemoSwitch
 from tocsin.errors import UsageError

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
-from tocsin.adapters.demo.site import AUTHORS, DemoSite, ReservedPort
+from tocsin.adapters.demo_site import AUTHORS, DemoSite, ReservedPort
 from tocsin.configuration.pages import parse_page_settings
 from tocsin.errors import UsageError
 from tocsin.events import Happening

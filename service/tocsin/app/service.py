@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tocsin.adapters.demo.site import ReservedPort
+from tocsin.adapters.demo_site import ReservedPort
 from tocsin.adapters.processes.starting import EarlyStarter, LocalStarter
 from tocsin.adapters.system import SystemClock
 from tocsin.adapters.telemetry import LogTelemetry
