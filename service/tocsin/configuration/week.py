@@ -25,12 +25,20 @@ def parse_times(entries: Iterable[str]) -> tuple[tuple[int, int], ...]:
     return _merge(span for entry in entries for span in _spans(entry))
 
 
-def _spans(entry: str) -> Iterator[tuple[int, int]]:
+def split_entry(entry: str) -> tuple[str, str]:
+    """Split an entry into its days and its times, as they are written; empty where it has none of these."""
     words = entry.lower().split()
-    times = words.pop() if words and ":" in words[-1] else "00:00-24:00"
-    days = words.pop() if words else "mon-sun" if entry.strip() else ""
-    match = _TIMES.fullmatch(times)
-    if words or match is None:
+    times = words.pop() if words and ":" in words[-1] else ""
+    days = words.pop() if words else ""
+    if words or not (days or times):
+        raise ValueError(entry)
+    return days, times
+
+
+def _spans(entry: str) -> Iterator[tuple[int, int]]:
+    days, times = split_entry(entry)
+    match = _TIMES.fullmatch(times or "00:00-24:00")
+    if match is None:
         raise ValueError(entry)
     hour, minute, last_hour, last_minute = map(int, match.groups())
     start, end = hour * 60 + minute, last_hour * 60 + last_minute
@@ -39,11 +47,12 @@ def _spans(entry: str) -> Iterator[tuple[int, int]]:
         raise ValueError(entry)
     if end < start:
         end += MINUTES_OF_DAY
-    for day in _days_of(days, entry):
+    for day in days_of(days or "mon-sun", entry):
         yield day * MINUTES_OF_DAY + start, day * MINUTES_OF_DAY + end
 
 
-def _days_of(text: str, entry: str) -> Iterator[int]:
+def days_of(text: str, entry: str) -> Iterator[int]:
+    """Read days such as "mon-fri,sun" into numbers from Monday on; raises ValueError with the entry."""
     for part in text.split(","):
         first, dash, last = part.partition("-")
         if first not in DAYS or (dash and last not in DAYS):

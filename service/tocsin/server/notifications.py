@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 
 from tocsin.configuration.routes import read_silences
 from tocsin.configuration.saved import demand_room, plain_settings, read_channel, read_route, with_secrets
@@ -213,6 +213,40 @@ async def end_silence(parts: Parts, caller: Caller, silence: int) -> None:
     if not await parts.store.end_silence(silence, parts.clock.now()):
         raise missing("silence", silence, "GET /api/v1/silences")
     await audit(parts, caller, "silence.end", silence=str(silence))
+
+
+class OtherVersion(Struct, frozen=True):
+    """What another person saved while a form was filled in.
+
+    who, at  None: the entry was removed
+    rows     what differs: (key, saved now, typed)
+    """
+
+    who: str | None
+    at: Instant | None
+    rows: tuple[tuple[str, str, str], ...] = ()
+
+
+def other_version(entry: SavedEntry | None, saved: Mapping[str, Any], typed: Mapping[str, Any]) -> OtherVersion:
+    """Compare what is saved now with what was typed; neither holds secrets."""
+    if entry is None:
+        return OtherVersion(None, None)
+    there, here = _flat(saved), _flat(typed)
+    keys = dict.fromkeys((*there, *here))
+    rows = ((key, there.get(key, "not set"), here.get(key, "not set")) for key in keys)
+    return OtherVersion(entry.who, entry.at, tuple(row for row in rows if row[1] != row[2]))
+
+
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """Write settings as texts; what is empty is left out."""
+    found: dict[str, str] = {}
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            found |= _flat(value, f"{prefix}{key}.")
+        elif value not in (None, "", False) and value != []:
+            listed = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+            found[f"{prefix}{key}"] = "yes" if value is True else listed
+    return found
 
 
 # What is shown -----------------------------------------------------------------------------------------------------

@@ -21,6 +21,12 @@ def text_of(page: str) -> str:
     return " ".join(tree(page).xpath("//main")[0].text_content().split())
 
 
+def both_versions(page: str) -> dict[str, tuple[str, str]]:
+    """What another person saved and what was typed, by setting."""
+    rows = [[cell.text_content() for cell in row] for row in tree(page).xpath("//*[@id='overtaken']//tbody/tr")]
+    return {key: (saved, typed) for key, saved, typed in rows}
+
+
 async def channel(visitor: Visitor) -> str:
     return await visitor.done("/notifications/channel", **HOOK)
 
@@ -86,7 +92,7 @@ async def test_of_two_people_who_edit_a_channel_the_second_loses_nothing_that_wa
     late = await visitor.post("/notifications/channel", **first | {"s-timeout": "9s", "do": "save"})
 
     assert late.status_code == 412
-    assert "changed meanwhile" in text_of(late.text)
+    assert both_versions(late.text) == {"timeout": ("5s", "9s")}
     assert 'value="9s"' in late.text
     assert (await visitor.store.saved()).channels[0].settings["timeout"] == "5s"
 
@@ -135,6 +141,7 @@ async def test_a_route_is_made_previewed_edited_moved_and_removed(visitor: Visit
     await visitor.done("/notifications/route", **again, do="save")
     late = await visitor.post("/notifications/route", **again | {"digest": "1h"}, do="save")
     assert (late.status_code, 'value="1h"' in late.text) == (412, True)
+    assert both_versions(late.text) == {"digest": ("0 7 * * *", "1h")}
 
     question = await visitor.post("/notifications/remove", kind="route", name="press")
     assert "Remove the route press?" in text_of(question.text)

@@ -12,6 +12,7 @@ from fastapi.responses import Response
 from tocsin.configuration.channels import load_type, our_types
 from tocsin.configuration.saved import ChannelField, fields_of
 from tocsin.errors import DeliveryError, FieldErrors, UsageError
+from tocsin.model import SavedEntry
 from tocsin.server import notifications as deeds
 from tocsin.server.actions import Stale
 from tocsin.server.parts import Given, Parts, Reading, Writing
@@ -61,10 +62,30 @@ async def save_channel(request: Request, caller: Writing, parts: Given) -> Respo
     except Stale:
         entry = deeds.entry_of(parts, "channel", name)
         now = entry.revision if entry is not None else 0
-        return await _channel_page(request, parts, name, kind, again, now, is_stale=True)
+        return await _channel_page(
+            request, parts, name, kind, again, now, other=await _other(parts, entry, name, typed)
+        )
     except (Problem, UsageError, DeliveryError) as exc:
         return await _channel_page(request, parts, name, kind, again, revision, wrong={"": str(exc)})
     return go_on(request, _HOME, f"Channel {name} is saved.")
+
+
+async def _other(parts: Parts, entry: SavedEntry | None, name: str, typed: Mapping[str, Any]) -> deeds.OtherVersion:
+    """Compare what another person saved with what was typed; of a secret, only whether one was typed."""
+    section = parts.service.settings().channels.get(name)
+    if entry is None or section is None:
+        return deeds.other_version(None, {}, {})
+    saved = (await deeds.show_channel(parts, name, section)).settings
+    fields = _fields(parts, str(typed["type"]))
+    there = {each.key: each.default for each in fields} | saved
+    here = {each.key: each.default for each in fields} | dict(typed)
+    for each in fields:
+        if each.kind == "secret":
+            kept = here[each.key] in {"", "***"}
+            here[each.key] = there[each.key] if kept else "another one, which must be typed again"
+        elif each.kind == "truth":
+            there[each.key] = str(there[each.key]).lower()
+    return deeds.other_version(entry, there, here)
 
 
 def _fields(parts: Parts, kind: str) -> list[ChannelField]:
@@ -112,7 +133,7 @@ async def _channel_page(
     revision: int,
     *,
     wrong: Mapping[str, str] | None = None,
-    is_stale: bool = False,
+    other: deeds.OtherVersion | None = None,
     told: str = "",
 ) -> Response:
     types = [*our_types(), *parts.service.settings().delivery.plugins]
@@ -124,7 +145,7 @@ async def _channel_page(
     return await page(
         request,
         "channel_form.html",
-        status=412 if is_stale else 422 if wrong else 200,
+        status=412 if other else 422 if wrong else 200,
         # A type that needs a file of this machine has no form: only its owner names one.
         types=[each for each in types if len(_fields(parts, each)) > 1 or each == "stdout"],
         name=name,
@@ -132,7 +153,7 @@ async def _channel_page(
         fields=fields,
         revision=revision,
         wrong=wrong or {},
-        is_stale=is_stale,
+        other=other,
         accepted=told,
     )
 

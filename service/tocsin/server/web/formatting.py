@@ -184,6 +184,12 @@ def absolute(at: Instant, zone: tzinfo = UTC) -> str:
     return f"{local:%Y-%m-%d %H:%M:%S} {local.tzname() or ''}".rstrip()
 
 
+def local_time(at: Instant, zone: tzinfo) -> str:
+    """Write an instant to the minute, with its day: "Mon 23 Nov, 08:00"."""
+    there = to_datetime(at)
+    return absolute(at, zone) if there is None else f"{there.astimezone(zone):%a %-d %b, %H:%M}"
+
+
 def ago(at: Instant | None, now: Instant, zone: tzinfo = UTC, never: str = "never") -> Markup:
     """Write an instant relative to now, with the absolute time in its title."""
     if at is not None and abs(now - at) > _YEAR_US:

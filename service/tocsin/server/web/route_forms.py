@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from msgspec import Struct
 
+from tocsin.configuration.limits import check_cron
 from tocsin.configuration.routes import KINDS
+from tocsin.configuration.week import DAYS, parse_times
+from tocsin.engine.alerting.occasions import DigestTimes, QuietHours
 from tocsin.errors import FieldErrors, UsageError
 from tocsin.model import SavedEntry
 from tocsin.model.records.routing import RoutePreviewed
@@ -17,13 +20,25 @@ from tocsin.server import notifications as deeds
 from tocsin.server.actions import Stale
 from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.problems import Problem
+from tocsin.server.web.formatting import local_time, zone_named
 from tocsin.server.web.rendering import go_on, page
 from tocsin.server.web.route_words import KIND_TITLES
+from tocsin.server.web.week_picker import (
+    DigestChoice,
+    QuietRow,
+    read_digest,
+    read_quiet,
+    tell_digest,
+    tell_quiet,
+    write_digest,
+    write_quiet,
+)
 
 router = APIRouter(include_in_schema=False)
 
 _HOME: Final = "/notifications"
 _LAST: Final = 50
+_MOST_ROWS: Final = 8  # Of quiet hours.
 # Texts of the form of a route: key, label and hint.
 MATCH_TEXTS: Final = (
     ("group", "In groups", "any, or several with commas: press, town hall"),
@@ -45,6 +60,7 @@ class RouteForm(Struct, frozen=True):
     """A form of a route as it is shown.
 
     typed  texts by key; of `unless` with "unless-" before the key
+    other  what another person saved meanwhile
     """
 
     name: str
@@ -52,7 +68,7 @@ class RouteForm(Struct, frozen=True):
     is_new: bool
     revision: int
     wrong: Mapping[str, str] = {}
-    is_stale: bool = False
+    other: deeds.OtherVersion | None = None
 
 
 @router.get(f"{_HOME}/route")
@@ -72,7 +88,7 @@ def _form_of(entry: SavedEntry) -> RouteForm:
         for key, values in table.items():
             several = [values] if isinstance(values, str) else values
             typed[f"{prefix}{key}"] = several if not prefix and key in {"kind", *_CHOICES} else ", ".join(several)
-    typed["quiet"] = ", ".join(entry.settings.get("quiet") or ())
+    typed |= _shown_times(str(entry.settings.get("digest") or ""), entry.settings.get("quiet") or ())
     return RouteForm(entry.name, typed, is_new=False, revision=entry.revision)
 
 
@@ -105,7 +121,13 @@ def _overtaken(parts: Parts, form: RouteForm) -> RouteForm:
     """Keep what was typed, on top of the version that another person saved meanwhile."""
     entry = deeds.entry_of(parts, "route", form.name)
     revision = entry.revision if entry is not None else 0
-    return RouteForm(form.name, form.typed, not revision, revision, is_stale=True)
+    try:
+        given = _given_route(form.typed)
+    except FieldErrors:
+        given = {}
+    saved = {} if entry is None else {key: value for key, value in entry.settings.items() if key != "name"}
+    other = deeds.other_version(entry, saved, given)
+    return RouteForm(form.name, form.typed, not revision, revision, other=other)
 
 
 def _typed_route(form: Any) -> dict[str, Any]:
@@ -113,13 +135,52 @@ def _typed_route(form: Any) -> dict[str, Any]:
     found: dict[str, Any] = {key: str(form.get(key, "")).strip() for key in texts}
     found |= {f"unless-{key}": str(form.get(f"unless-{key}", "")).strip() for key in (*texts, "kind", *_CHOICES)}
     found |= {key: [str(each) for each in form.getlist(key)] for key in ("kind", *_CHOICES, "channels", "group_by")}
-    found |= {key: str(form.get(key, "")).strip() for key in ("digest", "quiet", "at_most")}
+    found["at_most"] = str(form.get("at_most", "")).strip()
+    found |= _typed_times(form)
     found |= {key: bool(form.get(key)) for key in ("say_nothing", "continue")}
     return found
 
 
+def _shown_times(digest: str, quiet: Iterable[str]) -> dict[str, Any]:
+    try:
+        return {"digest": read_digest(digest), "quiet": read_quiet(quiet)}
+    except ValueError:
+        return {"digest": read_digest(digest), "quiet": tuple(QuietRow(begin=entry, end=entry) for entry in quiet)}
+
+
+def _typed_times(form: Any) -> dict[str, Any]:
+    """Read the pickers; a client that has none sends `digest` and `quiet` as the settings write them."""
+    if "when" not in form:
+        return _shown_times(str(form.get("digest", "")).strip(), listed(str(form.get("quiet", ""))))
+    when = form["when"]
+    rows = [
+        QuietRow(
+            tuple(map(str, form.getlist(f"quiet-days-{number}"))),
+            str(form.get(f"quiet-from-{number}", "")).strip(),
+            str(form.get(f"quiet-to-{number}", "")).strip(),
+        )
+        for number in range(_MOST_ROWS)
+    ]
+    choice = DigestChoice(
+        when if when in {"wait", "times", "cron"} else "once",
+        str(form.get("wait", "")).strip(),
+        tuple(map(str, form.getlist("digest-days"))),
+        tuple(time for each in form.getlist("digest-at") if (time := str(each).strip())),
+        str(form.get("digest", "")).strip(),
+    )
+    return {"digest": choice, "quiet": tuple(row for row in rows if row != QuietRow())}
+
+
 def _given_route(typed: Mapping[str, Any]) -> dict[str, Any]:
-    """Make the route that the configuration would have; what is empty is left out."""
+    """Make the route that the configuration would have; what is empty is left out. Raises FieldErrors."""
+    times, wrong = {}, []
+    for key, write, nothing in (("digest", write_digest, DigestChoice("once")), ("quiet", write_quiet, ())):
+        try:
+            times[key] = write(typed.get(key, nothing))
+        except ValueError as exc:
+            wrong.append((key, str(exc)))
+    if wrong:
+        raise FieldErrors("routes", wrong)
     keys = ("kind", *_CHOICES, *(key for key, _, _ in (*MATCH_TEXTS, *_SELDOM)))
     match = {key: listed(typed.get(key, "")) for key in keys}
     unless = {key: listed(typed.get(f"unless-{key}", "")) for key in keys}
@@ -127,8 +188,8 @@ def _given_route(typed: Mapping[str, Any]) -> dict[str, Any]:
         "channels": list(typed["channels"]),
         "match": {key: values for key, values in match.items() if values},
         "unless": {key: values for key, values in unless.items() if values},
-        "quiet": listed(typed.get("quiet", "")),
-        **{key: typed.get(key) for key in ("digest", "at_most", "say_nothing", "continue", "group_by")},
+        **times,
+        **{key: typed.get(key) for key in ("at_most", "say_nothing", "continue", "group_by")},
     }
     return {key: value for key, value in given.items() if value}
 
@@ -136,6 +197,27 @@ def _given_route(typed: Mapping[str, Any]) -> dict[str, Any]:
 def listed(value: Any) -> list[str]:
     """Read a text with commas; a list is left as it is."""
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else list(value)
+
+
+def _tell_when(parts: Parts, typed: Mapping[str, Any]) -> str:
+    """Say what the pickers mean, or what is wrong with them."""
+    try:
+        given = _given_route(typed)
+    except FieldErrors as exc:
+        return "; ".join(text for _, text in exc.errors)
+    digest, quiet, zone = given.get("digest", ""), given.get("quiet", []), parts.service.settings().instance.time_zone
+    told = tell_digest(digest, given.get("group_by", ()), zone)
+    told = f"Each alert {told}" if not digest else told[:1].upper() + told[1:]
+    try:
+        hours = QuietHours(parse_times(quiet), zone)
+    except ValueError as exc:
+        return f"{told}. Quiet hours: {exc} is no time of the week, such as 22:00 to 07:00."
+    if read_digest(digest).when in {"times", "cron"}:
+        if check_cron(digest) is not None:
+            return f"{digest} is no cron expression for a time to come, such as 0 7 * * mon-fri."
+        following = DigestTimes(digest, zone, hours).after(parts.clock.now())
+        told += f", the next on {local_time(following, zone_named(zone))}"
+    return f"{told}. Nothing is sent {tell_quiet(quiet)}: it is sent afterwards." if quiet else f"{told}."
 
 
 async def _route_page(request: Request, parts: Parts, form: RouteForm, *, status: int = 200) -> Response:
@@ -165,5 +247,9 @@ async def _route_page(request: Request, parts: Parts, form: RouteForm, *, status
         found=found,
         unready=unready,
         message=message,
+        digest=form.typed.get("digest", DigestChoice("once")),
+        quiet_rows=[*form.typed.get("quiet", ()), QuietRow()][:_MOST_ROWS],
+        days=DAYS,
+        sentence=_tell_when(parts, form.typed),
         zone_name=settings.instance.time_zone,
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tocsin.model.records.routing import ConfiguredRoute
+from tocsin.server.web.week_picker import tell_digest, tell_quiet
 
 KIND_TITLES: Final = {
     "changed": "changed",
@@ -34,12 +35,9 @@ def tell_match(match: Mapping[str, Any]) -> str:
 
 def tell_route(route: ConfiguredRoute) -> str:
     """Tell a route as a sentence."""
-    when = "at once"
-    if route.digest:
-        when = f"together, {route.digest}" if " " in route.digest else f"together, {route.digest} after the first"
-        when += f", by {' and '.join(route.group_by)}" if route.group_by else ""
+    when = tell_digest(route.digest, route.group_by)
     parts = [tell_match(route.match), f"but not {tell_match(route.unless)}" if route.unless else "", when]
     parts += [f"at most {route.at_most}" if route.at_most else "", "further routes, too" if route.continues else ""]
-    quiet = f"not {', '.join(route.quiet)}" if route.quiet else ""
+    quiet = f"not {tell_quiet(route.quiet)}" if route.quiet else ""
     sentence = "; ".join(part for part in (*parts, quiet) if part)
     return f"{sentence[:1].upper()}{sentence[1:]}"

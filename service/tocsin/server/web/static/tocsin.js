@@ -76,17 +76,25 @@ for (const form of document.querySelectorAll("form[data-preview]")) {
     clearTimeout(timer);
     timer = setTimeout(async () => {
       const mine = ++turn;
-      const place = document.getElementById(form.dataset.preview);
+      const places = form.dataset.preview.split(" ").map((id) => document.getElementById(id));
       const body = new URLSearchParams(new FormData(form));
       body.set("do", "preview");
-      place.setAttribute("aria-busy", "true");
+      for (const place of places) place.setAttribute("aria-busy", "true");
       try {
         const answer = await fetch(form.action, { method: "POST", body, headers: { accept: "text/html" } });
-        const there = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(place.id);
-        // A slower answer to earlier input is out of date.
-        if (there && mine === turn) place.replaceChildren(...there.childNodes);
+        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        for (const place of places) {
+          const there = page.getElementById(place.id);
+          // A slower answer to earlier input is out of date; what is unchanged is not read out again.
+          if (there && mine === turn && there.innerHTML !== place.innerHTML) place.replaceChildren(...there.childNodes);
+        }
       } catch { /* The old preview stays. */ }
-      place.removeAttribute("aria-busy");
+      for (const place of places) place.removeAttribute("aria-busy");
     }, 400);
   });
+  // What belongs to a choice chooses it.
+  form.addEventListener("input", (event) => {
+    const radio = event.target.closest(".choice")?.querySelector("input[type=radio]");
+    if (radio && event.target !== radio) radio.checked = true;
+  }, { capture: true });
 }
