@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.spec.links.reading import PAGE, XHTML, bases_of, tree_of
-from tocsin.spec.conformance.urls import resolve as resolve_as_drafted
 from tocsin.spec.html.tree import read_tree
 from tocsin.spec.infrastructure.unsafe import safe_line, safe_text
 from tocsin.spec.infrastructure.urls import Bases, document_base, is_absolute_url, is_valid_url, resolve, write_iri
@@ -215,7 +214,6 @@ def test_a_text_of_any_length_takes_time_in_proportion(start: str, piece: str) -
 
     assert not is_valid_url(text + " ")
     resolve(text, DOCUMENT, "shift_jis")
-    resolve_as_drafted(text, "http://a.example/", "shift_jis")
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,9 @@ from hypothesis import strategies as st
 
 from tocsin.spec.links.copies import (
     MOST_CANDIDATES,
-    CopyOffer,
     MsetCopy,
     MsetProblem,
     MsetValue,
-    how_to_offer,
     parse_mset,
 )
 
@@ -129,21 +127,6 @@ BROKEN = {
     MsetProblem.INVALID_URL: "^",
     MsetProblem.TOO_MANY: "a," * (MOST_CANDIDATES + 1),
 }
-
-
-@pytest.mark.parametrize(
-    ("status", "offer"),
-    [
-        (None, CopyOffer.SHOULD),
-        (500, CopyOffer.SHOULD),
-        (503, CopyOffer.SHOULD),
-        (404, CopyOffer.MAY),
-        (410, CopyOffer.MAY),
-        (200, CopyOffer.MAY),
-    ],
-)
-def test_MS10_and_MS12_copies_should_be_offered_where_the_server_failed(status: int | None, offer: CopyOffer) -> None:
-    assert how_to_offer(status) is offer
 
 
 pieces = st.sampled_from([",", " ", "\t", "2019-12-31", COPY, "memento", "http://[", "\ud800", "\u00e9?\u00e9", "%"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv6Address
 from typing import Final
 
@@ -41,19 +41,6 @@ class UriParts:
     path: str
     query: str | None
     fragment: str | None
-
-    def __str__(self) -> str:
-        """Write the parts together (RFC 3986, 5.3)."""
-        parts = [self.path]
-        if self.authority is not None:
-            parts.insert(0, f"//{self.authority}")
-        if self.scheme is not None:
-            parts.insert(0, f"{self.scheme}:")
-        if self.query is not None:
-            parts.append(f"?{self.query}")
-        if self.fragment is not None:
-            parts.append(f"#{self.fragment}")
-        return "".join(parts)
 
 
 def split_reference(text: str) -> UriParts:
@@ -105,40 +92,6 @@ def is_ip_literal(host: str) -> bool:
     return "%" not in host  # a zone is no part of RFC 3986
 
 
-def resolve_reference(reference: UriParts, base: UriParts) -> UriParts:
-    """Find the target of a reference (RFC 3986, 5.2.2, strictly)."""
-    if reference.scheme is not None:
-        return replace(reference, path=remove_dot_segments(reference.path))
-    if reference.authority is not None:
-        return replace(reference, scheme=base.scheme, path=remove_dot_segments(reference.path))
-    if not reference.path:
-        query = base.query if reference.query is None else reference.query
-        return replace(base, query=query, fragment=reference.fragment)
-    path = reference.path if reference.path.startswith("/") else _merge(reference.path, base)
-    return UriParts(base.scheme, base.authority, remove_dot_segments(path), reference.query, reference.fragment)
-
-
-def remove_dot_segments(path: str) -> str:
-    """Resolve the segments `.` and `..` of a path (RFC 3986, 5.2.4), in linear time."""
-    segments = path.split("/")
-    start = 1
-    output: list[str] = []
-    if segments[0]:
-        start = next((place for place, segment in enumerate(segments) if segment not in (".", "..")), len(segments))
-        if start == len(segments):  # A and D: nothing but dots
-            return ""
-        output.append(segments[start])
-        start += 1
-    for segment in segments[start:]:
-        if segment == "..":  # C
-            del output[-1:]
-        elif segment != ".":  # E
-            output.append(f"/{segment}")
-    if start < len(segments) and segments[-1] in (".", ".."):
-        output.append("/")
-    return "".join(output)
-
-
 def percent(found: re.Match[str]) -> str:
     """Write what was found as the octets of its UTF-8, %-escaped; half of a surrogate pair as a replacement character.
 
@@ -150,14 +103,6 @@ def percent(found: re.Match[str]) -> str:
 def write_iri(url: str) -> str:
     """Write a URL as an IRI: browsers take some characters in URLs that IRIs have no place for."""
     return _NO_IRI.sub(percent, url)
-
-
-def _merge(path: str, base: UriParts) -> str:
-    """Replace the last segment of the base's path by a relative path (RFC 3986, 5.2.3)."""
-    if base.authority is not None and not base.path:
-        return f"/{path}"
-    folder, slash, _ = base.path.rpartition("/")
-    return f"{folder}{slash}{path}"
 
 
 # Encodings as URLs are written in them.

@@ -139,22 +139,6 @@ def parse_mset(value: str, base: str | None, encoding: str = "utf-8") -> MsetVal
     return MsetValue(tuple(temporal), tuple(copies), tuple(errors))
 
 
-class CopyOffer(StrEnum):
-    """How strongly copies are to be offered; none is ever fetched unasked (MS-09)."""
-
-    SHOULD = "should"
-    MAY = "may"
-
-
-def how_to_offer(status: int | None) -> CopyOffer:
-    """Return how strongly copies of a page are to be offered after it was requested.
-
-    status  of its answer; None where there was none: no such server, no connection, no response
-    Source  text 002, secondary behaviour for errors (MS-12), primary behaviour for all else (MS-10)
-    """
-    return CopyOffer.SHOULD if status is None or status >= _SERVER_ERRORS else CopyOffer.MAY
-
-
 def _candidates(value: str) -> Iterator[tuple[int, int]]:
     start = 0
     while (comma := value.find(",", start)) >= 0:
