@@ -32,7 +32,7 @@ from tocsin.spec.links.links import (
 )
 from tocsin.spec.links.metadata import Metadatum, find_target, read_default_language, read_metadata, read_whole_refresh
 from tocsin.spec.microdata.formats import FORMAT_NAMES
-from tocsin.spec.robots.directives import ROBOTS, Directives, read_directives
+from tocsin.spec.robots import ROBOTS, Directives, read_directives
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ from tocsin.model import (
 )
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
 from tocsin.spec.microdata.reading.packing import pack, unpack
-from tocsin.spec.robots.directives import Directives
+from tocsin.spec.robots import Directives
 
 MINUTE = 60 * SECOND
 FORBIDDEN = [

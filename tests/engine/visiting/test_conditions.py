@@ -84,7 +84,9 @@ def conditions(head: bytes) -> list[bytes]:
 
 
 @pytest.mark.parametrize(
-    "etag", [b'"a"', b'W/"weak"', b"unquoted", b'"\xc3\xa9"', b'"\xe9\xff"', b'"a\tb  c"', b"'\"\\"], ids=short
+    "etag",
+    [b'"a"', b'W/"weak"', b"unquoted", b'"\xc3\xa9"', b'"\xe9\xff"', b'"a\tb  c"', b"'\"\\"],
+    ids=["plain", "weak", "unquoted", "utf-8", "latin-1", "tab", "quotes"],
 )
 async def test_both_validators_are_sent_back_byte_for_byte(etag: bytes) -> None:
     modified = b"yesterday, \xe9 or so"
@@ -128,7 +130,7 @@ async def test_a_304_keeps_the_validators_of_the_state_it_confirms() -> None:
         (page(b"Content-Encoding: gzip"), "decode"),
         (page(b"Content-Encoding: br"), "decode"),
     ],
-    ids=short,
+    ids=["304", "206", "empty", "cut", "gzip", "br"],
 )
 async def test_what_is_no_complete_page_is_a_failure_and_never_a_change(answer: bytes, kind: str) -> None:
     async with RawOrigin(page(), answer, keep=False) as origin, fetcher() as client:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.robots.directives import KNOWN_TERMS, Directives, name_of, read_directives, split_terms
+from tocsin.spec.robots import KNOWN_TERMS, Directives, name_of, read_directives, split_terms
 
 
 def of_metas(*metas: tuple[str | None, str | None]) -> Directives:

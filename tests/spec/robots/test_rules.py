@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.spec.robots.rules import TOO_COSTLY, Policy, canonical, parse_pattern, parse_robots, policy_of, robots_url
+from tocsin.spec.robots import TOO_COSTLY, Policy, canonical, parse_pattern, parse_robots, policy_of, robots_url
 
 SITE = "https://a.example"
 ROBOTS = b"""\

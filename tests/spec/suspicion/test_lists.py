@@ -9,8 +9,7 @@ import pytest
 from tests.spec.suspicion.documents import ASKED, document
 from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.suspicion.kinds import Suspicion, find_suspicion
-from tocsin.spec.suspicion.landing import PLACES
-from tocsin.spec.suspicion.marks import MARKS, ProductMark
+from tocsin.spec.suspicion.marks import MARKS, PLACES, ProductMark
 from tocsin.spec.suspicion.phrases import PHRASES, fold_words
 from tocsin.spec.words import read_lists, split_phrases
 

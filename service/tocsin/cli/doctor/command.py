@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from tocsin.cli.doctor.surroundings import Diagnosis
     from tocsin.configuration import Loaded
     from tocsin.configuration.pages import Resolved
     from tocsin.engine.scheduling.host_capacity import Crowding, HostRound

@@ -31,7 +31,7 @@ from tocsin.lists.pages import check_group
 from tocsin.model import NewPage, PageFilter
 from tocsin.model.records.service import ImportedFile
 from tocsin.spec.html.urls import resolve, watch_url
-from tocsin.spec.robots.rules import robots_url
+from tocsin.spec.robots import robots_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -17,8 +17,7 @@ from tocsin.engine.alerting.plain import write_markdown, write_text
 from tocsin.engine.alerting.templating import render_html
 from tocsin.model import JsonObject
 from tocsin.model.messages import Message
-from tocsin.wording.reasons import why
-from tocsin.wording.summary import line, number, rows, summarise, table, tell_item
+from tocsin.wording.summary import line, number, rows, summarise, table, tell_item, why
 from tocsin.wording.words import Words, cut, visible, words_of
 
 MOST_BYTES: Final = 256 * 2**10

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from tocsin.errors import BadUrl, FetchFailed, StoreError
 from tocsin.model import AGENT, FailureKind, HopRequest, Instant, sendable
 from tocsin.spec.html.urls import host_and_origin, resolve, watch_url
-from tocsin.spec.robots.rules import (
+from tocsin.spec.robots import (
     ALLOWED,
     LONGEST_ROBOTS_BYTES,
     AgentRules,

@@ -21,7 +21,7 @@ from tocsin.errors import FetchRefused, TooComplex
 from tocsin.model import AGENT, FailureKind, Listing
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.page import Kind, find_kind, read_page
-from tocsin.spec.robots.directives import ROBOTS, Directives, read_directives
+from tocsin.spec.robots import ROBOTS, Directives, read_directives
 from tocsin.spec.signals.fingerprint import ContentChange
 from tocsin.spec.signals.reading import Readings
 from tocsin.spec.topper.compare import Comparison, Thresholds, compare

@@ -24,7 +24,7 @@ from tocsin.model import (
     PageFlags,
 )
 from tocsin.settings import PageSettings
-from tocsin.spec.robots.rules import robots_url
+from tocsin.spec.robots import robots_url
 from tocsin.spec.topper.state import PageState
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tocsin.engine.judging.assess import Assessment
     from tocsin.engine.judging.judge import Judgement, Occasion
     from tocsin.model import Instant, JsonObject, PageKnowledge, PageTask, ReceivedPage, Snapshot
-    from tocsin.spec.robots.directives import Directives
+    from tocsin.spec.robots import Directives
 
 
 # A base URL of eight kilobytes could make a thousand short links long.

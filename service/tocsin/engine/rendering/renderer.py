@@ -15,7 +15,7 @@ from tocsin.model import AGENT, NO_ITEMS, FailureKind, Rendered, sendable
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.page import read_whole_page
 from tocsin.spec.html.urls import host_and_origin
-from tocsin.spec.robots.directives import read_directives
+from tocsin.spec.robots import read_directives
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

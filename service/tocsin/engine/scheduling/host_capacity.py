@@ -15,7 +15,7 @@ from tocsin.engine.judging.cadence import interval_of
 from tocsin.errors import StoreError
 from tocsin.events import Happening
 from tocsin.model import AGENT
-from tocsin.spec.robots.rules import read_robots
+from tocsin.spec.robots import read_robots
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -21,7 +21,7 @@ from tocsin.spec.infrastructure.datetimes import (
     read_http_date,
 )
 from tocsin.spec.lint.page import MOST_TOKENS, WrittenPage, shown
-from tocsin.spec.robots.directives import KNOWN_TERMS, ROBOTS, VALUED_TERMS, name_of
+from tocsin.spec.robots import KNOWN_TERMS, ROBOTS, VALUED_TERMS, name_of
 from tocsin.spec.topper.dates import is_token
 from tocsin.spec.topper.state import TOPPER_FIELDS
 

@@ -17,8 +17,7 @@ from msgspec import Struct
 
 from tocsin.spec.html.decoding import NOT_ASCII
 from tocsin.spec.html.sniffing import BINARY, SNIFFED_BYTES
-from tocsin.spec.suspicion.landing import PLACES
-from tocsin.spec.suspicion.marks import MARKS
+from tocsin.spec.suspicion.marks import MARKS, PLACES
 from tocsin.spec.suspicion.page import MOST_OWN, SuspectPage
 from tocsin.spec.suspicion.phrases import PHRASES, fold_words, is_noise, split_parts
 

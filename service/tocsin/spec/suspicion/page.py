@@ -12,8 +12,7 @@ from tocsin.spec.html.decoding import NOT_ASCII
 from tocsin.spec.html.microsyntax import fold_space, lower_ascii
 from tocsin.spec.html.search import holds_any
 from tocsin.spec.html.whole import ELEMENT, TEXT
-from tocsin.spec.suspicion.landing import read_landing
-from tocsin.spec.suspicion.marks import NEEDLES, ProductMark, find_mark
+from tocsin.spec.suspicion.marks import NEEDLES, ProductMark, find_mark, read_landing
 from tocsin.spec.suspicion.phrases import LONGEST, fold_words, split_parts
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from tocsin.spec.html.document import Meta
     from tocsin.spec.html.whole import Whole
-    from tocsin.spec.suspicion.landing import Landing
+    from tocsin.spec.suspicion.marks import Landing
 
 
 # Letters of text outside of links and furniture; a page with more of them is a real page.
