@@ -52,12 +52,12 @@ async def test_a_form_in_the_usual_charset_is_read(rig: Rig, kind: str) -> None:
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
 
 
-async def test_a_login_has_no_room_for_more_than_a_token(rig: Rig) -> None:
+async def test_a_login_has_no_room_for_more_than_a_token_and_a_form(rig: Rig) -> None:
     await rig.token(Scope.READ)
     async with rig.asking() as stranger:
-        answer = await stranger.post("/login", data={"token": "x" * 20_000})
+        answer = await stranger.post("/login", data={"token": "x" * 70_000})
 
-    assert (answer.status_code, answer.json()["detail"]) == (413, "at most 16 KiB here")
+    assert (answer.status_code, answer.json()["detail"]) == (413, "at most 64 KiB here")
 
 
 @pytest.mark.parametrize("token", ["\ud800", "\x00", "tcs_" + "é" * 49, " " * 1000])

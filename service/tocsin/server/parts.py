@@ -16,12 +16,14 @@ from fastapi import Depends, Request, Security
 from fastapi.dependencies.models import Dependant
 from fastapi.security import APIKeyCookie, HTTPBasic, HTTPBearer
 from msgspec import Struct, field
+from starlette.datastructures import FormData
 from starlette.types import Scope as Connection
 
 from tocsin.configuration.limits import path_prefix
 from tocsin.model import Scope
 from tocsin.model.records.pages import Modes
 from tocsin.ports import Chance, Clock, Service, Store, Telemetry
+from tocsin.server.lost_forms import LostForm, kept_of
 from tocsin.server.problems import FORMS, Problem
 from tocsin.settings import HttpSettings
 
@@ -258,25 +260,21 @@ async def check_form(request: Request, caller: Caller) -> None:
     """
     if request.method in SAFE or not caller.csrf:
         return
-    said = request.headers.get(HEADER)
+    said, form = request.headers.get(HEADER), FormData()
     if said is None:
-        if not _is_form(request):
+        if not is_form(request):
             if not _is_browser(request):
                 return
         else:
-            found = (await request.form()).get(FIELD)
+            form = await request.form()
+            found = form.get(FIELD)
             said = found if isinstance(found, str) else None
     if said is None or not compare_digest(said.encode(), caller.csrf.encode()):
-        raise Problem(
-            403,
-            "csrf",
-            "The form is not one of ours",
-            "it lacks the token of this session, or has that of another one",
-            mend="load the page again and send the form from there; a program sends a token as `Authorization: Bearer`",
-        )
+        raise LostForm(kept_of(form))
 
 
-def _is_form(request: Request) -> bool:
+def is_form(request: Request) -> bool:
+    """Say whether a form is the body of a request."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower() in FORMS
 
 

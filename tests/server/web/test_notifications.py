@@ -11,8 +11,8 @@ from tocsin.server.web.route_words import tell_match
 
 SECRET = "raw:a key that is nowhere shown"
 HOOK = {
-    "name": "press-hook", "type": "webhook", "revision": "0", "s-url": "https://hooks.example/T0", "s-secret": SECRET,
-    "s-headers": "X-Team: web", "do": "save",
+    "name": "press-hook", "type": "webhook", "revision": "0", "s-url": "https://hooks.example/T0",
+    "secret-secret": SECRET, "s-headers": "X-Team: web", "do": "save",
 }  # fmt: skip
 ROUTE = {"name": "press", "revision": "0", "channels": ["press-hook"], "group": "press, law", "do": "save"}
 
@@ -67,7 +67,7 @@ async def test_what_is_left_as_it_was_shown_stays(visitor: Visitor) -> None:
         ({"name": ""}, "allowed is"),
         ({"s-url": "https://private.example/"}, "private"),
         ({"s-url": "nowhere"}, "allowed is"),
-        ({"s-secret": ""}, "a webhook signs what it sends"),
+        ({"secret-secret": ""}, "a webhook signs what it sends"),
         ({"s-timeout": "soon"}, "a duration from"),
         ({"type": "pigeon"}, "there is no channel of type"),
     ],

@@ -34,6 +34,7 @@ from tocsin.server.parts import (
     Sender,
     Via,
     is_cross_site,
+    is_form,
     is_own_name,
     is_secure,
     refuse_odd_charset,
@@ -244,7 +245,8 @@ def _over(count: float, most: int, span_s: float) -> float:
     return max(count - most + 1, 0.0) * span_s / most
 
 
-PUBLIC = frozenset({"/healthz", "/readyz", "/login"})
+LOST_FORM = "/login/kept"  # Takes a form that came without a session; what was typed goes back with the login.
+PUBLIC = frozenset({"/healthz", "/readyz", "/login", LOST_FORM})
 PUBLIC_BELOW = "/static/"
 COOKIE = "tocsin"
 SECURE_COOKIE = "__Host-tocsin"
@@ -398,6 +400,10 @@ class Guard:
             if wants_html(request) and request.method in SAFE:
                 wanted = path + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
                 return RedirectResponse("/login" if wanted == "/" else f"/login?next={quote(wanted, safe='')}", 303)
+            if wants_html(request) and is_form(request) and not is_cross_site(request, sender, settings):
+                scope["state"]["lost_form"] = path
+                scope["path"], scope["raw_path"] = LOST_FORM, LOST_FORM.encode()
+                return None
             raise unknown()
         if caller.via is not Via.BEARER and is_cross_site(request, sender, settings) and not _is_visit(request):
             raise _foreign()

@@ -11,7 +11,7 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tocsin.server.access.guard import who_is
+from tocsin.server.access.guard import LOST_FORM, who_is
 from tocsin.server.parts import CALLER, SAFE, SENDER, Caller
 from tocsin.server.problems import Problem, answer
 
@@ -22,7 +22,9 @@ LARGER = (
     (("/api/v1/table", "/api/v1/imports"), 2 * 2**30),
     (("/pages/import",), 64 * 2**20),
     (("/api/v1/pages",), 4 * 2**20),
-    (("/login",), 16 * 2**10),
+    # A login may carry a form whose session ended, encoded once more.
+    ((LOST_FORM,), 32 * 2**10),
+    (("/login",), 64 * 2**10),
 )
 PIECE_S = 20.0  # Deadline for the next piece of a body.
 SLOWEST_BYTES_S = 1024  # Slower bodies are given up.

@@ -15,13 +15,15 @@ from tocsin.errors import DeliveryError, FieldErrors, UsageError
 from tocsin.model import SavedEntry
 from tocsin.server import notifications as deeds
 from tocsin.server.actions import Stale
+from tocsin.server.lost_forms import NOT_SENT_BACK
 from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.problems import Problem
-from tocsin.server.web.rendering import go_on, page
+from tocsin.server.web.rendering import go_on, page, typed_again
 
 router = APIRouter(include_in_schema=False)
 
 _HOME: Final = "/notifications"
+_PREFIXES: Final = {"secret": NOT_SENT_BACK}  # Of the names of fields; of all others "s-".
 
 
 @router.get(f"{_HOME}/channel")
@@ -50,6 +52,8 @@ async def save_channel(request: Request, caller: Writing, parts: Given) -> Respo
     revision = int(known[:18]) if known.isdigit() else 0
     typed = {"type": kind, **_typed_channel(parts, kind, name, form)}
     again = {**typed, **{key: "" for key in _secrets(parts, kind) if key in typed}}
+    if await typed_again(request):
+        return await _channel_page(request, parts, name, kind, again, revision)
     try:
         if form.get("do") == "test":
             section, _ = deeds.read_given(parts, name or "new", typed, written=True)
@@ -103,7 +107,7 @@ def _typed_channel(parts: Parts, kind: str, name: str, form: Any) -> dict[str, A
     """Read the fields; an empty one is left out, and a secret that is empty stays as it is."""
     entry, found = deeds.entry_of(parts, "channel", name), {}
     for each in _fields(parts, kind):
-        text = str(form.get(f"s-{each.key}", "")).strip()
+        text = str(form.get(f"{_PREFIXES.get(each.kind, 's-')}{each.key}", "")).strip()
         if not text and each.kind == "secret" and entry is not None and each.key in entry.settings:
             found[each.key] = "***"
         elif each.kind == "table" and text:

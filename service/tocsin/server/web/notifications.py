@@ -17,7 +17,7 @@ from tocsin.server.decisions import read_moment, try_channel
 from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import zone_named
-from tocsin.server.web.rendering import go_on, page
+from tocsin.server.web.rendering import go_on, page, typed_again
 from tocsin.server.web.route_forms import MATCH_TEXTS, listed
 from tocsin.server.web.route_words import tell_match, tell_route
 
@@ -195,6 +195,8 @@ async def add_silence(request: Request, caller: Writing, parts: Given) -> Respon
     form = await request.form(max_fields=50)
     typed = {key: str(form.get(key, "")).strip()[:500] for key in ("group", "host", "words", "url", "until", "reason")}
     match = {key: listed(typed[key]) for key in ("group", "host", "words", "url") if typed[key]}
+    if await typed_again(request):
+        return await _home(request, parts, silence=typed)
     try:
         end = _moment(parts, typed["until"])
     except ValueError as exc:

@@ -25,7 +25,7 @@ from tocsin.server.web.activity import draw_timeline
 from tocsin.server.web.formatting import short, short_url, zone_named
 from tocsin.server.web.listing import problem_of, to_line
 from tocsin.server.web.page_views import Texts, choose, compare_kept, field_rows, show_held
-from tocsin.server.web.rendering import Undo, go_on, page
+from tocsin.server.web.rendering import Undo, go_on, page, typed_again
 from tocsin.server.web.settings import FORM_KEYS, SECRET_KEYS, as_typed, fields, read_revision
 from tocsin.server.web.telling import BASES, AlertInWords, tell
 from tocsin.spec.microdata.changes.words import tell_changes
@@ -289,6 +289,8 @@ async def save(request: Request, caller: Writing, parts: Given, jobs: Work, page
     row = await demand_page(parts, page_id)
     typed = {name: value.strip() for name, value in (await request.form()).items() if isinstance(value, str)}
     errors = judge(typed)
+    if await typed_again(request):
+        return await _show_settings(request, parts, row, typed=typed, errors=errors)
     if errors:
         return await _show_settings(
             request, parts, row, typed=typed, errors=errors, wrong=tuple(errors.values()), status=422

@@ -29,6 +29,7 @@ from msgspec import Struct
 from tocsin.model import EPOCH, AlertQuery, BoundedCount, Instant, PageQuery, Scope, View
 from tocsin.model.records import alerting, history, pages, routing, service
 from tocsin.model.records.fields import Record, is_number, title_of
+from tocsin.server.lost_forms import AGAIN, LostForm, is_shown_again, read_kept
 from tocsin.server.parts import CALLER, SENDER, Caller, Parts, Sender
 from tocsin.server.problems import Problem
 from tocsin.server.web import formatting
@@ -154,6 +155,8 @@ def go_on(
 
 def find(request: Request) -> Notice | None:
     """Return the notice of this request."""
+    if (said := getattr(request.state, "told", None)) is not None:
+        return said if isinstance(said, Notice) else None
     notice = _kept(request).get(request.query_params.get(KEY, ""))
     now = request.app.state.parts.clock.now()
     if notice is None or notice.who != _who(request) or notice.at < now - _KEPT_US:
@@ -402,8 +405,29 @@ async def _why_nothing(parts: Parts, paused: BoundedCount) -> str | None:
     return None
 
 
+def again_page(request: Request, path: str, kept: str, *, status: int, csrf: str, why: str) -> HTMLResponse:
+    """Answer with what was typed into a form that was not taken, so that it can be sent again."""
+    values, shown = read_kept(kept), is_shown_again(path)
+    return plain_page(
+        request, "again.html", status=status, path=path, values=values, is_shown=shown, csrf=csrf, why=why
+    )
+
+
+async def typed_again(request: Request) -> bool:
+    """Say whether a form only comes back to be shown again; the page then says so."""
+    if not (await request.form()).get(AGAIN):
+        return False
+    now = request.app.state.parts.clock.now()
+    request.state.told = Notice("Nothing is saved yet. This is what you typed; type secrets again.", "warn", "", now)
+    return True
+
+
 def error_page(request: Request, problem: Problem, request_id: str) -> Response:
     """Answer with an error page, without the store, which may be what failed."""
+    if isinstance(problem, LostForm) and problem.kept:
+        why = "This form was opened before the last login or restart, and could not be taken as it was."
+        caller = request.scope[CALLER]
+        return again_page(request, request.url.path, problem.kept, status=problem.status, csrf=caller.csrf, why=why)
     answer = plain_page(
         request,
         "error.html",

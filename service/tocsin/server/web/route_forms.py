@@ -21,7 +21,7 @@ from tocsin.server.actions import Stale
 from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import local_time, zone_named
-from tocsin.server.web.rendering import go_on, page
+from tocsin.server.web.rendering import go_on, page, typed_again
 from tocsin.server.web.route_words import KIND_TITLES
 from tocsin.server.web.week_picker import (
     DigestChoice,
@@ -99,7 +99,7 @@ async def save_route(request: Request, caller: Writing, parts: Given) -> Respons
     name, typed = str(form.get("name", "")).strip(), _typed_route(form)
     revision = int(str(form.get("revision") or "0")[:18]) if str(form.get("revision") or "0").isdigit() else 0
     shown = RouteForm(name, typed, is_new=not revision, revision=revision)
-    if form.get("do") == "preview":
+    if await typed_again(request) or form.get("do") == "preview":
         return await _route_page(request, parts, shown)
     try:
         await deeds.save_route(parts, caller, name, _given_route(typed), if_revision=revision)

@@ -33,7 +33,7 @@ from tocsin.server.actions import Act, Stale, edit_defaults, remove_group, revis
 from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.parts import Administering, Given, Parts, Reading, Writing
 from tocsin.server.web.formatting import fitting_by, local_path, weight
-from tocsin.server.web.rendering import LOOK_COOKIE, LOOKS, Undo, go_on, page
+from tocsin.server.web.rendering import LOOK_COOKIE, LOOKS, Undo, go_on, page, typed_again
 from tocsin.settings import PageSettings, Settings
 
 # Settings as forms: their fields and values, and the validation of input. Pure.
@@ -373,6 +373,8 @@ async def edit(request: Request, caller: Writing, parts: Given, work: Work) -> R
     revision = form.get("revision", "")
     level = await _level(parts, group)
     filled = read_settings_form(form, level.own)
+    if await typed_again(request):
+        return await _form(request, parts, group, filled, revision=revision)
     if not filled.is_good:
         return await _form(request, parts, group, filled, status=422, revision=revision)
     path = path_of(group)

@@ -14,6 +14,7 @@ from tocsin.server.access.auditing import audit
 from tocsin.server.access.credentials import digest_of, new_secret, new_token
 from tocsin.server.access.guard import (
     COOKIE,
+    LOST_FORM,
     SECURE_COOKIE,
     SECURE_COOKIE_BELOW,
     Doorkeeper,
@@ -21,10 +22,11 @@ from tocsin.server.access.guard import (
     session_cookie,
 )
 from tocsin.server.decisions import read_moment
+from tocsin.server.lost_forms import kept_of
 from tocsin.server.parts import SENDER, Administering, Caller, Given, Parts, Reading, Via
 from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import local_path, zone_named
-from tocsin.server.web.rendering import go_on, page, plain_page
+from tocsin.server.web.rendering import again_page, go_on, page, plain_page
 from tocsin.server.web.settings import tabs_at
 
 # Login and logout of browsers.
@@ -43,7 +45,20 @@ async def form(request: Request, next: Annotated[str, Query()] = "/") -> Respons
     """Show the form; redirect where no login is needed."""
     if await _doorkeeper(request).is_open():
         return RedirectResponse(onward(next), 303)
-    return plain_page(request, "login.html", wrong=None, next=onward(next))
+    return plain_page(request, "login.html", wrong=None, next=onward(next), kept="", kept_path="")
+
+
+@router.post(LOST_FORM)
+async def keep(request: Request) -> Response:
+    """Ask for a login where a form came without a session; the page carries what was typed."""
+    path = request.scope["state"].get("lost_form")
+    if path is None:
+        return RedirectResponse("/login", 303)
+    kept = kept_of(await request.form())
+    page = plain_page(request, "login.html", status=_UNAUTHORIZED, wrong=None, next="/", kept=kept, kept_path=path)
+    # With Basic, a browser would ask in a window of its own, above the form.
+    page.headers["www-authenticate"] = 'Bearer realm="Tocsin"'
+    return page
 
 
 @router.post("/login")
@@ -52,13 +67,16 @@ async def login(
     parts: Given,
     token: Annotated[str, Form()] = "",
     next: Annotated[str, Form()] = "/",  # noqa: A002 - as above
+    kept: Annotated[str, Form()] = "",
+    kept_path: Annotated[str, Form()] = "",
 ) -> Response:
     """Open a session under a new secret, so that a secret planted before has no effect (session fixation)."""
     sender = request.scope[SENDER]
     try:
         caller = await _doorkeeper(request).by_token(token.strip(), sender, Via.SESSION)
     except Problem as exc:
-        page = plain_page(request, "login.html", status=exc.status, wrong=_words(exc), next=onward(next))
+        again = {"next": onward(next), "kept": kept, "kept_path": onward(kept_path)}
+        page = plain_page(request, "login.html", status=exc.status, wrong=_words(exc), **again)
         page.headers.update(exc.headers)
         return page
     if caller.token_id is None:
@@ -67,11 +85,14 @@ async def login(
     now, length, name = parts.clock.now(), settings.session, cookie_name(sender, settings)
     if (before := session_cookie(request, settings)) is not None:
         await parts.store.close_session(digest_of(before))
-    secret = new_secret()
+    secret, csrf = new_secret(), new_secret()
     until = now + round(length.total_seconds() * 1_000_000)
-    await parts.store.open_session(digest_of(secret), caller.token_id, new_secret(), now, until=until)
+    await parts.store.open_session(digest_of(secret), caller.token_id, csrf, now, until=until)
     await audit(parts, caller, "session.open")
-    response = RedirectResponse(onward(next), 303)
+    response: Response = RedirectResponse(onward(next), 303)
+    if kept_path:
+        why = "You are logged in again."
+        response = again_page(request, onward(kept_path), kept, status=200, csrf=csrf, why=why)
     response.set_cookie(
         name,
         secret,

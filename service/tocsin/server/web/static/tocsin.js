@@ -68,6 +68,9 @@ if (document.querySelector("[data-live]") && !document.querySelector("[data-poll
   listen();
 }
 
+// A form that only comes back to be shown needs no click.
+document.querySelector("form[data-again]")?.requestSubmit();
+
 // A form with a preview: it follows the input; without script its button does the same.
 for (const form of document.querySelectorAll("form[data-preview]")) {
   let timer = 0;
