@@ -200,7 +200,7 @@ class Desk:
     async def render(self, url: str, **changes: Any) -> RenderJob:
         """Take the page's rendering and commit it as received."""
         job = await self.job(url)
-        await self.store.commit_rendering(self.claim, self.rendered(job, **changes))
+        await self.store.commit_renderings(self.claim, [self.rendered(job, **changes)])
         return job
 
     def rendered(self, job: RenderJob, **changes: Any) -> RenderCommit:

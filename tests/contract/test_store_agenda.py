@@ -445,7 +445,7 @@ async def test_a_rendering_under_an_old_epoch_is_refused_and_nothing_is_written(
     await desk.store.claim(ALL, NOW, LEASE, "engine")
 
     with pytest.raises(StaleClaim):
-        await desk.store.commit_rendering(desk.claim, desk.rendered(job))
+        await desk.store.commit_renderings(desk.claim, [desk.rendered(job)])
 
     assert await desk.alerts() == []
 

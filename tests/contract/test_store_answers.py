@@ -297,7 +297,7 @@ async def test_a_rule_forgives_what_is_owed(desk: Desk) -> None:
     await desk.watch(A)
     await desk.check(A, "1")
     await desk.check(A, "2")
-    await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(A)))
+    await desk.store.commit_renderings(desk.claim, [desk.unrendered(await desk.job(A))])
 
     await answer(desk, UNTIL_MAJOR)
 
@@ -311,7 +311,7 @@ async def test_a_rendering_that_fails_under_a_rule_is_not_owed(desk: Desk) -> No
     await desk.check(B, "1")
     await desk.check(B, "2")
 
-    await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(B)))
+    await desk.store.commit_renderings(desk.claim, [desk.unrendered(await desk.job(B))])
 
     task = await desk.task(B)
     assert (task.owed, task.order.instruction) == (False, UNTIL_MAJOR)
@@ -322,7 +322,7 @@ async def test_what_was_forgiven_while_a_check_was_under_way_is_not_rendered(des
     await desk.watch(A)
     await desk.check(A, "1")
     await desk.check(A, "2")
-    await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(A)))
+    await desk.store.commit_renderings(desk.claim, [desk.unrendered(await desk.job(A))])
     under_way = desk.result(await desk.task(A), "2")
     await answer(desk, UNTIL_MAJOR)
 

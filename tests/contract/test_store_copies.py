@@ -149,8 +149,8 @@ async def test_a_copy_that_failed_leaves_what_is_owed_as_it_was(desk: Desk) -> N
     await desk.store.answer(1, Instruction("copy", copy_url="https://x.example/"), scope="page", url=None, now=NOW)
     job = await desk.job(A)
     failed = desk.unrendered(job)
-    await desk.store.commit_rendering(
-        desk.claim, structs.replace(failed, rendering=structs.replace(failed.rendering, kind="copy"))
+    await desk.store.commit_renderings(
+        desk.claim, [structs.replace(failed, rendering=structs.replace(failed.rendering, kind="copy"))]
     )
 
     assert not (await desk.task(A)).owed

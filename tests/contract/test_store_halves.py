@@ -54,7 +54,7 @@ async def render(desk: Desk, half: Half, **changes: Any) -> None:
 
 async def fail_rendering(desk: Desk, half: Half) -> None:
     """Commit a rendering that failed."""
-    await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(half.page)))
+    await desk.store.commit_renderings(desk.claim, [desk.unrendered(await desk.job(half.page))])
 
 
 async def put_back(desk: Desk, half: Half) -> None:

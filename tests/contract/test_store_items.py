@@ -236,7 +236,7 @@ async def test_items_of_a_page_that_was_removed_meanwhile_leave_no_trace(desk: D
     await desk.store.remove_pages([page_id])
 
     await desk.store.commit(desk.claim, [checked])
-    await desk.store.commit_rendering(desk.claim, rendered)
+    await desk.store.commit_renderings(desk.claim, [rendered])
 
     assert await desk.store.latest_items(page_id) is None
     assert (await desk.store.item_changes(page_id)).rows == ()
@@ -249,7 +249,7 @@ async def test_items_are_written_with_all_of_their_rendering_or_not_at_all(desk:
     outdated = structs.replace(desk.claim, epoch=desk.claim.epoch - 1)
 
     with pytest.raises(StaleClaim):
-        await desk.store.commit_rendering(outdated, rendered)
+        await desk.store.commit_renderings(outdated, [rendered])
 
     assert await desk.store.latest_items(page_id) == items("one")
     assert (await desk.store.item_changes(page_id)).rows == ()

@@ -69,7 +69,7 @@ class Play:
                 # A copy answers no verdict: what else the page waits for comes next.
                 copy = structs.replace(result.rendering, kind="copy")
                 result = desk.rendered(job, rendering=copy, served=(), alerts=(), prune=False, recovered=False)
-            await desk.store.commit_rendering(desk.claim, result)
+            await desk.store.commit_renderings(desk.claim, [result])
 
     async def answer(self, instruction: Instruction, scope: str) -> None:
         """Answer the first question."""

@@ -108,6 +108,44 @@ async def test_T72_a_rendering_gives_one_alert_for_each_verdict(desk: Desk) -> N
     assert await desk.store.count_waiting() == 0
 
 
+async def test_T72_of_renderings_that_are_written_together_each_is_written_whole(desk: Desk) -> None:
+    await desk.store.set_channels(["ops"])
+    pages = await desk.watch(A, B, C)
+    for url in (A, B, C):
+        await change(desk, url, "1", "2", "3")
+    jobs = [await desk.job(url) for url in (A, B, C)]
+    await desk.store.remove_pages(pages[1:2])
+
+    due = await desk.store.commit_renderings(desk.claim, [desk.rendered(job) for job in jobs])
+
+    told = [f"verdict {verdict.id}" for job in (jobs[0], jobs[2]) for verdict in job.verdicts]
+    assert await desk.alerts() == told
+    assert (await desk.store.channel_state("ops")).waiting == 4
+    assert await desk.store.count_waiting() == 0
+    assert [row.url async for row in await desk.store.table_rows()] == [A, C]
+    assert due == {(await desk.task(url)).host_id: (await desk.task(url)).order.due_at for url in (A, C)}
+
+
+async def test_T60_pages_that_leave_a_question_together_are_told_when_it_ended(desk: Desk) -> None:
+    await desk.watch(A, B)
+    jobs = []
+    for url in (A, B):
+        await change(desk, url, "1", "2")
+        await desk.store.commit_renderings(desk.claim, [desk.unrendered(await desk.job(url))])
+    for url in (A, B):
+        await desk.check(url, "2")
+        jobs.append(await desk.job(url))
+    back = [alert(f"back {job.task.url[-1]}", job.page_id, RECOVERED) for job in jobs]
+    for draft in back:
+        draft.event["data"]["question"] = {"id": "1", "ended": True}
+
+    results = [desk.rendered(job, alerts=(draft,)) for job, draft in zip(jobs, back, strict=True)]
+    await desk.store.commit_renderings(desk.claim, results)
+
+    told = [("back a", {"id": "1", "ended": False}), ("back b", {"id": "1", "ended": True})]
+    assert await desk.recoveries() == told
+
+
 async def test_a_verdict_that_comes_while_its_page_is_rendered_gets_a_rendering_of_its_own(desk: Desk) -> None:
     await desk.watch(A)
     await change(desk, A, "1", "2", outcome="minor")
@@ -115,7 +153,7 @@ async def test_a_verdict_that_comes_while_its_page_is_rendered_gets_a_rendering_
     await change(desk, A, "3")
     assert await desk.store.count_waiting() == 0
 
-    await desk.store.commit_rendering(desk.claim, desk.rendered(job))
+    await desk.store.commit_renderings(desk.claim, [desk.rendered(job)])
 
     (waiting,) = await desk.store.waiting_renders(limit=9)
     assert (waiting.major, waiting.since) == (True, NOW + 2 * MINUTE)
@@ -138,7 +176,7 @@ async def test_T70_a_rendering_that_failed_prunes_nothing(desk: Desk) -> None:
     await desk.watch(A)
     await change(desk, A, "1", "2")
 
-    await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(A)))
+    await desk.store.commit_renderings(desk.claim, [desk.unrendered(await desk.job(A))])
 
     assert len([row async for row in await desk.store.table_rows()]) == 2
 
@@ -187,7 +225,7 @@ async def test_a_failed_rendering_tells_the_change_and_stays_owed(desk: Desk) ->
     await change(desk, A, "1", "2")
     job = await desk.job(A)
 
-    await desk.store.commit_rendering(desk.claim, desk.unrendered(job))
+    await desk.store.commit_renderings(desk.claim, [desk.unrendered(job)])
 
     (question,) = await desk.store.questions()
     assert await desk.alerts() == [f"verdict {job.verdicts[0].id}"]
@@ -199,12 +237,14 @@ async def test_a_failed_rendering_tells_the_change_and_stays_owed(desk: Desk) ->
 async def test_the_next_check_that_receives_the_page_gives_what_is_owed(desk: Desk) -> None:
     await desk.watch(A)
     await change(desk, A, "1", "2")
-    await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(A)))
+    await desk.store.commit_renderings(desk.claim, [desk.unrendered(await desk.job(A))])
     await desk.check(A, "2")
     assert (await desk.page(A)).question_id is not None
 
     job = await desk.job(A)
-    await desk.store.commit_rendering(desk.claim, desk.rendered(job, alerts=(alert("back", job.page_id, RECOVERED),)))
+    await desk.store.commit_renderings(
+        desk.claim, [desk.rendered(job, alerts=(alert("back", job.page_id, RECOVERED),))]
+    )
 
     assert job.owed
     assert (await desk.page(A)).question_id is None
@@ -218,14 +258,14 @@ async def test_T60_a_rendering_tells_what_became_of_its_question_by_the_time_it_
     await change(desk, A, "1", "2")
     await change(desk, B, "1", "2")
     for url in (A, B):
-        await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(url)))
+        await desk.store.commit_renderings(desk.claim, [desk.unrendered(await desk.job(url))])
     await desk.check(A, "2")
     job = await desk.job(A)
     early = alert("back", job.page_id, RECOVERED)
     early.event["data"]["question"] = {"id": "1", "ended": False}
     await desk.store.remove_pages([(await desk.page(B)).id])
 
-    await desk.store.commit_rendering(desk.claim, desk.rendered(job, alerts=(early,)))
+    await desk.store.commit_renderings(desk.claim, [desk.rendered(job, alerts=(early,))])
 
     assert await desk.recoveries() == [("back", {"id": "1", "ended": True})]
 
@@ -233,7 +273,7 @@ async def test_T60_a_rendering_tells_what_became_of_its_question_by_the_time_it_
 async def test_what_is_owed_stays_owed_when_the_page_is_not_received(desk: Desk) -> None:
     await desk.watch(A)
     await change(desk, A, "1", "2")
-    await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(A)))
+    await desk.store.commit_renderings(desk.claim, [desk.unrendered(await desk.job(A))])
 
     await desk.fail(A)
 
@@ -243,10 +283,10 @@ async def test_what_is_owed_stays_owed_when_the_page_is_not_received(desk: Desk)
 async def test_an_owed_rendering_that_fails_again_waits_for_the_next_check(desk: Desk) -> None:
     await desk.watch(A)
     await change(desk, A, "1", "2")
-    await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(A)))
+    await desk.store.commit_renderings(desk.claim, [desk.unrendered(await desk.job(A))])
     await desk.check(A, "2")
 
-    await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(A)))
+    await desk.store.commit_renderings(desk.claim, [desk.unrendered(await desk.job(A))])
 
     assert await desk.store.count_waiting() == 0
     assert (await desk.task(A)).owed
@@ -265,7 +305,7 @@ async def test_a_question_carries_the_first_verdict_whose_rendering_failed(desk:
     await change(desk, A, "1", "2")
     await change(desk, B, "1", "3")
     for url in (A, B):
-        await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(url)))
+        await desk.store.commit_renderings(desk.claim, [desk.unrendered(await desk.job(url))])
 
     (question,) = await desk.store.questions()
 
@@ -275,13 +315,13 @@ async def test_a_question_carries_the_first_verdict_whose_rendering_failed(desk:
 async def test_what_becomes_owed_while_the_page_is_rendered_waits_again(desk: Desk) -> None:
     await desk.watch(A)
     await change(desk, A, "1", "2")
-    await desk.store.commit_rendering(desk.claim, desk.unrendered(await desk.job(A)))
+    await desk.store.commit_renderings(desk.claim, [desk.unrendered(await desk.job(A))])
     await change(desk, A, "3")
     job = await desk.job(A)
     assert job.owed
     await change(desk, A, "4")
 
-    await desk.store.commit_rendering(desk.claim, desk.rendered(job))
+    await desk.store.commit_renderings(desk.claim, [desk.rendered(job)])
 
     again = await desk.job(A)
     assert not again.owed
@@ -294,7 +334,7 @@ async def test_a_rendering_of_a_removed_page_leaves_no_trace(desk: Desk) -> None
     job = await desk.job(A)
     await desk.store.remove_pages([page_id])
 
-    await desk.store.commit_rendering(desk.claim, desk.rendered(job))
+    await desk.store.commit_renderings(desk.claim, [desk.rendered(job)])
 
     assert await desk.alerts() == []
 
@@ -308,7 +348,7 @@ async def test_a_copy_that_the_user_chose_is_queued_and_taken_once(desk: Desk) -
     job = await desk.job(A)
 
     rendering = structs.replace(desk.rendered(job).rendering, kind="copy")
-    await desk.store.commit_rendering(desk.claim, desk.rendered(job, rendering=rendering, prune=False))
+    await desk.store.commit_renderings(desk.claim, [desk.rendered(job, rendering=rendering, prune=False)])
 
     assert job.copy_url == "https://archive.example/a"
     assert await desk.store.count_waiting() == 0
@@ -323,6 +363,6 @@ async def test_a_copy_that_is_chosen_during_a_rendering_is_not_lost(desk: Desk) 
     copy = Instruction("copy", copy_url="https://archive.example/a")
     await desk.store.answer(question.id, copy, scope="page", url=None, now=NOW)
 
-    await desk.store.commit_rendering(desk.claim, desk.rendered(job))
+    await desk.store.commit_renderings(desk.claim, [desk.rendered(job)])
 
     assert (await desk.job(A)).copy_url == "https://archive.example/a"

@@ -120,7 +120,7 @@ async def test_a_page_that_is_being_rendered_is_told(calm: Desk) -> None:
     job = await calm.job(A)
 
     await change(calm, D)
-    await calm.store.commit_rendering(calm.claim, calm.rendered(job))
+    await calm.store.commit_renderings(calm.claim, [calm.rendered(job)])
 
     assert await waiting(calm) == set()
     assert len(await calm.alerts()) == 1
@@ -135,7 +135,7 @@ async def test_a_page_that_waits_for_more_is_told_of_both(calm: Desk) -> None:
     assert await waiting(calm) == {1}
     job = await calm.job(A)
     assert len(job.verdicts) == 2
-    assert await calm.store.commit_rendering(calm.claim, calm.rendered(job))
+    assert await calm.store.commit_renderings(calm.claim, [calm.rendered(job)])
 
 
 async def test_pages_of_other_hosts_and_other_changes_do_not_count(calm: Desk) -> None:
@@ -256,7 +256,7 @@ async def test_released_each_page_has_its_alert_after_all(calm: Desk) -> None:
     assert await calm.store.count_withheld(1) == 0
     job = await calm.job(A)
     assert [verdict.data["storm"] for verdict in job.verdicts] == [{"id": "1"}]
-    await calm.store.commit_rendering(calm.claim, calm.rendered(job))
+    await calm.store.commit_renderings(calm.claim, [calm.rendered(job)])
     assert await calm.store.release_storm(1, calm.now) == 0
 
 

@@ -112,7 +112,7 @@ class _Life:
         items = PageItems(at, kept.digest, kept.packed, kept.count)
         changes = {**ITEM_CHANGES, "changes": [moved_event(f"day {at}")]}
         rendered = self.desk.rendered(job, alerts=alerts, items=items, changes=changes)
-        await self.store.commit_rendering(self.desk.claim, rendered)
+        await self.store.commit_renderings(self.desk.claim, [rendered])
 
     async def storm(self) -> None:
         """Three hosts change on each of their pages alike."""

@@ -76,10 +76,10 @@ class RenderStore(Protocol):
     async def hold_host(self, host_id: int, until: Instant) -> None:
         """Store that a host asked for a pause until then; a pause never shortens another."""
 
-    async def commit_rendering(self, claim: Claim, result: RenderCommit) -> Instant | None:
-        """Write rendering, alerts with one delivery row per channel, state and pruning in one transaction (T72).
+    async def commit_renderings(self, claim: Claim, results: Sequence[RenderCommit]) -> dict[int, Instant | None]:
+        """Write renderings of different pages in one transaction: alerts with their deliveries, state, pruning (T72).
 
-        Returns when the page's host is due next.
+        Returns when each of the pages' hosts is due next.
         """
 
 

@@ -60,9 +60,14 @@ async def main():
         armed = True
         await desk.check(desks.A, "2")
     await desk.check(desks.A, "2")
-    job = await desk.job(desks.A)
+    jobs = [await desk.job(desks.A)]
+    if sys.argv[3] == "renderings":
+        await desk.watch(desks.B)
+        await desk.check(desks.B, "1")
+        await desk.check(desks.B, "2")
+        jobs.append(await desk.job(desks.B))
     armed = True
-    await desk.store.commit_rendering(desk.claim, desk.rendered(job))
+    await desk.store.commit_renderings(desk.claim, [desk.rendered(job) for job in jobs])
 
 asyncio.run(main())
 """
@@ -106,6 +111,21 @@ async def test_T72_a_rendering_is_written_wholly_or_given_again(tmp_path: Path, 
         assert len(await desk.alerts()) == 1
         assert len(await desk.store.due_deliveries("ops", NOW, limit=9)) == 1
         assert len([row async for row in await desk.store.table_rows()]) == 1
+        assert await desk.store.check() == []
+
+
+@pytest.mark.parametrize("when", ["begun", "written", "committed"])
+async def test_T72_renderings_of_one_transaction_are_all_written_or_all_given_again(tmp_path: Path, when: str) -> None:
+    await killed(tmp_path, when, "renderings")
+
+    desk = await Desk.at(tmp_path)
+    async with desk.store:
+        if when != "committed":
+            assert await desk.alerts() == []
+            for url in (A, B):
+                await desk.render(url)
+        assert len(await desk.alerts()) == 2
+        assert len(await desk.store.due_deliveries("ops", NOW, limit=9)) == 2
         assert await desk.store.check() == []
 
 

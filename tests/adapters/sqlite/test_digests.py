@@ -22,7 +22,7 @@ async def told(tmp_path: Path) -> AsyncIterator[Desk]:
         await desk.check(A, month)
         desk.now += 60 * SECOND
     job = await desk.job(A)
-    await desk.store.commit_rendering(desk.claim, desk.rendered(job))
+    await desk.store.commit_renderings(desk.claim, [desk.rendered(job)])
     yield desk
     await desk.store.close()
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from tests.awareness import NEW, NEWER, SECOND, Bench, failure, url_of
 from tests.fakes import ManualClock, cut_off, settle
 from tocsin.adapters.stores.sqlite.store import SqliteStore
-from tocsin.engine.rendering.render_queue import RenderGate, RenderOrder
-from tocsin.errors import FetchRefused, StoreError
-from tocsin.model import Claim, FailureKind, Instant, RenderCommit, RenderJob, WaitingPage
+from tocsin.engine.rendering.render_queue import RenderGate, RenderingWriter, RenderOrder
+from tocsin.errors import FetchRefused, StaleClaim, StoreError
+from tocsin.model import Claim, FailureKind, Instant, RenderCommit, RenderingRow, RenderJob, WaitingPage
 from tocsin.settings import RenderSettings
 
 
@@ -406,20 +408,124 @@ async def test_T72_what_was_rendered_waits_for_a_store_that_cannot_be_written(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await bench.add_changed("a")
-    commit, faults = bench.store.commit_rendering, [StoreError("the disk is full")]
+    commit, faults = bench.store.commit_renderings, [StoreError("the disk is full")]
 
-    async def sometimes(claim: Claim, result: RenderCommit) -> Instant | None:
+    async def sometimes(claim: Claim, results: Sequence[RenderCommit]) -> dict[int, Instant | None]:
         if faults:
             raise faults.pop()
-        return await commit(claim, result)
+        return await commit(claim, results)
 
-    monkeypatch.setattr(bench.store, "commit_rendering", sometimes)
+    monkeypatch.setattr(bench.store, "commit_renderings", sometimes)
 
     await bench.drain()
 
     assert len(await bench.events()) == 1
     assert len(bench.renderer.asked) == 1
     assert "store.failed" in bench.telemetry.names()
+
+
+FAILED = RenderingRow(
+    kind="http",
+    started_at=1,
+    received=None,
+    status=None,
+    final_url=None,
+    content_type=None,
+    title=None,
+    bytes=None,
+    digest=None,
+    same_state=None,
+    error=("connect", None, "connection refused"),
+)
+
+
+class HeldStore:
+    """Writes renderings when it is let, but for some pages, and under one claim alone; implements `CommitStore`."""
+
+    def __init__(self) -> None:
+        self.let, self.batches = asyncio.Event(), list[list[int]]()
+        self.broken: set[int] = set()
+        self.stale: Claim | None = None
+
+    async def commit_renderings(self, claim: Claim, results: Sequence[RenderCommit]) -> dict[int, Instant | None]:
+        self.batches.append([result.page_id for result in results])
+        await self.let.wait()
+        if claim == self.stale:
+            raise StaleClaim("replaced")
+        if not self.broken.isdisjoint(self.batches[-1]):
+            raise StoreError("this row")
+        return {result.host_id: 100 + result.host_id for result in results}
+
+
+CLAIM = Claim(1, 0, 9, "test", 1, 0)
+OLDER = structs.replace(CLAIM, epoch=0)
+
+
+def commit_of(page: int) -> RenderCommit:
+    """The rendering of a page on a host of the same number."""
+    return RenderCommit(page, page, FAILED, served=(), alerts=(), set_at=None)
+
+
+async def write(store: HeldStore, *claims: Claim, cancelled: int | None = None) -> list[Instant | str | None]:
+    """Put the rendering of a page under each of these claims while the first is written; returns what came of each."""
+    writer, ended = RenderingWriter(store), list[Instant | str | None](["cancelled"] * len(claims))
+
+    async def put(page: int, claim: Claim) -> None:
+        try:
+            ended[page] = await writer.put(claim, commit_of(page), group)
+        except StoreError as exc:
+            ended[page] = type(exc).__name__
+
+    async with asyncio.TaskGroup() as group:
+        puts = [group.create_task(put(page, claim), name=f"put-{page}") for page, claim in enumerate(claims)]
+        await settle()
+        if cancelled is not None:
+            puts[cancelled].cancel()
+        store.let.set()
+    return ended
+
+
+async def test_renderings_that_wait_at_the_same_time_are_written_in_one_transaction() -> None:
+    store = HeldStore()
+
+    assert await write(store, *[CLAIM] * 4) == [100, 101, 102, 103]
+
+    assert store.batches == [[0, 1, 2, 3]]
+
+
+async def test_what_is_received_already_is_written_with_the_renderings_that_wait() -> None:
+    store = HeldStore()
+    store.let.set()
+    writer = RenderingWriter(store)
+
+    async with asyncio.TaskGroup() as group:
+        with writer.concluding():
+            group.create_task(writer.put(CLAIM, commit_of(1), group), name="first")
+            await settle()
+            assert store.batches == []
+        await writer.put(CLAIM, commit_of(2), group)
+
+    assert store.batches == [[1, 2]]
+
+
+async def test_a_rendering_that_cannot_be_written_keeps_none_of_the_others() -> None:
+    store = HeldStore()
+    store.broken = {2}
+
+    assert await write(store, *[CLAIM] * 4) == [100, 101, "StoreError", 103]
+
+
+async def test_a_rendering_under_an_older_claim_is_refused_alone() -> None:
+    store = HeldStore()
+    store.stale = OLDER
+
+    assert await write(store, CLAIM, OLDER, CLAIM) == [100, "StaleClaim", 102]
+
+    assert store.batches == [[0, 2], [1]]
+
+
+async def test_a_rendering_whose_task_is_cancelled_holds_up_none_of_the_others() -> None:
+    assert await write(HeldStore(), *[CLAIM] * 3, cancelled=1) == [100, "cancelled", 102]
 
 
 async def test_a_verdict_that_comes_while_its_page_is_rendered_gets_a_rendering_of_its_own(bench: Bench) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, TypeVar
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from tocsin.engine.hosts.outage import OURS
 from tocsin.engine.hosts.process_limits import MET
@@ -16,7 +17,7 @@ from tocsin.model import Attempt
 from tocsin.spec.topper.compare import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
     from datetime import timedelta
 
     from tocsin.engine.hosts.gates import Gates
@@ -33,6 +34,8 @@ POLL_S = 1.0
 _MOST_ENDED = 10_000
 # Pause before a failed write is repeated.
 _STORE_RETRY_S = 2.0
+# Renderings that are written in one transaction, at most, and those that wait for no more of them.
+_MOST_AT_ONCE, _ENOUGH = 64, 16
 # Pauses without a try: an outage, and a shortage, end by themselves.
 _OUTAGE_PAUSE_S = 60.0
 _SHORTAGE_PAUSE_S = 15.0
@@ -93,6 +96,96 @@ def _age(page: WaitingPage) -> tuple[int, int]:
     return page.since, page.page_id
 
 
+class EndedRendering(NamedTuple):
+    """A rendering that waits for being written; `due_at`, of its page's host, is set when it is."""
+
+    claim: Claim
+    result: RenderCommit
+    due_at: asyncio.Future[Instant | None]
+
+
+class CommitStore(Protocol):
+    """Where renderings are written; `ports.RenderStore` implements it."""
+
+    async def commit_renderings(self, claim: Claim, results: Sequence[RenderCommit]) -> dict[int, Instant | None]:
+        """Write renderings of different pages in one transaction; returns when each of their hosts is due next."""
+
+
+class RenderingWriter:
+    """Commits renderings; those that wait at the same time share a transaction, and so its sync of the disk."""
+
+    def __init__(self, store: CommitStore) -> None:
+        self._store = store
+        self._waiting: list[EndedRendering] = []
+        self._concluding = 0
+        self._came = asyncio.Event()
+        self._is_writing = False
+
+    @contextmanager
+    def concluding(self) -> Iterator[None]:
+        """Note that a page was received and its rendering is being concluded: others wait to be written with it."""
+        self._concluding += 1
+        try:
+            yield
+        finally:
+            self._concluding -= 1
+            self._came.set()
+
+    async def put(self, claim: Claim, result: RenderCommit, group: asyncio.TaskGroup) -> Instant | None:
+        """Commit a rendering; returns when its page's host is due next. Raises StoreError, StaleClaim.
+
+        group  that the renderings are tasks of; so is the one that writes them, while any waits
+        """
+        ended = EndedRendering(claim, result, asyncio.get_running_loop().create_future())
+        self._waiting.append(ended)
+        if not self._is_writing:
+            self._is_writing = True
+            group.create_task(self._write(), name="renderings-writer")
+        return await ended.due_at
+
+    async def _write(self) -> None:
+        try:
+            while self._waiting:
+                await self._gather()
+                batch, self._waiting = self._waiting[:_MOST_AT_ONCE], self._waiting[_MOST_AT_ONCE:]
+                # One that was taken under an older claim may be refused; the others must not be refused with it.
+                for claim in dict.fromkeys(ended.claim for ended in batch):
+                    await self._commit(claim, [ended for ended in batch if ended.claim == claim])
+        finally:
+            self._is_writing = False
+
+    async def _gather(self) -> None:
+        # Each takes a few milliseconds of the loop's time, and none waits for the network any more.
+        while self._concluding and len(self._waiting) < _ENOUGH:
+            self._came.clear()
+            await self._came.wait()
+
+    async def _commit(self, claim: Claim, batch: Sequence[EndedRendering]) -> None:
+        try:
+            due = await self._store.commit_renderings(claim, [ended.result for ended in batch])
+        except StoreError as exc:
+            if len(batch) == 1 or isinstance(exc, StaleClaim):
+                for ended in batch:
+                    _settle(ended, error=exc)
+                return
+            # Perhaps only one of them cannot be written.
+            for ended in batch:
+                await self._commit(claim, [ended])
+        else:
+            for ended in batch:
+                _settle(ended, due.get(ended.result.host_id))
+
+
+def _settle(ended: EndedRendering, due_at: Instant | None = None, *, error: StoreError | None = None) -> None:
+    """Tell the task of a rendering, unless it was cancelled."""
+    if ended.due_at.done():
+        return
+    if error is None:
+        ended.due_at.set_result(due_at)
+    else:
+        ended.due_at.set_exception(error)
+
+
 class RenderQueue:
     """Admits waiting pages to the slots, and takes each rendering to its commit.
 
@@ -127,7 +220,7 @@ class RenderQueue:
         self._policies, self._gates, self._outage = policies, gates, outage
         self._clock, self._chance, self._telemetry = clock, chance, telemetry
         self._on_committed, self._is_visited = on_committed, is_visited
-        self._comparisons = Comparisons(store, telemetry)
+        self._comparisons, self._writer = Comparisons(store, telemetry), RenderingWriter(store)
         self._hold_us = round(hold.total_seconds() * 1_000_000)
         self._gate, self._order = RenderGate(settings.limit, settings.resume_at), RenderOrder()
         self._busy: set[int] = set()
@@ -218,7 +311,7 @@ class RenderQueue:
             for job in await self._store.claim_renders(claim, page_ids):
                 left.discard(job.page_id)
                 self._pausing.pop(job.page_id, None)
-                group.create_task(self._render(job, claim), name=f"render-{job.page_id}")
+                group.create_task(self._render(job, claim, group), name=f"render-{job.page_id}")
         finally:
             self._busy -= left
 
@@ -227,10 +320,10 @@ class RenderQueue:
         self._pausing = {page_id: at for page_id, at in self._pausing.items() if at > now}
         return any(at - now <= self._hold_us for at in self._pausing.values())
 
-    async def _render(self, job: RenderJob, claim: Claim) -> None:
+    async def _render(self, job: RenderJob, claim: Claim, group: asyncio.TaskGroup) -> None:
         """See one page through one set of requests."""
         try:
-            await self._render_once(await self._patiently(lambda: self._comparisons.add_differences(job)), claim)
+            await self._render_once(await self._patiently(lambda: self._comparisons.add_differences(job)), claim, group)
         except StaleClaim as exc:
             # The engine that owns the page now renders it; nothing of ours may be written.
             self._telemetry.emit(
@@ -244,17 +337,18 @@ class RenderQueue:
                 del self._ended_s[next(iter(self._ended_s))]
             self._changed.set()
 
-    async def _render_once(self, job: RenderJob, claim: Claim) -> None:
+    async def _render_once(self, job: RenderJob, claim: Claim, group: asyncio.TaskGroup) -> None:
         policy = self._policies.readable(job.task)
         began, start = self._clock.now(), self._clock.monotonic()
         if Mode(policy.mode) is Mode.OFF:
-            await self._commit(job, claim, self._awareness.declined(job, began))
+            await self._commit(job, claim, self._awareness.declined(job, began), group)
             return
         try:
             policy = self._policies.of(job.task)
             with contained(job.page_id, job.task.url, self._telemetry):
                 rendered = await self._renderer.render(job)
-                result = await self._conclude(job, rendered, policy)
+                with self._writer.concluding():
+                    result = await self._conclude(job, rendered, policy)
         except SettingsError as exc:
             # No request: without its settings the page could be requested in a way that the user excluded.
             held = {"page_id": job.page_id, "url": job.task.url, "error": str(exc)}
@@ -293,7 +387,7 @@ class RenderQueue:
                 )
                 return
             result = self._awareness.failed(job, attempts, exc)
-        await self._commit(job, claim, result)
+        await self._commit(job, claim, result, group)
 
     async def _conclude(self, job: RenderJob, rendered: Rendered, policy: PageSettings) -> RenderCommit:
         """Assess the answer, compare its contents, and conclude."""
@@ -323,8 +417,8 @@ class RenderQueue:
             until = self._clock.now() + round(held_s * 1_000_000)
             await self._patiently(lambda: self._store.hold_host(job.task.host_id, until))
 
-    async def _commit(self, job: RenderJob, claim: Claim, result: RenderCommit) -> None:
-        due_at = await self._patiently(lambda: self._store.commit_rendering(claim, result))
+    async def _commit(self, job: RenderJob, claim: Claim, result: RenderCommit, group: asyncio.TaskGroup) -> None:
+        due_at = await self._patiently(lambda: self._writer.put(claim, result, group))
         values: JsonObject = {"page_id": job.page_id, "url": job.task.url, "verdicts": len(result.served)}
         if job.copy_url is not None:
             values["copy"] = job.copy_url

@@ -67,41 +67,54 @@ def take_jobs(db: SqlSession, claim: Claim, page_ids: Sequence[int]) -> list[Ren
     ]
 
 
-def write_rendering(
-    db: SqlSession, claim: Claim, result: RenderCommit, *, history: bool, gather_us: int, routes: Routes
-) -> Instant | None:
-    """Write all that a rendering changes (T72); returns when the page's host is due next. Raises StaleClaim."""
+def write_renderings(
+    db: SqlSession, claim: Claim, results: Sequence[RenderCommit], *, history: bool, gather_us: int, routes: Routes
+) -> dict[int, Instant | None]:
+    """Write all that these renderings change (T72), each of another page; returns when each host is due next.
+
+    Raises StaleClaim.
+    """
     require_claim(db, claim)
-    place = {"page": result.page_id}
-    standing = db.execute(WORK["standing"], {"ids": ids([result.page_id])}).fetchone()
+    rows = db.execute(WORK["standing"], {"ids": ids(result.page_id for result in results)})
+    standing = {row[0]: row for row in rows}
     # A page that was removed meanwhile leaves no trace.
-    if standing is not None:
-        _, state_id, stored_at, _, question_id, *_ = standing
-        _answer_verdicts(db, result)
-        rendering = {**place, "started_at": result.rendering.started_at, "rendering": to_json(result.rendering)}
-        (rendering_id,) = db.execute(SQL["insert_rendering"], rendering).fetchone()
-        if result.set_at is not None:
-            db.execute(SQL["note_set"], {**place, "at": result.set_at})
-        if result.state is not None:
-            state_id = _store(db, result.page_id, result.state, state_id, stored_at)
-        _note_flags(db, result)
-        if result.copies is not None:
-            remember_copies(db, result.page_id, result.copies, result.rendering.started_at)
-        if result.known is not None:
-            db.execute(LEARNT["know"], (result.page_id, write_known(result.known)))
-            db.execute(LEARNT["note_learnt"], place)
-        if result.snapshot is not None:
-            keep_snapshots(db, [(result.page_id, result.snapshot)])
-        if result.items is not None:
-            _keep_items(db, result, result.items, rendering_id)
-        if result.prune and state_id is not None:
-            retire_records(db, result.page_id, history=history)
-        left = _settle_question(db, result, Questions(db, gather_us), question_id)
-        publish(db, [told_in(draft, left) if draft.type == RECOVERED else draft for draft in result.alerts], routes)
+    found = [result for result in results if result.page_id in standing]
+    _answer_verdicts(db, found)
+    questions, drafts = Questions(db, gather_us), []
+    for result in found:
+        _, state_id, stored_at, _, question_id, *_ = standing[result.page_id]
+        _write_page(db, result, state_id, stored_at, history=history)
+        left = _settle_question(db, result, questions, question_id)
+        drafts += [told_in(draft, left) if draft.type == RECOVERED else draft for draft in result.alerts]
         _close_job(db, result)
-    row = db.execute(WORK["due_of_hosts"], {"hosts": ids([result.host_id]), "shown": 0}).fetchone()
-    due: Instant | None = row[1] if row else None
-    return due
+    publish(db, drafts, routes)
+    hosts = ids({result.host_id for result in results})
+    return dict(db.execute(WORK["due_of_hosts"], {"hosts": hosts, "shown": 0}).fetchall())
+
+
+def _write_page(
+    db: SqlSession, result: RenderCommit, state_id: int | None, stored_at: Instant | None, *, history: bool
+) -> None:
+    """Write a rendering, and what it found of its page."""
+    place = {"page": result.page_id}
+    rendering = {**place, "started_at": result.rendering.started_at, "rendering": to_json(result.rendering)}
+    (rendering_id,) = db.execute(SQL["insert_rendering"], rendering).fetchone()
+    if result.set_at is not None:
+        db.execute(SQL["note_set"], {**place, "at": result.set_at})
+    if result.state is not None:
+        state_id = _store(db, result.page_id, result.state, state_id, stored_at)
+    _note_flags(db, result)
+    if result.copies is not None:
+        remember_copies(db, result.page_id, result.copies, result.rendering.started_at)
+    if result.known is not None:
+        db.execute(LEARNT["know"], (result.page_id, write_known(result.known)))
+        db.execute(LEARNT["note_learnt"], place)
+    if result.snapshot is not None:
+        keep_snapshots(db, [(result.page_id, result.snapshot)])
+    if result.items is not None:
+        _keep_items(db, result, result.items, rendering_id)
+    if result.prune and state_id is not None:
+        retire_records(db, result.page_id, history=history)
 
 
 def _note_flags(db: SqlSession, result: RenderCommit) -> None:
@@ -111,10 +124,13 @@ def _note_flags(db: SqlSession, result: RenderCommit) -> None:
         db.execute(SQL["note_flags"], {"page": result.page_id, "of": NOINDEX | NOFOLLOW | NOT_HTML, "said": said})
 
 
-def _answer_verdicts(db: SqlSession, result: RenderCommit) -> None:
+def _answer_verdicts(db: SqlSession, results: Sequence[RenderCommit]) -> None:
     # Alerts are those of the verdicts, in order; a `recovered` event may follow them.
-    pairs = zip(result.served, result.alerts, strict=False)
-    answers = [{"id": verdict, "page": result.page_id, "alert": alert.id} for verdict, alert in pairs]
+    answers = [
+        {"id": verdict, "page": result.page_id, "alert": alert.id}
+        for result in results
+        for verdict, alert in zip(result.served, result.alerts, strict=False)
+    ]
     db.executemany(SQL["answer_verdict"], answers)
 
 
@@ -212,11 +228,11 @@ class RenderRole(Role):
         place = {"id": host_id, "gate_at": until}
         await self._write(lambda db: db.execute(WORK["gate_hosts"], place))
 
-    async def commit_rendering(self, claim: Claim, result: RenderCommit) -> Instant | None:
+    async def commit_renderings(self, claim: Claim, results: Sequence[RenderCommit]) -> dict[int, Instant | None]:
         work = partial(
-            write_rendering,
+            write_renderings,
             claim=claim,
-            result=result,
+            results=results,
             history=self._options.history,
             gather_us=to_us(self._options.gather),
             routes=self._routes,
