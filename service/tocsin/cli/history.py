@@ -9,10 +9,10 @@ import click
 from tocsin.cli import output
 from tocsin.cli.attention import print_copies
 from tocsin.cli.formatting import show_bytes, show_time
-from tocsin.cli.selection import pages_named, why_disallowed
+from tocsin.cli.selection import pages_named
 from tocsin.cli.session import with_store
 from tocsin.model.records.history import history_state_of
-from tocsin.model.records.pages import copies_of
+from tocsin.model.records.pages import copies_of, why_disallowed
 from tocsin.spec.microdata.changes.words import count_changes, tell_changes
 from tocsin.spec.signals.weigh import DECLARED
 from tocsin.spec.topper.state import FIELDS

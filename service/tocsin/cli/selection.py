@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from tocsin.errors import NotWatched
 from tocsin.lists.pages import find_group
-from tocsin.model import CheckOutcome
 from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
@@ -82,9 +81,3 @@ async def pages_named(store: Store, texts: Sequence[str]) -> list[PageRow]:
     if missing:
         raise NotWatched("\n".join(f"{url}: not watched; add it with: tocsin watch add {url}" for url in missing))
     return [page for _, page in found if page is not None]
-
-
-def why_disallowed(page: PageRow) -> str | None:
-    """Return what robots.txt disallowed at the last check, and by which rule; None if the page was fetched (LM-43)."""
-    report = page.last.report or {}
-    return str(report.get("problem") or page.url) if report.get("outcome") == CheckOutcome.DISALLOWED else None

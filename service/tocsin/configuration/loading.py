@@ -471,9 +471,11 @@ def _check_whole(settings: Settings, gathered: _Gathered) -> None:
             f"{source}: render.resume_at: found {resume_at}, allowed is at most render.limit, which is {limit}"
         )
     _check_adaptive(settings.pages, gathered)
-    check_routes(settings.routes, settings.channels, gathered.origins.get(("routes",), DEFAULT))
-    source = gathered.origins.get(("pages", "route"), DEFAULT)
-    check_page_route(settings.pages.route, settings.routes, f"{source}: pages.route")
+    if settings.routes:
+        check_routes(settings.routes, settings.channels, gathered.origins.get(("routes",), DEFAULT))
+    if settings.pages.route:
+        source = gathered.origins.get(("pages", "route"), DEFAULT)
+        check_page_route(settings.pages.route, settings.routes, f"{source}: pages.route")
     for host, rule in settings.hosts.rules.items():
         if rule.certificate is not None and "*" in host:
             path = ("hosts", "rules", host, "certificate")

@@ -13,7 +13,7 @@ from tocsin.cli.arguments import careful, confirm, removal
 from tocsin.cli.check import check_pages, print_declared, print_report
 from tocsin.cli.formatting import count, show_time
 from tocsin.cli.output import steps
-from tocsin.cli.selection import BATCH, demand_group, pages_named, select, why_disallowed
+from tocsin.cli.selection import BATCH, demand_group, pages_named, select
 from tocsin.cli.session import configuration, now, settings_in_force, with_store
 from tocsin.cli.watch.exchange import export, import_
 from tocsin.configuration import all_unset, check_page_keys, mask, parse_page_settings
@@ -22,7 +22,7 @@ from tocsin.configuration.routes import check_page_route
 from tocsin.errors import UsageError
 from tocsin.lists.pages import check_group, check_words, new_page
 from tocsin.model import CheckOutcome, CheckReport, PageFilter
-from tocsin.model.records.pages import Modes, check_of, is_subject, page_of
+from tocsin.model.records.pages import Modes, check_of, is_subject, page_of, why_disallowed
 from tocsin.spec.html.urls import watch_url
 from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS, PageState
 

@@ -8,7 +8,7 @@ from msgspec import Meta, field, to_builtins
 
 from tocsin.configuration.loading import mask_settings
 from tocsin.model.browsing import BoundedCount
-from tocsin.model.common import to_rfc3339
+from tocsin.model.common import CheckOutcome, to_rfc3339
 from tocsin.model.records.fields import Id, Json, Number, Part, Record, Time, id_or_none, time_or_none
 from tocsin.spec.topper.state import FIELDS, PageState
 
@@ -171,6 +171,12 @@ def is_subject(page: PageRow, mode: str) -> bool:
     return mode == "on" or (
         mode == "auto" and page.state.fields is not None and PageState(page.state.fields).is_subject
     )
+
+
+def why_disallowed(page: PageRow) -> str | None:
+    """Return what robots.txt disallowed at the last check, and by which rule; None if the page was fetched (LM-43)."""
+    report = page.last.report or {}
+    return str(report.get("problem") or page.url) if report.get("outcome") == CheckOutcome.DISALLOWED else None
 
 
 def page_of(row: PageRow, modes: Modes) -> Page:

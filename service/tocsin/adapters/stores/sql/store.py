@@ -7,7 +7,8 @@ from tocsin.adapters.stores.sql.attention.storms import StormRole
 from tocsin.adapters.stores.sql.awareness.alerts import AlertRole
 from tocsin.adapters.stores.sql.awareness.renderings import RenderRole
 from tocsin.adapters.stores.sql.care.access import AccessRole
-from tocsin.adapters.stores.sql.care.care import CareRole, FigureRole
+from tocsin.adapters.stores.sql.care.care import CareRole
+from tocsin.adapters.stores.sql.care.figures import FigureRole
 from tocsin.adapters.stores.sql.care.saved import SavedRole
 from tocsin.adapters.stores.sql.care.table import TableRole
 from tocsin.adapters.stores.sql.checking.work import HostRole, WorkRole
