@@ -28,13 +28,14 @@ def test_a_value_may_be_one_or_a_list(tmp_path: Path) -> None:
     settings = read(
         tmp_path,
         '[[routes]]\nname = "press"\nchannels = "slack"\nmatch = { group = "press", kind = ["changed", "storm"] }\n'
-        'quiet = "22:00-07:00"\ncontinue = true\n[[routes]]\nname = "all"\nchannels = ["mail-press", "mail-press"]\n',
+        'quiet = "22:00-07:00"\ntemplate = "daily.html"\nlanguage = "de"\n'
+        'continue = true\n[[routes]]\nname = "all"\nchannels = ["mail-press", "mail-press"]\n',
     )
 
     assert settings.routes == (
         RouteSettings(
             "press", ("slack",), MatchSettings(group=("press",), kind=("changed", "storm")), quiet=("22:00-07:00",),
-            continues=True,
+            template="daily.html", language="de", continues=True,
         ),
         RouteSettings("all", ("mail-press",)),
     )  # fmt: skip
@@ -110,6 +111,10 @@ ROUTE = '[[routes]]\nname = "a"\nchannels = "slack"\n'
         (ROUTE + 'group_by = "group"', "group_by: this route makes no digest"),
         (ROUTE + 'digest = "1h"\ngroup_by = "grup"', "group_by: found \"grup\"; the nearest is 'group'"),
         (ROUTE + 'digest = "1h"\nsay_nothing = true', "say_nothing: needs a digest at fixed times"),
+        (ROUTE + 'template = "../secret.txt"', 'template: found "../secret.txt", allowed is the name of a file in'),
+        (ROUTE + 'template = "mail.secret"', 'template: found "mail.secret", allowed is the name of a file in'),
+        (ROUTE + 'language = "fr"', 'language: found "fr"; known are de, en'),
+        (ROUTE + "language = 5", "language: found 5; known are de, en"),
         (ROUTE + 'continue = "yes"', 'continue: found "yes", allowed is true or false'),
         ("[routes]\nname = 1", "routes: allowed is a list of tables; begin each with [[routes]]"),
         ('[[silences]]\nreason = "x"', "silences[1]: match: nothing is named; say which alerts"),

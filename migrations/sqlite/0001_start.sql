@@ -344,6 +344,7 @@ create table deliveries (
   -- or a service that was stopped, brings no alert nearer to being given up.
   tried_us      integer not null default 0,
   held_until    integer,                         -- the end of the quiet hours in which it was written; null: none
+  route         text,                            -- that sent it; null: there were no routes
   primary key (channel, position)
 ) strict, without rowid;
 create index deliveries_by_state on deliveries (channel, state, position);

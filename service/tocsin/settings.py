@@ -212,12 +212,20 @@ class DeliverySettings(Struct, frozen=True, forbid_unknown_fields=True):
     asides: Annotated[int, Meta(ge=1, le=16)] = 2
 
 
+# Of messages; "" leaves it to what is asked next: a route, then its channel, then the instance.
+LanguageChoice: TypeAlias = Literal["", "en", "de"]
+
+
 class MessageSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Files with templates of the user's own for messages, in place of the built-in ones."""
+    """Files with templates of the user's own for messages, in place of the built-in ones.
+
+    folder  of the templates that channels and routes name
+    """
 
     text: FileName = ""
     html: FileName = ""
     markdown: FileName = ""
+    folder: FileName = ""
 
 
 class ChannelSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -228,10 +236,17 @@ class ChannelSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         timedelta,
         Meta(description="for one delivery", extra={"span": (timedelta(milliseconds=10), timedelta(hours=1))}),
     ] = timedelta(seconds=15)
+    language: Annotated[
+        LanguageChoice, Meta(description="of messages and digests: en | de; otherwise that of the instance")
+    ] = ""
 
     def address(self) -> str:
         """Say where it leads; secrets in it are masked when it is shown."""
         return ""
+
+    def sends_body(self) -> bool:
+        """Tell whether it sends what its template makes, in place of a message."""
+        return False
 
 
 class MatchSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -267,6 +282,8 @@ class RouteSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     digest    cron expression of the occasions, or a duration from the first alert; "": each alert goes alone
     quiet     times of the week at which nothing is sent: "22:00-07:00", "sat", "fri 18:00-24:00"
     at_most   alerts that go alone, such as "20 per hour"; the others of that hour are one digest at its end
+    template  a file in `messages.folder`, before that of the channel; so is
+    language  of its messages and digests
     continues further routes are tried, too; `continue` in the configuration
     """
 
@@ -279,6 +296,8 @@ class RouteSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     quiet: tuple[str, ...] = ()
     at_most: str = ""
     say_nothing: bool = False
+    template: str = ""
+    language: LanguageChoice = ""
     continues: bool = field(default=False, name="continue")
 
 

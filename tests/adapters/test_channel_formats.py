@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import aiohttp
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,6 +69,40 @@ async def test_text_is_the_message_as_it_is_and_signed_where_there_is_a_secret()
     [delivered] = receiver.got
     assert delivered.headers["webhook-id"] == EVENT["id"]
     assert delivered.headers["webhook-signature"].startswith("v1,")
+
+
+@pytest.mark.parametrize(
+    ("keys", "content_type"),
+    [
+        ({"template": "a.json"}, "application/json; charset=utf-8"),
+        ({"template": "a.xml"}, "application/xml; charset=utf-8"),
+        ({"template": "a.html"}, "text/html; charset=utf-8"),
+        ({"template": "a.txt"}, "text/plain; charset=utf-8"),
+        ({"template": "a.json", "content_type": "application/vnd.pager+json"}, "application/vnd.pager+json"),
+    ],
+)
+async def test_what_a_template_made_is_sent_as_it_is(keys: dict[str, str], content_type: str) -> None:
+    message = msgspec.structs.replace(MESSAGE, body='{"a": "ä"}')
+
+    assert await deliver(Answer(), message=message, format="template", **keys) == (content_type, '{"a": "ä"}'.encode())
+
+
+async def test_an_alert_that_the_template_failed_at_is_refused_and_says_why() -> None:
+    message = msgspec.structs.replace(MESSAGE, failed="a.json, line 3: UndefinedError: 'tilte' is undefined")
+    channel = open_channel(
+        "ops", WebhookSettings(type="webhook", url="http://h/", format="template", template="a.json"), CONTEXT
+    )
+
+    with pytest.raises(DeliveryError, match=r"a\.json, line 3: UndefinedError: 'tilte'") as caught:
+        await channel.deliver(Notification(SerializedEvent.of(EVENT), message))
+
+    assert caught.value.blames == "alert"
+    await channel.close()
+
+
+def test_without_a_template_nothing_can_be_made() -> None:
+    with pytest.raises(SettingsError, match=r"channels\.ops\.template: format = .template. needs one"):
+        open_channel("ops", WebhookSettings(type="webhook", url="http://h/", format="template"), CONTEXT)
 
 
 async def test_slack_is_sent_no_markup() -> None:

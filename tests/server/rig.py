@@ -22,7 +22,7 @@ from tocsin.server.access.credentials import digest_of, new_token
 from tocsin.server.access.guard import Doorkeeper
 from tocsin.server.app import Application, at_work, make_app
 from tocsin.server.parts import Parts
-from tocsin.settings import ChannelSettings, HttpSettings, Settings
+from tocsin.settings import ChannelSettings, HttpSettings, RouteSettings, Settings
 
 LOCAL = ("127.0.0.1", 40_000)
 ELSEWHERE = ("192.0.2.7", 40_000)
@@ -97,6 +97,11 @@ class StillService:
         self.saved_ = await self.store.saved()
         merged = merge(configured, self.saved_)
         self.settings_, self.unusable = merged.settings, dict(merged.unusable)
+
+    def demand_route(self, route: RouteSettings) -> None:
+        """Refuse a template that there is not."""
+        if route.template == "gone.txt":
+            raise SettingsError(f"routes.{route.name}.template: gone.txt: there is no such file")
 
     async def demand_channel(self, name: str, section: ChannelSettings) -> None:
         """Refuse what cannot be opened, and private.example, as the address policy would."""

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from tocsin.model import CheckResult, Instant, JsonObject
     from tocsin.ports import Channel, Fetcher, Renderer, Store, Telemetry
     from tocsin.ports.processes import FetcherStarter
-    from tocsin.settings import ChannelSettings, FetchSettings, Settings
+    from tocsin.settings import ChannelSettings, FetchSettings, RouteSettings, Settings
 
 
 OWN_BYTES = 512 * 2**20
@@ -150,6 +150,7 @@ class Assembly:
             public_url=settings.http.public_url,
             language=settings.instance.language,
             to_message=channels.messages.write,
+            language_of=channels.messages.language_of,
         )
         # Another process of the same name is another holder.
         holder = f"{settings.instance.name} {self._chance.ulid(self._clock.now())}"
@@ -314,6 +315,10 @@ class Assembly:
             await self._delivery.try_channel(name)
         else:
             await self._channels.try_out(name, section, self._alerts.test_event(name, self._clock.now()).event)
+
+    def demand_route(self, route: RouteSettings) -> None:
+        """Raise SettingsError where a route's template cannot be used."""
+        self._channels.messages.demand_route(f"routes.{route.name}.template", route)
 
     async def demand_channel(self, name: str, section: ChannelSettings) -> None:
         """Raise SettingsError where a channel with these settings could not be used."""
@@ -504,8 +509,8 @@ async def _hold_hosts(gates: Gates, store: Store) -> None:
 
 
 def _names_in(saved: Saved, now: Instant) -> tuple[Collection[str], Collection[str]]:
-    """Return the names of channels that are muted, and of those that were made at run time."""
-    return saved.muted(now).keys(), {entry.name for entry in saved.channels}
+    """Return the names of channels that are muted, and what was made at run time, as OpenChannels has it."""
+    return saved.muted(now).keys(), {f"{entry.kind}s.{entry.name}" for entry in (*saved.channels, *saved.routes)}
 
 
 def tell_of_unread(settings: Settings, channels: OpenChannels, telemetry: Telemetry) -> None:

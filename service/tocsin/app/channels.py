@@ -40,7 +40,7 @@ class OpenChannels:
     Channels whose secret cannot be read are left out (`unread_channels` names them), and so are muted ones.
 
     muted  names of channels that are given nothing
-    saved  names of those that were made at run time: one of them that cannot be opened is left out
+    saved  what was made at run time, as "channels.NAME" and "routes.NAME": one that cannot be opened is left out
     emit   takes what the egress proxy refused to their processes
     """
 
@@ -58,7 +58,7 @@ class OpenChannels:
         self._plugins = settings.delivery.plugins
         self._context: ChannelContext | None = None
         self._sessions: GuardedSessions | None = None
-        self.messages = MessageWriter(settings, emit)
+        self.messages = MessageWriter(settings, emit, saved)
         self._stack.push_async_callback(self.messages.close)
         self.opened: list[Channel] = []
         self.unusable: dict[str, str] = {}
@@ -95,11 +95,12 @@ class OpenChannels:
             try:
                 opened.append(await self.open(name, section))
             except SettingsError as exc:
-                if name not in saved:
+                if f"channels.{name}" not in saved:
                     raise
                 # It was opened when it was saved: what it needs is gone since, and no other channel suffers.
                 self.unusable[name] = str(exc)
                 del wanted[name]
+        self.messages.configure(settings, saved)
         for channel in opened:
             self._stack.push_async_callback(channel.close)
         gone = self._sections.keys() - wanted.keys()
@@ -118,6 +119,7 @@ class OpenChannels:
 
         channel = await self.open(name, section)
         await channel.close()
+        self.messages.demand_channel(f"channels.{name}.template", section)
         address = section.address()
         # A mail server is named without a URL.
         host = urlsplit(address).hostname if "://" in address else getattr(section, "host", "") or None
@@ -134,12 +136,7 @@ class OpenChannels:
     async def try_out(self, name: str, section: ChannelSettings, event: JsonObject) -> None:
         """Give a test event to a channel that is opened for it alone; raises DeliveryError, SettingsError."""
         channel = await self.open(name, section)
-        message = None
-        if channel.takes_messages:
-            from tocsin.engine.alerting.messages import message_of  # noqa: PLC0415 - only for channels that take them
-
-            instance = self._settings.instance
-            message = message_of(event, instance.language, time_zone=instance.time_zone)
+        message = await self.messages.write_as(event, section) if channel.takes_messages else None
         try:
             await channel.deliver(Notification(SerializedEvent.of(event), message))
         finally:
@@ -196,7 +193,7 @@ async def test_channel(settings: Settings, name: str, store: Store) -> bool:
         instance = settings.instance
         writer = EventWriter(instance.name, SystemChance(), language=instance.language)
         alert = writer.test_event(name, SystemClock().now())
-        message = await only.messages.write(alert.event) if channel.takes_messages else None
+        message = await only.messages.write(alert.event, name) if channel.takes_messages else None
         await channel.deliver(Notification(SerializedEvent.of(alert.event), message))
         await store.save_channel_state(ChannelState(name))
     return False

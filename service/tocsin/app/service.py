@@ -142,6 +142,7 @@ async def _reload(
             pages=new.pages,
             hosts=new.hosts,
             http=http,
+            messages=new.messages,
             channels=new.channels,
             routes=new.routes,
             silences=new.silences,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tocsin.configuration import Loaded
     from tocsin.model import Saved
     from tocsin.ports import Clock, DemoDesk, Store
-    from tocsin.settings import ChannelSettings, Settings
+    from tocsin.settings import ChannelSettings, RouteSettings, Settings
 
 
 # How soon a running service notices what a command saved.
@@ -32,10 +32,11 @@ _FOLLOW_S: Final = 1.0
 
 
 def _with_channels(settings: Settings, others: Settings) -> Settings:
-    """Return settings with the channels, routes and silences of others."""
+    """Return settings with the channels, routes, silences and templates of others."""
     return msgspec.structs.replace(
         settings,
         delivery=msgspec.structs.replace(settings.delivery, plugins=others.delivery.plugins),
+        messages=others.messages,
         channels=others.channels,
         routes=others.routes,
         silences=others.silences,
@@ -161,6 +162,10 @@ class RunningService:
         if section is None and name in self._muted:
             section = self._settings.channels.get(name)
         await self._engine.try_channel(name, section)
+
+    def demand_route(self, route: RouteSettings) -> None:
+        """See `ports.Service`."""
+        self._engine.demand_route(route)
 
     async def demand_channel(self, name: str, section: ChannelSettings) -> None:
         """See `ports.Service`."""

@@ -6,47 +6,67 @@ python -m tocsin.app.templates DESCRIPTOR PARENT
 from __future__ import annotations
 
 import resource
+import signal
 import sys
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from tocsin.adapters.processes.aside import serve_jobs
-from tocsin.engine.alerting.templating import render
+from tocsin.engine.alerting.templating import Template, TemplateLate, render
 from tocsin.errors import TemplateFailed
+from tocsin.model import JsonObject
 from tocsin.spec.infrastructure.unsafe import one_line, safe_text
 
 # The program itself takes some 150 MB of addresses.
 MOST_MEMORY_BYTES: Final = 512 * 2**20
-_MOST_BYTES: Final = 256 * 2**10
+# The parent waits a little longer: what ends by itself can say its line.
+DEADLINE_S: Final = 2.0
+
+
+class TemplateJob(Struct, frozen=True):
+    """Templates, what they show, and in which language."""
+
+    templates: tuple[Template, ...]
+    view: JsonObject
+    language: str
+
+
+class TemplateResult(Struct, frozen=True):
+    """What was made, by the kind of its template; or what went wrong."""
+
+    made: dict[str, str]
+    error: str = ""
 
 
 def carry_out(job: bytes) -> bytes:
-    """Render templates: {"templates": {kind: source}, "view", "language"} gives {"made": {kind: text}, "error"}."""
-    asked = msgspec.msgpack.decode(job)
+    """Carry out a `TemplateJob`; returns a `TemplateResult`."""
+    asked = msgspec.msgpack.decode(job, type=TemplateJob)
     made: dict[str, str] = {}
     error = ""
-    for kind, source in asked["templates"].items():
-        try:
-            text = safe_text(render(source, asked["view"], asked["language"], is_html=kind == "html"))
-            if len(text.encode()) <= _MOST_BYTES:
-                made[kind] = text
-            else:
-                error = f"{kind}: it is longer than 256 KiB"
-        # Templates do anything with their values; what else they may raise ends this process, which is the same to us.
-        except TemplateFailed as exc:
-            error = f"{kind}: {one_line(exc)}"
-        except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as exc:
-            error = f"{kind}: {type(exc).__name__}: {one_line(exc)}"
-        except (MemoryError, RecursionError) as exc:
-            error = f"{kind}: {type(exc).__name__}"
-    return msgspec.msgpack.encode({"made": made, "error": error})
+    signal.setitimer(signal.ITIMER_REAL, DEADLINE_S)
+    try:
+        for template in asked.templates:
+            made[template.kind] = safe_text(render(template, asked.view, asked.language))
+    except TemplateFailed as exc:
+        error = one_line(exc)
+    except TemplateLate:
+        error = "the templates take too long"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return msgspec.msgpack.encode(TemplateResult({} if error else made, error))
+
+
+def _ring(_number: int, _frame: object) -> None:
+    raise TemplateLate
 
 
 def main() -> None:
     """Run with the arguments given."""
     descriptor, parent = map(int, sys.argv[1:])
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
+    signal.signal(signal.SIGALRM, _ring)
     serve_jobs(descriptor, parent, carry_out)
 
 

@@ -154,6 +154,8 @@ def _when(route: RouteSettings) -> str:
     said = [f"digest: {route.digest}" if route.digest else "at once"]
     said += [f"at most {route.at_most}"] if route.at_most else []
     said += [f"not {', '.join(route.quiet)}"] if route.quiet else []
+    said += [f"in {route.language}"] if route.language else []
+    said += [f"by {route.template}"] if route.template else []
     return "; ".join(said)
 
 

@@ -193,7 +193,7 @@ def _names(kind: StructType) -> tuple[str, ...]:
 # A running service takes these up at once; the others are built into connections, files or processes.
 _RELOADED: Final = (
     "pages.", "hosts.", "render.limit", "render.resume_at", "channels.", "delivery.plugins", "routes",
-    "silences", "http.tokens",
+    "silences", "messages.", "http.tokens",
 )  # fmt: skip
 _BUILT_IN: Final = ".certificate"
 

@@ -131,6 +131,16 @@ def check_line(text: str) -> str | None:
     return None if text.isprintable() or not text else "text without control characters"
 
 
+_TEMPLATE: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\.(?:txt|html|md|json|xml)")
+
+
+def check_template_name(text: str) -> str | None:
+    """Say what is allowed if `text` is neither empty nor the name of a template in its folder."""
+    if not text or _TEMPLATE.fullmatch(text):
+        return None
+    return 'the name of a file in messages.folder that ends in .txt, .html, .md, .json or .xml, such as "daily.html"'
+
+
 def check_listen(text: str) -> str | None:
     """Say what is allowed if `text` is neither empty nor an address and port."""
     match = _LISTEN.fullmatch(text)

@@ -81,6 +81,8 @@ _NAMED: Final[dict[str, dict[str, str]]] = {
         "quiet": 'when nothing is sent: `"22:00-07:00"`, `"sat"`, `"fri 18:00-24:00"`; it is sent afterwards',
         "at_most": 'alerts that go alone: `"20 per hour"`, also `minute` and `day`; the rest is one digest at its end',
         "say_nothing": "send a digest without alerts, too; needs a cron expression",
+        "template": "a file in `messages.folder`, in place of that of the channel with the same ending",
+        "language": "of messages and digests: `en` or `de`; otherwise that of the channel, then of the instance",
         "continue": "the routes below are tried, too",
     },
     "match": {

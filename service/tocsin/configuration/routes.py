@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 from tocsin.configuration import limits
 from tocsin.configuration.convert import parse_span
 from tocsin.configuration.week import is_all_week, parse_times
 from tocsin.errors import SettingsError
-from tocsin.settings import GroupBy, MatchSettings, RouteSettings, SilenceSettings
+from tocsin.settings import GroupBy, LanguageChoice, MatchSettings, RouteSettings, SilenceSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -147,6 +147,8 @@ def _route(entry: Mapping[str, Any]) -> RouteSettings:
         quiet=_quiet(entry.get("quiet", [])),
         at_most=_at_most(entry.get("at_most", "")),
         say_nothing=_truth("say_nothing", entry.get("say_nothing", False)),
+        template=_template(entry.get("template", "")),
+        language=_language(entry.get("language", "")),
         continues=_truth("continue", entry.get("continue", False)),
     )
     _fits(route)
@@ -280,6 +282,20 @@ def _at_most(value: object) -> str:
             f'at_most: found {_shown(text)}, allowed is a number for each minute, hour or day: "20 per hour"'
         ) from exc
     return text
+
+
+def _template(value: object) -> str:
+    text = _text("template", value)
+    if (allowed := limits.check_template_name(text)) is not None:
+        raise _Wrong(f"template: found {_shown(text)}, allowed is {allowed}")
+    return text
+
+
+def _language(value: object) -> LanguageChoice:
+    known = get_args(LanguageChoice)
+    if value not in known:
+        raise _Wrong(f"language: found {_shown(value)}; {_nearest(str(value), [each for each in known if each])}")
+    return cast("LanguageChoice", value)
 
 
 def _name(value: object) -> str:

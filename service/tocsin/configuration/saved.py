@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 MOST_CHANNELS: Final = 200
 # Each type has a few keys of a few hundred characters; a certificate or a key has some thousands.
 _LONGEST_TEXT: Final = 20_000
+_LAST: Final = ("template", "content_type", "language", "timeout")
 
 
 class UnusableChannel(ChannelSettings, frozen=True, kw_only=True):
@@ -190,12 +191,16 @@ def fields_of(kind: type[ChannelSettings]) -> list[ChannelField]:
             continue
         default = "" if each.default in (msgspec.NODEFAULT, None) else _written(each.default)
         inner = each.type.type if isinstance(each.type, msgspec.inspect.Metadata) else each.type
-        choices = tuple(map(str, inner.values)) if isinstance(inner, msgspec.inspect.LiteralType) else ()
+        choices = (
+            tuple(str(value) for value in inner.values if value)
+            if isinstance(inner, msgspec.inspect.LiteralType)
+            else ()
+        )
         names = {"BoolType": "truth", "LiteralType": "choice", "DictType": "table", "VarTupleType": "list"}
         shape = "secret" if traits.get("shown") == "never" else names.get(type(inner).__name__, "text")
         found.append(ChannelField(each.name, described((*place, each.name)), shape, choices, default))
-    # What every type has comes last.
-    return sorted(found, key=lambda each: each.key == "timeout")
+    # What many types have comes last.
+    return sorted(found, key=lambda each: _LAST.index(each.key) if each.key in _LAST else -1)
 
 
 def _written(value: object) -> str:

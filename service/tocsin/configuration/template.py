@@ -113,6 +113,7 @@ KEYS: Final[dict[str, str]] = {
     "messages.text": "of mail and chats, as plain text",
     "messages.html": "of mail",
     "messages.markdown": "of chats that show Markdown",
+    "messages.folder": "a folder of templates that channels and routes may name",
     "delivery.asides": "processes that send by Apprise at the same time; each takes 50 MB while it is used",
     "delivery.give_up": "an alert that was not accepted after trying this long is a dead letter",
     "http.listen": "address and port; without a token only loopback is used; empty: no web pages, no API",

@@ -98,6 +98,7 @@ class DueDelivery(Struct, frozen=True):
 
     tried_us  microseconds of waiting between its tries so far; see DeliveryResult
     message   of a digest, for channels that take messages
+    route     that sent it; "" where there were no routes
     """
 
     alert_id: str
@@ -112,6 +113,7 @@ class DueDelivery(Struct, frozen=True):
     next_at: Instant = 0
     tried_us: int = 0
     message: Message | None = None
+    route: str = ""
 
 
 class DeliveryResult(Struct, frozen=True, gc=False):

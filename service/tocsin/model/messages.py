@@ -10,6 +10,8 @@ class Message(Struct, frozen=True, gc=False):
     subject   one line without control characters
     markdown  without HTML; what pages say is escaped
     short     at most 280 letters
+    body      what a template of the user's own made for a channel that sends it as it is; None for other channels
+    failed    why that template made nothing
     thread    id of the page's message thread; None where the message belongs to no page, as a digest
     link      to the page or the instance's web pages, http or https only
     """
@@ -22,3 +24,5 @@ class Message(Struct, frozen=True, gc=False):
     short: str
     thread: str | None = None
     link: str | None = None
+    body: str | None = None
+    failed: str = ""

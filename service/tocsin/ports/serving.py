@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tocsin.model import LiveState, Saved
-    from tocsin.settings import ChannelSettings, Settings
+    from tocsin.settings import ChannelSettings, RouteSettings, Settings
 
 
 class Service(Protocol):
@@ -35,6 +35,9 @@ class Service(Protocol):
 
     async def take_up(self) -> None:
         """Let what was saved take effect; raises SettingsError: then nothing has changed."""
+
+    def demand_route(self, route: RouteSettings) -> None:
+        """Raise SettingsError where a route's template cannot be used."""
 
     async def demand_channel(self, name: str, section: ChannelSettings) -> None:
         """Raise SettingsError where a channel with these settings could not be used, by the address policy as well."""

@@ -104,6 +104,7 @@ async def save_route(
     if entry_of(parts, "route", name) is None:
         _demand_free(parts, "route", name, if_revision)
     route = read_route(name, given, parts.service.settings().channels)
+    parts.service.demand_route(route)
     return await _save(parts, caller, "route", name, to_builtins(route), if_revision, channels=list(route.channels))
 
 

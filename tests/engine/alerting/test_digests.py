@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.alert_examples import DECIDED, examples
 from tests.fakes import ManualClock, RecordingTelemetry, SeededChance, settle
 from tests.receivers import RecordingChannel
 from tests.routers import ScriptedRouter, digest
@@ -18,6 +19,7 @@ from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.engine.alerting.delivery import ChannelLoop
 from tocsin.engine.alerting.digests import MAX_DIGEST_BYTES, DigestWriter
+from tocsin.engine.alerting.messages import message_of
 from tocsin.errors import DeliveryError
 from tocsin.events import CHANGED
 from tocsin.model import AlertDraft, BundleRow, Digest, JsonObject, Message, Routed
@@ -190,7 +192,7 @@ async def test_a_running_loop_looks_once_a_second(desk: Desk) -> None:
 async def test_people_get_the_message_that_was_sealed(desk: Desk) -> None:
     message = Message("M", "subject", "text", "html", "markdown", "short")
 
-    async def said(_event: JsonObject) -> Message:
+    async def said(_event: JsonObject, _channel: str, _route: str) -> Message:
         return message
 
     writer = DigestWriter("tocsin", desk.chance, to_message=said)
@@ -223,7 +225,7 @@ async def test_a_channel_that_takes_messages_gets_one_with_each_alert(desk: Desk
     channel = PeoplesChannel()
     channel.takes_messages = takes
 
-    async def said(event: JsonObject) -> Message:
+    async def said(event: JsonObject, _channel: str, _route: str) -> Message:
         return Message(event["id"], "subject", "text", "html", "markdown", "short")
 
     desk.loop = ChannelLoop(
@@ -271,3 +273,43 @@ def test_a_digest_of_nothing_says_so() -> None:
     data = DigestWriter("tocsin", SeededChance()).event(Digest(bundle, None, None, ()))["data"]
 
     assert (data["count"], data["from"], data["to"], data["alerts"], data["rest"]) == (0, None, None, [], [])
+
+
+async def test_a_digest_and_its_message_are_in_the_language_of_its_route() -> None:
+    bundle = BundleRow(12, "mail", "newsroom", "", "sealed", 0, DECIDED, 1, DECIDED)
+    asked: list[tuple[str, str]] = []
+
+    async def said(event: JsonObject, channel: str, route: str) -> Message:
+        asked.append((channel, route))
+        return message_of(event, "de")
+
+    def language_of(channel: str, route: str) -> str:
+        return "de" if (channel, route) == ("mail", "newsroom") else "en"
+
+    writer = DigestWriter("tocsin", SeededChance(), to_message=said, language_of=language_of)
+    event, message = await writer.compose(Digest(bundle, 0, 1, (examples()[0],)))
+
+    data = msgspec.json.decode(event.json)["data"]
+    assert message is not None
+    assert asked == [("mail", "newsroom")]
+    assert data["alerts"][0]["summary"].startswith("„Bluesday Tuesday“ wurde vom 5. auf den 6. Mai 2009 verlegt")
+    assert (data["summary"], message.id) == ("1 Meldung.", event.id)
+    assert data["alerts"][0]["summary"] in message.text
+
+
+async def test_a_digest_that_a_template_failed_at_is_written_anew_at_each_try(desk: Desk) -> None:
+    channel, bodies = PeoplesChannel(), ["", "mended"]
+
+    async def said(event: JsonObject, _channel: str, _route: str) -> Message:
+        body = bodies.pop(0)
+        failed = "" if body else "pager.json, line 1: …"
+        return Message(event["id"], "subject", "text", "html", "markdown", "short", body=body or None, failed=failed)
+
+    writer = DigestWriter("tocsin", desk.chance, to_message=said)
+    desk.loop = ChannelLoop(
+        channel, desk.store, timedelta(days=3), desk.clock, desk.telemetry, compose=writer.compose, to_message=said
+    )
+    await desk.write("d1")
+    await desk.deliver(1)
+
+    assert [message and message.body for message in channel.messages] == ["mended"]

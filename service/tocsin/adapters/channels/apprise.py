@@ -11,12 +11,12 @@ import msgspec
 from msgspec import Meta
 
 from tocsin.adapters.channels.apprise_process import AppriseJob, AppriseResult, AppriseText
-from tocsin.adapters.channels.context import ChannelContext
+from tocsin.adapters.channels.context import ChannelContext, MessageChannelSettings
 from tocsin.configuration.loading import mask_scheme
 from tocsin.errors import DeliveryError, ProcessError, SettingsError
 from tocsin.ports import ChannelFinding, Notification
 from tocsin.ports.processes import Asides
-from tocsin.settings import ChannelSettings, SecretScheme, why_unread
+from tocsin.settings import SecretScheme, why_unread
 
 MODULE: Final = "tocsin.app.apprise"
 # More than the processes that there are: while one works, the next alert of another page is at hand.
@@ -45,7 +45,7 @@ _SHUT_OUT: Final = {
 _ALERTS_FAULT: Final = frozenset({400, 413, 422})
 
 
-class AppriseSettings(ChannelSettings, frozen=True, kw_only=True):
+class AppriseSettings(MessageChannelSettings, frozen=True, kw_only=True):
     """A URL of Apprise."""
 
     url: Annotated[

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, runtime_checkable
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from tocsin.ports import Channel, ChannelFinding, Clock
+from tocsin.configuration import limits
+from tocsin.ports import Channel, ChannelFinding, Clock, Notification
 from tocsin.ports.processes import Asides
 from tocsin.settings import ChannelSettings
 
@@ -52,6 +53,27 @@ class ChannelContext(Struct, frozen=True):
     tls: Callable[[str], ssl.SSLContext]
     asides: Asides | None = None
     connect: Callable[[str, int], Awaitable[socket.socket]] = connect_nowhere
+
+
+class MessageChannelSettings(ChannelSettings, frozen=True, kw_only=True):
+    """A channel that gives people messages."""
+
+    template: Annotated[
+        str,
+        Meta(
+            description="a file in `messages.folder`, in place of the part of messages that its ending names: .txt, "
+            ".html or .md",
+            extra={"check": limits.check_template_name},
+        ),
+    ] = ""
+
+
+@runtime_checkable
+class ShowsMessages(Protocol):
+    """A channel that can show what it sends, without sending it."""
+
+    def show(self, notification: Notification) -> tuple[str, bytes]:
+        """Give the content type and the body of what it sends; raises DeliveryError where it could not be sent."""
 
 
 class ChannelType(Protocol):

@@ -12,6 +12,13 @@ from tocsin.model.messages import Message
 
 JSON: Final = "application/json; charset=utf-8"
 TEXT: Final = "text/plain; charset=utf-8"
+# Of what templates make, by their ending.
+TYPES: Final = {
+    "json": JSON,
+    "xml": "application/xml; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "md": "text/markdown; charset=utf-8",
+}
 # A little less than each service takes.
 _MOST_OF_SLACK: Final = 3500
 _MOST_OF_DISCORD: Final = 4000

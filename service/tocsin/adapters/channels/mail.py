@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from tocsin.adapters.channels.context import ChannelContext
+from tocsin.adapters.channels.context import ChannelContext, MessageChannelSettings
 from tocsin.adapters.channels.reaching import unreached
 from tocsin.errors import DeliveryError, SettingsError, shortage_of
 from tocsin.ports import ChannelFinding, Notification
-from tocsin.settings import ChannelSettings, Secret
+from tocsin.settings import Secret
 from tocsin.spec.infrastructure.unsafe import one_line
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class _EventTime(msgspec.Struct):
     time: str | None = None
 
 
-class MailSettings(ChannelSettings, frozen=True, kw_only=True):
+class MailSettings(MessageChannelSettings, frozen=True, kw_only=True):
     """A mail server, and to whom mail goes."""
 
     host: Annotated[str, Meta(description="the mail server; must be given")] = ""
@@ -138,10 +138,7 @@ class MailChannel:
         Raises DeliveryError: "alert" for 5xx to a recipient or to the content, "channel" for 4xx, for 5xx to anything
         else, such as 535, and for failures of the connection, "ours" for a shortage of this machine.
         """
-        message = notification.message
-        if message is None:
-            raise DeliveryError(self.name, "alert", "there is no message for people")
-        mail = self.compose(message, msgspec.json.decode(notification.event.json, type=_EventTime).time)
+        _, mail = self.show(notification)
         async with self._turn, self._within_time():
             # A kept connection may be at its end, which its first command tells.
             client = self._client
@@ -150,6 +147,15 @@ class MailChannel:
                 await self._begin(client, is_kept=False)
             await self._hand_over(client, mail)
         self._idle = asyncio.get_running_loop().call_later(_IDLE_S, self._drop)
+
+    def show(self, notification: Notification) -> tuple[str, bytes]:
+        """See ShowsMessages."""
+        message = notification.message
+        if message is None:
+            raise DeliveryError(self.name, "alert", "there is no message for people")
+        return "message/rfc822", self.compose(
+            message, msgspec.json.decode(notification.event.json, type=_EventTime).time
+        )
 
     async def sign_in(self) -> None:
         """Connect and sign in; raises DeliveryError."""

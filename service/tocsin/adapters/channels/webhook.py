@@ -10,15 +10,15 @@ from urllib.parse import urlsplit
 
 from msgspec import Meta, field
 
-from tocsin.adapters.channels.context import ChannelContext
-from tocsin.adapters.channels.formats import JSON, WRITERS, ntfy_place, to_ntfy
+from tocsin.adapters.channels.context import ChannelContext, MessageChannelSettings
+from tocsin.adapters.channels.formats import JSON, TEXT, TYPES, WRITERS, ntfy_place, to_ntfy
 from tocsin.adapters.channels.reaching import probe_address
 from tocsin.adapters.channels.signing import doubts_of, read_secrets, sign
 from tocsin.configuration import limits
 from tocsin.configuration.loading import shown_address
 from tocsin.errors import DeliveryError, SettingsError, shortage_of
 from tocsin.ports import ChannelFinding, Notification
-from tocsin.settings import ChannelSettings, Secret, SecretAddress, SecretTable
+from tocsin.settings import Secret, SecretAddress, SecretTable
 
 if TYPE_CHECKING:
     import aiohttp
@@ -40,7 +40,7 @@ _CHANNELS_FAULT = frozenset({408, 425, 429})
 _UNKNOWN = frozenset({401, 403, 404})
 
 
-class WebhookSettings(ChannelSettings, frozen=True, kw_only=True):
+class WebhookSettings(MessageChannelSettings, frozen=True, kw_only=True):
     """A URL that alerts are posted to."""
 
     url: Annotated[
@@ -62,9 +62,23 @@ class WebhookSettings(ChannelSettings, frozen=True, kw_only=True):
     ] = field(default_factory=dict)
 
     format: Annotated[
-        Literal["cloudevents", "text", "slack", "discord", "teams", "ntfy"],
-        Meta(description="of what is sent: the event, or a message for people as this service takes it"),
+        Literal["cloudevents", "text", "slack", "discord", "teams", "ntfy", "template"],
+        Meta(
+            description="of what is sent: the event, a message for people as this service takes it, or what `template` "
+            "makes"
+        ),
     ] = "cloudevents"
+    content_type: Annotated[
+        str,
+        Meta(
+            description="of what `template` makes; otherwise by its ending: .json, .xml, .html, .md or .txt",
+            extra={"check": limits.check_line},
+        ),
+    ] = ""
+
+    def sends_body(self) -> bool:
+        """Tell whether it sends what its template makes."""
+        return self.format == "template"
 
     def address(self) -> str:
         """Give the URL."""
@@ -81,6 +95,8 @@ url = "https://example.org/hook"
 secret_file = "ops.secret"   # signs the alerts; `tocsin channel secret ops` creates it; or secret = "whsec_…"
 headers = { "X-Team" = "web" }
 format = "cloudevents"       # or a message for people: text | slack | discord | teams | ntfy
+# format = "template"        # or what a template of yours makes, a file in messages.folder
+# template = "pager.json"
 timeout = "15s"              # for one delivery; of every type
 """
 
@@ -98,6 +114,11 @@ timeout = "15s"              # for one delivery; of every type
             raise SettingsError(f"channels.{name}.secret: {str(exc).replace('NAME', name)}") from exc
         for header, value in settings.headers.items():
             _check_header(name, header, value, url)
+        if settings.sends_body() and not settings.template:
+            raise SettingsError(
+                f'channels.{name}.template: format = "template" needs one; name a file in messages.folder, such as '
+                '"pager.json"'
+            )
         if settings.format == "ntfy" and ntfy_place(settings.url) is None:
             raise SettingsError(f"channels.{name}.url: names no topic; add it, as in https://ntfy.example.org/alerts")
         return WebhookChannel(name, url, keys, settings, context)
@@ -130,6 +151,8 @@ class WebhookChannel:
         self.name = name
         self.at_once, self.takes_messages = _AT_ONCE, settings.format != "cloudevents"
         self._format, self._place = settings.format, ntfy_place(settings.url)
+        ending = settings.template.rpartition(".")[2]
+        self._content_type = settings.content_type or TYPES.get(ending, TEXT)
         self._url, self._keys, self._clock = url, keys, context.clock
         self._headers, self._timeout_s = settings.headers, settings.timeout.total_seconds()
         self._open_session = context.session
@@ -181,6 +204,11 @@ class WebhookChannel:
             await self._session.close()
             self._session = None
 
+    def show(self, notification: Notification) -> tuple[str, bytes]:
+        """See ShowsMessages."""
+        _, body, content_type = self._write(notification)
+        return content_type, body
+
     def _write(self, notification: Notification) -> tuple[URL, bytes, str]:
         """Give the URL, the body and its type."""
         message = notification.message
@@ -191,6 +219,10 @@ class WebhookChannel:
         if self._format == "ntfy" and self._place is not None:
             path, topic = self._place
             return self._url.with_path(path, encoded=True, keep_query=True), to_ntfy(message, topic), JSON
+        if self._format == "template":
+            if message.body is None:
+                raise DeliveryError(self.name, "alert", message.failed or "there is no template")
+            return self._url, message.body.encode(), self._content_type
         write, content_type = WRITERS[self._format]
         return self._url, write(message), content_type
 

@@ -23,10 +23,10 @@ from tocsin.model import SerializedEvent, to_rfc3339
 from tocsin.ports import Notification
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+    from collections.abc import AsyncIterator, Callable, Collection, Sequence
     from datetime import timedelta
 
-    from tocsin.engine.alerting.digests import DigestComposer
+    from tocsin.engine.alerting.digests import DigestComposer, MessageComposer
     from tocsin.model import ChannelState, DeliveryResult, DueDelivery, JsonObject, Message
     from tocsin.ports import Channel, Clock, DeliveryStore, Telemetry
     from tocsin.settings import DeliverySettings
@@ -54,7 +54,7 @@ class Delivery:
 
     test_event  makes the event that tests a channel
     compose     makes what is given of a digest; None: there are no digests
-    to_message  makes the message for people of an event, for channels that take messages
+    to_message  makes the message for people of an event for a channel and a route, where the channel takes messages
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Delivery:
         *,
         test_event: Callable[[str], JsonObject] | None = None,
         compose: DigestComposer | None = None,
-        to_message: Callable[[JsonObject], Awaitable[Message]] | None = None,
+        to_message: MessageComposer | None = None,
     ) -> None:
         self._store, self._give_up = store, settings.give_up
         self._clock, self._telemetry = clock, telemetry
@@ -201,7 +201,7 @@ class ChannelLoop:
         telemetry: Telemetry,
         *,
         compose: DigestComposer | None = None,
-        to_message: Callable[[JsonObject], Awaitable[Message]] | None = None,
+        to_message: MessageComposer | None = None,
     ) -> None:
         self.name = channel.name
         self._to_message = to_message if channel.takes_messages else None
@@ -374,7 +374,7 @@ class ChannelLoop:
         while True:
             fault: DeliveryError | None = None
             try:
-                await self._channel.deliver(await self._notify(delivery.event, delivery.message))
+                await self._channel.deliver(await self._notify(delivery.event, delivery.route, delivery.message))
             except DeliveryError as exc:
                 fault = exc
             self._note(delivery, fault, is_news=begun_in == self._round)
@@ -383,9 +383,10 @@ class ChannelLoop:
                 return
             delivery, begun_in = self._next(), self._round
 
-    async def _notify(self, event: SerializedEvent, message: Message | None = None) -> Notification:
-        if message is None and self._to_message is not None:
-            message = await self._to_message(msgspec.json.decode(event.json))
+    async def _notify(self, event: SerializedEvent, route: str = "", message: Message | None = None) -> Notification:
+        # A digest that a template failed at was never given: it may be made anew.
+        if self._to_message is not None and (message is None or message.failed):
+            message = await self._to_message(msgspec.json.decode(event.json), self.name, route)
         return Notification(event, message)
 
     def _note(self, delivery: DueDelivery, fault: DeliveryError | None, *, is_news: bool) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tocsin.ports import BundleStore, Chance, Clock
 
 DigestComposer: TypeAlias = "Callable[[Digest], Awaitable[tuple[SerializedEvent, Message | None]]]"
+# Makes the message of an event for a channel, to which a route sent it; "" where there are no routes.
+MessageComposer: TypeAlias = "Callable[[JsonObject, str, str], Awaitable[Message]]"
 
 MAX_DIGEST_BYTES: Final = 256 * 2**10
 # Sealed, or given, at one look; the others follow a second later.
@@ -34,8 +36,8 @@ class DigestWriter:
     source      name of the instance
     chance      of their ids
     public_url  of the web pages, for links; empty without any
-    language    of its sentence
-    to_message  makes the message for people of an event; None: there is none
+    language    of its sentences, where `language_of` names none for a channel and a route
+    to_message  makes the message for people; None: there is none
     """
 
     def __init__(
@@ -45,26 +47,31 @@ class DigestWriter:
         *,
         public_url: str = "",
         language: str = "en",
-        to_message: Callable[[JsonObject], Awaitable[Message]] | None = None,
+        to_message: MessageComposer | None = None,
+        language_of: Callable[[str, str], str] | None = None,
     ) -> None:
-        self._language = language
+        self._language_of = language_of or (lambda _channel, _route: language)
         self._source, self._chance, self._public_url = source, chance, public_url
         self._to_message = to_message
 
     async def compose(self, digest: Digest) -> tuple[SerializedEvent, Message | None]:
         """Make what a channel is given of a digest; a `DigestComposer`."""
-        event = self.event(digest)
-        return SerializedEvent.of(event), await self._to_message(event) if self._to_message is not None else None
+        event, bundle = self.event(digest), digest.bundle
+        message = None
+        if self._to_message is not None:
+            message = await self._to_message(event, bundle.channel, bundle.route)
+        return SerializedEvent.of(event), message
 
     def event(self, digest: Digest) -> JsonObject:
         """Write a digest as an event of at most 256 KiB: alerts that find no room are counted among the rest."""
         bundle = digest.bundle
         at = bundle.due_at if bundle.sealed_at is None else bundle.sealed_at
         rest = Counter({(group, host): count for group, host, count in digest.rest})
+        language = self._language_of(bundle.channel, bundle.route)
         alerts: list[JsonObject] = []
         left = MAX_DIGEST_BYTES - _ROOM_BYTES
         for event in digest.events:
-            alert = _alert_of(event)
+            alert = _alert_of(event, language)
             left -= len(msgspec.json.encode(alert)) + 1
             if left >= 0:
                 alerts.append(alert)
@@ -84,13 +91,13 @@ class DigestWriter:
         }
         number = self._chance.ulid(at)
         event = cloud_event(id=number, source=self._source, type=DIGEST, subject=bundle.route, at=at, data=data)
-        said = summarise(event, self._language)
+        said = summarise(event, language)
         event["data"] = {"summary": said.sentence, "short": said.short} | data
         return event
 
 
-def _alert_of(event: JsonObject) -> JsonObject:
-    """Show an alert in a digest."""
+def _alert_of(event: JsonObject, language: str) -> JsonObject:
+    """Show an alert in a digest; its sentence is in the language of the digest."""
     data = event.get("data") or {}
     page, links = data.get("page") or {}, data.get("links") or {}
     difference = data.get("difference") or data.get("excerpt") or {}
@@ -102,7 +109,7 @@ def _alert_of(event: JsonObject) -> JsonObject:
         "title": page.get("text") or page.get("title"),
         "outcome": data.get("outcome"),
         "time": event.get("time"),
-        "summary": data.get("summary"),
+        "summary": summarise(event, language).sentence,
         "rows": difference.get("rows") or [],
         "link": links.get("page"),
     }

@@ -33,6 +33,10 @@ class ConfiguredRoute(Record, frozen=True):
     quiet: Annotated[list[str], Meta(description="times of the week at which nothing is sent")]
     at_most: Annotated[str, Meta(description="alerts that go alone, such as `20 per hour`; empty: all")]
     say_nothing: Annotated[bool, Meta(description="a digest without alerts is sent, too")]
+    template: Annotated[str, Meta(description="a file of templates, in place of that of the channel; empty: none")]
+    language: Annotated[
+        Literal["", "en", "de"], Meta(description="of messages; empty: that of the channel, then of the instance")
+    ]
     continues: Annotated[bool, Meta(title="Continue", description="the routes below are tried, too")] = field(
         name="continue"
     )
@@ -64,6 +68,8 @@ def route_of(settings: RouteSettings, *, is_saved: bool = False, error: str | No
         quiet=list(settings.quiet),
         at_most=settings.at_most,
         say_nothing=settings.say_nothing,
+        template=settings.template,
+        language=settings.language,
         continues=settings.continues,
         source="saved" if is_saved else "configuration",
         error=error,

@@ -22,7 +22,7 @@ from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import local_time, zone_named
 from tocsin.server.web.rendering import go_on, page, typed_again
-from tocsin.server.web.route_words import KIND_TITLES
+from tocsin.server.web.route_words import KIND_TITLES, LANGUAGE_NAMES
 from tocsin.server.web.week_picker import (
     DigestChoice,
     QuietRow,
@@ -50,6 +50,7 @@ _SELDOM: Final = (
     ("rule", "Decided by a rule", "such as T44"),
     ("field", "With a changed field", "such as topper-major"),
 )
+_AS_TYPED: Final = ("at_most", "say_nothing", "continue", "group_by", "template", "language")
 _CHOICES: Final = {
     "outcome": ("major", "minor", "unchanged", "too-soon"),
     "basis": ("declared", "inferred", "contradicted"),
@@ -135,7 +136,7 @@ def _typed_route(form: Any) -> dict[str, Any]:
     found: dict[str, Any] = {key: str(form.get(key, "")).strip() for key in texts}
     found |= {f"unless-{key}": str(form.get(f"unless-{key}", "")).strip() for key in (*texts, "kind", *_CHOICES)}
     found |= {key: [str(each) for each in form.getlist(key)] for key in ("kind", *_CHOICES, "channels", "group_by")}
-    found["at_most"] = str(form.get("at_most", "")).strip()
+    found |= {key: str(form.get(key, "")).strip() for key in ("at_most", "template", "language")}
     found |= _typed_times(form)
     found |= {key: bool(form.get(key)) for key in ("say_nothing", "continue")}
     return found
@@ -189,7 +190,7 @@ def _given_route(typed: Mapping[str, Any]) -> dict[str, Any]:
         "match": {key: values for key, values in match.items() if values},
         "unless": {key: values for key, values in unless.items() if values},
         **times,
-        **{key: typed.get(key) for key in ("at_most", "say_nothing", "continue", "group_by")},
+        **{key: typed.get(key) for key in _AS_TYPED},
     }
     return {key: value for key, value in given.items() if value}
 
@@ -252,4 +253,5 @@ async def _route_page(request: Request, parts: Parts, form: RouteForm, *, status
         days=DAYS,
         sentence=_tell_when(parts, form.typed),
         zone_name=settings.instance.time_zone,
+        languages=LANGUAGE_NAMES,
     )

@@ -19,6 +19,7 @@ KIND_TITLES: Final = {
     "unchanged": "did not change",
     "too-soon": "was checked too soon",
 }
+LANGUAGE_NAMES: Final = {"en": "English", "de": "German"}
 
 
 def tell_match(match: Mapping[str, Any]) -> str:
@@ -38,6 +39,8 @@ def tell_route(route: ConfiguredRoute) -> str:
     when = tell_digest(route.digest, route.group_by)
     parts = [tell_match(route.match), f"but not {tell_match(route.unless)}" if route.unless else "", when]
     parts += [f"at most {route.at_most}" if route.at_most else "", "further routes, too" if route.continues else ""]
+    parts += [f"in {LANGUAGE_NAMES[route.language]}" if route.language else ""]
+    parts += [f"by {route.template}" if route.template else ""]
     quiet = f"not {tell_quiet(route.quiet)}" if route.quiet else ""
     sentence = "; ".join(part for part in (*parts, quiet) if part)
     return f"{sentence[:1].upper()}{sentence[1:]}"

@@ -153,7 +153,7 @@ class Ledger:
             in_order = _NO_PAGE if page is None else page
             self._gathered.append((position, routed.channel, self._bundle_of(now, routed), in_order))
         else:
-            self._alone.append((routed.channel, position, draft.id, page, now, routed.due_at))
+            self._alone.append((routed.channel, position, draft.id, page, now, routed.due_at, routed.route or None))
 
     def flush(self) -> None:
         """Write all of it."""

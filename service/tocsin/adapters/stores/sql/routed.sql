@@ -6,16 +6,16 @@ from pages p join groups g on g.id = p.group_id where p.id = :page;
 
 -- As for alerts without routes; in quiet hours it waits for their end.
 -- name: insert_delivery
-insert into deliveries (channel, position, alert_id, page_id, next_at, held_until, is_first)
-values (?1, ?2, ?3, ?4, coalesce(?6, ?5), ?6, not exists (
+insert into deliveries (channel, position, alert_id, page_id, next_at, held_until, route, is_first)
+values (?1, ?2, ?3, ?4, coalesce(?6, ?5), ?6, ?7, not exists (
   select 1 from deliveries e {index deliveries_of_page}
   where e.channel = ?1 and e.page_id = ?4 and e.state = 'waiting'
 ));
 
 -- One that was published before: `begin_late` finds its place among its page's.
 -- name: insert_late
-insert into deliveries (channel, position, alert_id, page_id, next_at, held_until, is_first, state)
-values (?1, ?2, ?3, ?4, coalesce(?6, ?5), ?6, ?4 is null, 'dead');
+insert into deliveries (channel, position, alert_id, page_id, next_at, held_until, route, is_first, state)
+values (?1, ?2, ?3, ?4, coalesce(?6, ?5), ?6, ?7, ?4 is null, 'dead');
 
 -- name: begin_late
 update deliveries set state = 'waiting' where channel = ? and position = ?;

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 # Columns of the query `due_deliveries`.
-_DIGEST, _DIGESTED = 9, 10
+_DIGEST, _DIGESTED = 10, 11
 
 _FALSIFIED = "a fault of disk or memory changed this alert in the store, so it was not sent; run `tocsin store check`"
 
@@ -79,9 +79,20 @@ class AlertRole(BundleRole):
             await self.record_deliveries(dead)
         return [
             DueDelivery(
-                id_, name, page, position, tries, first, created, SerializedEvent(id_, event), last, next_at, tried
+                id_,
+                name,
+                page,
+                position,
+                tries,
+                first,
+                created,
+                SerializedEvent(id_, event),
+                last,
+                next_at,
+                tried,
+                route=route,
             )
-            for id_, name, page, position, tries, first, last, next_at, tried, *_, created, event in rows
+            for id_, name, page, position, tries, first, last, next_at, tried, route, *_, created, event in rows
         ]
 
     async def next_delivery_at(self, channel: str) -> Instant | None:

@@ -23,7 +23,7 @@ update store set channels = :names where channels <> :names;
 -- come its alert's digest and what it was made of beside the id, as bytes: a fault can leave what is no text.
 -- name: due_deliveries
 select d.alert_id, d.channel, d.page_id, d.position, d.tries, d.first_try_at, d.last_try_at, d.next_at, d.tried_us,
-  a.digest, a.position, a.page_id, cast(a.type as blob), a.created_at, cast(a.event as blob)
+  coalesce(d.route, ''), a.digest, a.position, a.page_id, cast(a.type as blob), a.created_at, cast(a.event as blob)
 from deliveries d {index deliveries_ready} join alerts a on a.id = d.alert_id
 where d.channel = :channel and d.state = 'waiting' and d.is_first = 1 and d.next_at <= :now
   and d.position not in {ids :under_way}
@@ -32,7 +32,7 @@ order by d.next_at, d.position limit :limit;
 -- While a channel has sealed digests: what is younger than an alert of its page in one of them waits for that digest.
 -- name: due_beside_digests
 select d.alert_id, d.channel, d.page_id, d.position, d.tries, d.first_try_at, d.last_try_at, d.next_at, d.tried_us,
-  a.digest, a.position, a.page_id, cast(a.type as blob), a.created_at, cast(a.event as blob)
+  coalesce(d.route, ''), a.digest, a.position, a.page_id, cast(a.type as blob), a.created_at, cast(a.event as blob)
 from deliveries d {index deliveries_ready} join alerts a on a.id = d.alert_id
 where d.channel = :channel and d.state = 'waiting' and d.is_first = 1 and d.next_at <= :now
   and d.position not in {ids :under_way}

@@ -220,7 +220,7 @@ class _Survey:
 
 def _to_digest(channel: str, row: Sequence[Any]) -> DueDelivery:
     """Make the delivery of a digest of a row of the query `to_give`."""
-    bundle, tries, first, last, next_at, tried_us, sealed_at, message_id, event, message = row
+    bundle, tries, first, last, next_at, tried_us, sealed_at, message_id, event, message, route = row
     return DueDelivery(
         message_id or "",
         channel,
@@ -234,6 +234,7 @@ def _to_digest(channel: str, row: Sequence[Any]) -> DueDelivery:
         next_at,
         tried_us,
         None if message is None else _read_message(message),
+        route,
     )
 
 

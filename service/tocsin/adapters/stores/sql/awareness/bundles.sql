@@ -28,7 +28,7 @@ delete from bundles where id = :bundle;
 -- Of each route and key the oldest alone, so that its digests stay in order.
 -- name: to_give
 select b.id, b.tries, b.first_try_at, b.last_try_at, b.next_at, b.tried_us, b.sealed_at, t.message_id,
-  cast(t.event as blob), cast(t.message as blob)
+  cast(t.event as blob), cast(t.message as blob), b.route
 from bundles b {index bundles_sealed} left join digests t on t.bundle = b.id
 where b.channel = :channel and b.state = 'sealed' and b.next_at <= :now and b.id not in {ids :under_way}
   and not exists (
