@@ -198,11 +198,11 @@ class Withdrawn(TocsinError):
 class Shortage(TocsinError):
     """This machine is short of something for now: no page, host or channel is to blame, and no try is spent.
 
-    what  "files", "memory", "ports" or "buffers"
+    what  "files", "memory", "ports", "buffers" or AUTHORITIES
     """
 
     def __init__(self, what: str, detail: str) -> None:
-        super().__init__(f"this machine is short of {what}: {detail}; {_MENDS_OF_SHORTAGES[what]}")
+        super().__init__(f"this machine is short of {what}: {detail}; {MENDS_OF_SHORTAGES[what]}")
         self.what, self.detail = what, detail
 
 
@@ -213,12 +213,14 @@ _SHORTAGES: Final = {
     errno.ENOBUFS: ("buffers", "the network has none left"),
     errno.EADDRNOTAVAIL: ("ports", "no port of this machine is free for the connection"),
 }
-_MENDS_OF_SHORTAGES: Final = {
+AUTHORITIES: Final = "certificates of authorities"
+MENDS_OF_SHORTAGES: Final = {
     "files": "raise the limit of open files (ulimit -n, LimitNOFILE= of a systemd unit, --ulimit nofile of a "
     "container; fs.file-max for all processes), or lower fetch.in_flight",
     "memory": "give the service more memory, or lower fetch.in_flight",
     "ports": "widen net.ipv4.ip_local_port_range, or lower fetch.in_flight",
     "buffers": "raise net.ipv4.tcp_mem, or lower fetch.in_flight",
+    AUTHORITIES: "install ca-certificates, or name their file in SSL_CERT_FILE",
 }
 _LONGEST_CHAIN: Final = 8
 

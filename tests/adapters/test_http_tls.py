@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import ssl
 from contextlib import suppress
@@ -11,10 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes import ManualClock
 from tests.origin import Origin, Page, RawOrigin, tunnel_to
+from tests.receivers import EVENT, no_dial, no_tls
 from tests.wire import CERTIFICATE, client_tls, fetcher, request, server_tls
+from tocsin.adapters.channels.context import ChannelContext
+from tocsin.adapters.channels.registry import open_channel
+from tocsin.adapters.channels.webhook import WebhookSettings
 from tocsin.adapters.http import tls
+from tocsin.adapters.http.guarded import GuardedSessions
 from tocsin.adapters.http.tls import (
+    NoAuthorities,
     SessionKey,
     TlsContexts,
     TlsLayer,
@@ -24,9 +32,10 @@ from tocsin.adapters.http.tls import (
     why_untrusted,
 )
 from tocsin.cli.doctor.surroundings import examine_authorities
-from tocsin.errors import FetchFailed
-from tocsin.model import FailureKind
-from tocsin.settings import HostRule, HostSettings
+from tocsin.errors import DeliveryError, FetchFailed, Shortage
+from tocsin.model import FailureKind, SerializedEvent
+from tocsin.ports import Notification
+from tocsin.settings import HostRule, HostSettings, NetworkSettings
 
 SHOWN = fingerprint_of(ssl.PEM_cert_to_DER_cert(CERTIFICATE.read_text().partition("-----BEGIN PRIVATE KEY")[0]))
 OTHER = "sha256:" + 64 * "0"
@@ -168,12 +177,37 @@ def no_authorities(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_authorities")
-async def test_where_no_authorities_are_installed_that_is_said_with_the_mend() -> None:
-    async with Origin(tls=server_tls()) as origin, fetcher() as client:
-        with pytest.raises(FetchFailed, match="this machine has no certificates of authorities: install") as caught:
-            await client.get(request(origin.url("/")))
+async def test_where_no_authorities_are_installed_no_page_and_no_channel_is_to_blame_and_no_host_is_asked() -> None:
+    hook = WebhookSettings(type="webhook", url="https://127.0.0.1:1/", secret="raw:of the tests, and long enough")  # noqa: S106 - as above
+    network = NetworkSettings(allow=("127.0.0.0/8",))
+    async with (
+        RawOrigin(UNTIL_THE_END) as origin,
+        fetcher() as client,
+        GuardedSessions(network, user_agent="tests") as sessions,
+    ):
+        with pytest.raises(Shortage, match="authorities: none is installed; install ca-certificates"):
+            await client.get(request(origin.url(scheme="https")))
+        channel = open_channel("hook", hook, ChannelContext(sessions.open, ManualClock(), no_dial, no_tls))
+        with pytest.raises(DeliveryError, match="install ca-certificates") as caught:
+            await channel.deliver(Notification(SerializedEvent.of(EVENT)))
+        await channel.close()
 
-    assert caught.value.kind == FailureKind.TLS
+    assert caught.value.blames == "ours"
+    assert origin.connections == 0
+
+
+def test_authorities_that_are_installed_while_the_service_runs_are_used(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SSL_CERT_DIR", os.pathsep.join(("/nowhere", str(tmp_path))))
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere")
+    contexts = TlsContexts({})
+    with pytest.raises(NoAuthorities):
+        contexts.of("https://example.org/")
+
+    (tmp_path / "0a1b2c3d.0").write_bytes(b"")
+
+    assert contexts.of("https://example.org/") is contexts.of("https://example.net/")
 
 
 @pytest.mark.usefixtures("no_authorities")
@@ -186,7 +220,7 @@ def test_the_doctor_says_that_no_authorities_are_installed() -> None:
 
 @pytest.mark.parametrize(("code", "said"), [(9, "certificate is not yet valid"), (10, "certificate has expired")])
 def test_where_a_certificate_is_not_valid_now_our_clock_is_shown(code: int, said: str) -> None:
-    why = why_untrusted(said, code, datetime(2001, 2, 3, 4, 5, tzinfo=UTC), has_authorities=True)
+    why = why_untrusted(said, code, datetime(2001, 2, 3, 4, 5, tzinfo=UTC))
 
     assert why == f"{said} by the clock of this machine, which shows 2001-02-03 04:05 UTC"
 

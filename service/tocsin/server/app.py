@@ -62,7 +62,7 @@ async def readyz(parts: Given) -> JSONResponse:
     }
     if live.shortage.error is not None:
         # Checks are fewer, or paused, and resume by themselves; the log names the shortage and the mend.
-        found["machine"] = "short of files, memory or ports"
+        found["machine"] = "short of files, memory, ports or certificates"
     channels = parts.service.settings().channels
     if unread := len(unread_channels(parts.service.settings())):
         # Pages are still checked, and alerts wait; the log names the channels and the reason.

@@ -220,6 +220,21 @@ async def test_nothing_waits_until_a_clock_that_was_set_back_has_caught_up(
     assert sorted(event["id"] for event in outbox.channel.given) == ["a1", "b1", "c1", "c2", "d1"]
 
 
+async def test_after_the_clock_was_set_back_a_pause_that_is_told_is_the_one_that_is_kept(outbox: Outbox) -> None:
+    await outbox.write("a1", "b1", "c1")
+    outbox.channel.faults["*"] = BROKEN
+    outbox.set_clock(7 * 24 * HOUR)
+    await outbox.deliver()
+
+    outbox.set_clock(-7 * 24 * HOUR)
+    outbox.loop.clock_went_back()
+    await outbox.deliver()
+
+    told = (await outbox.store.channel_state("ops")).next_at
+    assert told is not None
+    assert outbox.clock.now() < told <= outbox.clock.now() + SECOND
+
+
 async def test_an_alert_that_is_never_accepted_holds_back_its_own_page_alone(outbox: Outbox) -> None:
     pages = "bcdefghijklm"
     outbox.channel.faults["a*"] = BROKEN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -11,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
+from tocsin.errors import AUTHORITIES, MENDS_OF_SHORTAGES, Shortage
 from tocsin.settings import HostSettings
 from tocsin.spec.html.urls import host_and_origin
 from tocsin.spec.infrastructure.unsafe import one_line
@@ -27,6 +29,10 @@ class UntrustedCertificate(ssl.SSLCertVerificationError):
     def __init__(self, why: str) -> None:
         super().__init__(1, why)
         self.why = why
+
+
+class NoAuthorities(OSError):
+    """This machine has no certificates of authorities, so that no server can be verified; its cause is a `Shortage`."""
 
 
 class WatchedTls(ssl.SSLObject):
@@ -48,9 +54,7 @@ class WatchedTls(ssl.SSLObject):
         try:
             super().do_handshake()
         except ssl.SSLCertVerificationError as exc:
-            has_roots = has_authorities(self.context)
-            why = why_untrusted(exc.verify_message, exc.verify_code, datetime.now(UTC), has_authorities=has_roots)
-            raise _untrusted(self, why) from exc
+            raise _untrusted(self, why_untrusted(exc.verify_message, exc.verify_code, datetime.now(UTC))) from exc
 
 
 def _only(fingerprint: str) -> type[WatchedTls]:
@@ -83,11 +87,11 @@ class TlsContexts:
         self._pinned: dict[str, ssl.SSLContext] = {}
 
     def of(self, url: str) -> ssl.SSLContext:
-        """Give the context for connections to the host of this URL."""
+        """Give the context for connections to the host of this URL; raises NoAuthorities, before any host is asked."""
         fingerprint = self._accepted.get(host_and_origin(url)[0].rstrip(".")) if self._accepted else None
         if fingerprint is None:
             if self._verified is None:
-                self._verified = _hardened(self._base or ssl.create_default_context(), WatchedTls, self._offers)
+                self._verified = _hardened(self._base or _default_context(), WatchedTls, self._offers)
             return self._verified
         if fingerprint not in self._pinned:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -127,27 +131,34 @@ def _hardened(context: ssl.SSLContext, connection: type[WatchedTls], offers: str
 
 
 def has_authorities(context: ssl.SSLContext) -> bool:
-    """Tell whether this machine has certificates of authorities: loaded, or in the system's folder."""
+    """Tell whether this machine has certificates of authorities: loaded, or in the system's folders."""
     if context.cert_store_stats()["x509_ca"]:
         return True
-    folder = ssl.get_default_verify_paths().capath
-    # OpenSSL loads authorities from a folder only when it needs them.
-    return bool(folder) and next(Path(folder).glob("*.0"), None) is not None
+    # OpenSSL loads authorities from folders only when it needs them.
+    paths = ssl.get_default_verify_paths()
+    folders = os.environ.get(paths.openssl_capath_env) or paths.openssl_capath
+    return any(next(Path(folder).glob("*.0"), None) for folder in folders.split(os.pathsep) if folder)
 
 
 NO_AUTHORITIES: Final = "this machine has no certificates of authorities"
-AUTHORITIES_MEND: Final = "install ca-certificates, or name their file in SSL_CERT_FILE"
+AUTHORITIES_MEND: Final = MENDS_OF_SHORTAGES[AUTHORITIES]
 
 
-def why_untrusted(said: str, code: int, now: datetime, *, has_authorities: bool) -> str:
-    """Say why a certificate is not trusted, and if missing authorities or the clock of this machine may be the cause.
+def _default_context() -> ssl.SSLContext:
+    """Make a context with the system's authorities; nothing is kept where there are none, as they may be installed."""
+    context = ssl.create_default_context()
+    if not has_authorities(context):
+        raise NoAuthorities(NO_AUTHORITIES) from Shortage(AUTHORITIES, "none is installed")
+    return context
+
+
+def why_untrusted(said: str, code: int, now: datetime) -> str:
+    """Say why a certificate is not trusted, and if the clock of this machine may be the cause.
 
     said, code  of OpenSSL
     """
     if code in _NOT_NOW:
         return f"{said} by the clock of this machine, which shows {now:%Y-%m-%d %H:%M} UTC"
-    if not has_authorities:
-        return f"{said}; {NO_AUTHORITIES}: {AUTHORITIES_MEND}"
     return said
 
 

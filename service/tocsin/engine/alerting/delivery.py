@@ -238,6 +238,12 @@ class ChannelLoop:
     def clock_went_back(self) -> None:
         """Note that the wall clock was set back; see `Delivery`."""
         self._is_resumed = False
+        state = self._state
+        if state is not None and state.next_at is not None:
+            left_us = max(round((self._again_s - self._clock.monotonic()) * 1_000_000), 0)
+            # The pause is what is left by the monotonic clock; people are told that time, not that of the other clock.
+            self._state = msgspec.structs.replace(state, next_at=min(state.next_at, self._clock.now() + left_us))
+            self._is_unsaved = True
         self._changed.set()
 
     async def close(self) -> None:

@@ -36,7 +36,7 @@ CAUSES: Final = {
     "blocked-address": "it lies at an address that may not be dialled",
     "crashed": "reading it ended the process",
     "settings": "its settings cannot be used",
-    "shortage": "this machine was short of files, memory or ports",
+    "shortage": "this machine was short of files, memory, ports or certificates",
 }
 _FEWEST: Final = 8  # Letters; a text that would be shorter is left out.
 
