@@ -16,7 +16,8 @@ create table store (
   text_bytes         integer not null default 0,      -- the packed size of all texts; adding them up would read them all
   text_limit         integer,                         -- of text_bytes, as the engine has it; null: no engine has run
   settings_revision  integer not null default 0,      -- grows with every edit of `settings`
-  words_until        integer not null default 0       -- pages from this id on are not in `words` yet
+  words_until        integer not null default 0,      -- pages from this id on are not in `words` yet
+  pruned_at          integer                          -- the time by which pages were last pruned; see begin_pruning
 ) strict;
 insert into store (one, installed_at) values (1, unixepoch() * 1000000);
 

@@ -178,7 +178,7 @@ def no_authorities(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("no_authorities")
 async def test_where_no_authorities_are_installed_no_page_and_no_channel_is_to_blame_and_no_host_is_asked() -> None:
-    hook = WebhookSettings(type="webhook", url="https://127.0.0.1:1/", secret="raw:of the tests, and long enough")  # noqa: S106 - as above
+    hook = WebhookSettings(type="webhook", url="https://127.0.0.1:1/", secret="raw:of the tests, and long enough")
     network = NetworkSettings(allow=("127.0.0.0/8",))
     async with (
         RawOrigin(UNTIL_THE_END) as origin,

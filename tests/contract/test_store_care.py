@@ -85,6 +85,14 @@ async def forget(desk: Desk, at: int) -> int:
     return forgotten
 
 
+async def test_the_time_to_prune_by_is_ahead_of_the_one_before_by_a_bounded_span(desk: Desk) -> None:
+    times = (NOW, NOW + 3 * DAY, NOW + 3 * DAY, NOW + DAY, NOW + DAY + 1)
+
+    began = [await desk.store.begin_pruning(at, most=timedelta(days=1)) for at in times]
+
+    assert began == [NOW, NOW + DAY, NOW + 2 * DAY, NOW + DAY, NOW + DAY + 1]
+
+
 async def test_history_is_forgotten_after_its_retention_and_the_table_stays(desk: Desk) -> None:
     await desk.watch(A)
     for major in ("1", "2", "3"):

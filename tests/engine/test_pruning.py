@@ -25,6 +25,12 @@ class Attic:
         self.too_many = 0
         self.totals: list[int] = []
         self.asked: list[tuple[Instant, timedelta, int]] = []
+        self.pruned_at: Instant | None = None
+
+    async def begin_pruning(self, now: Instant, *, most: timedelta) -> Instant:
+        us = most // timedelta(microseconds=1)
+        self.pruned_at = min(now, self.pruned_at + us if self.pruned_at is not None else now)
+        return self.pruned_at
 
     async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
         self.asked.append((now, history, limit))
@@ -67,6 +73,21 @@ async def test_pruning_is_done_every_hour_and_goes_on_after_the_store_failed() -
 
     assert [now - START for now, _, _ in attic.asked] == [0, 3_600_000_000, 7_200_000_000]
     assert telemetry.names() == ["pruning.failed"]
+
+
+async def test_a_clock_that_jumps_ahead_of_the_retention_takes_a_day_an_hour_at_most() -> None:
+    attic, clock = Attic(), ManualClock()
+    async with asyncio.TaskGroup() as group:
+        loop = group.create_task(Pruning(attic, YEAR, TEXTS, clock, RecordingTelemetry()).run(), name="pruning")
+        await clock.advance(1)
+        clock.set_wall(START + 2 * YEAR // timedelta(microseconds=1))
+        await clock.advance(2 * EVERY_S)
+        clock.set_wall(START)
+        await clock.advance(EVERY_S)
+        loop.cancel()
+
+    days = [round((now - START) / 86_400_000_000, 2) for now, _, _ in attic.asked]
+    assert days == [0, 1, 2, 0.04]
 
 
 async def test_texts_go_by_terms_of_their_own() -> None:

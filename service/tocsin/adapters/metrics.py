@@ -121,7 +121,9 @@ def _of_checks(counts: EngineCounts, live: LiveState) -> Iterator[Metric]:
         "tocsin_outage", "1 while this machine's own connection seems to be down.", live.outage_since is not None
     )
     yield _gauge(
-        "tocsin_shortage", "1 while this machine is short of files, memory, ports or certificates.", live.shortage.error is not None
+        "tocsin_shortage",
+        "1 while this machine is short of files, memory, ports or certificates.",
+        live.shortage.error is not None,
     )
     yield _counter(
         "tocsin_shortages", "Checks, renderings and deliveries put off by a shortage.", live.shortage.put_off

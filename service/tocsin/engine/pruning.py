@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from tocsin.errors import StoreError
@@ -9,7 +11,6 @@ from tocsin.events import Happening
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from datetime import timedelta
 
     from tocsin.model import Instant
     from tocsin.ports import Clock, Telemetry
@@ -20,12 +21,18 @@ EVERY_S = 3600.0
 ROOM_EVERY_S = 60.0
 
 BATCH_ROWS = 500
+# By how much a pruning may be later than the one before it. Where the clock jumps ahead by more than the retention, an
+# hour's pruning deletes a day, not everything; where the service was stopped for a month, it catches up in 30 hours.
+MOST_AT_ONCE = timedelta(days=1)
 # Lets the writer of results commit between two batches.
 _BREATH_S = 0.05
 
 
 class PrunableStore(Protocol):
     """The part of the store that pruning needs; see `ports.StoreCare` and `ports.snapshots.SnapshotStore`."""
+
+    async def begin_pruning(self, now: Instant, *, most: timedelta) -> Instant:
+        """Return the time to prune by, and note it: at most this much later than at the last pruning."""
 
     async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
         """Delete older history, alerts and answered questions, at most `limit` rows; returns their number."""
@@ -53,18 +60,19 @@ class Pruning:
     async def run(self) -> None:
         """Prune every hour, until cancelled."""
         while True:
-            await self._prune_or_tell(self._prune_some)
+            await self._prune_or_tell(self.prune)
             for _ in range(round(EVERY_S / ROOM_EVERY_S)):
                 await self._clock.sleep(ROOM_EVERY_S)
-                await self._prune_or_tell(self._make_room)
+                await self._prune_or_tell(partial(self._prune_by, self._make_room))
 
     async def prune(self) -> int:
         """Delete what is past its retention; returns the number of rows."""
-        return await self._prune_by(self._prune_some)
+        now = await self._store.begin_pruning(self._clock.now(), most=MOST_AT_ONCE)
+        return await self._prune_by(partial(self._prune_some, now))
 
-    async def _prune_or_tell(self, some: Callable[[], Awaitable[int]]) -> None:
+    async def _prune_or_tell(self, prune: Callable[[], Awaitable[int]]) -> None:
         try:
-            await self._prune_by(some)
+            await prune()
         except StoreError as exc:
             self._telemetry.emit(Happening("pruning.failed", "error", {"error": str(exc)}))
 
@@ -78,8 +86,8 @@ class Pruning:
             self._telemetry.emit(Happening("store.pruned", "info", {"rows": forgotten}))
         return forgotten
 
-    async def _prune_some(self) -> int:
-        now, texts = self._clock.now(), self._texts
+    async def _prune_some(self, now: Instant) -> int:
+        texts = self._texts
         if rows := await self._store.prune(now, history=self._history, limit=BATCH_ROWS):
             return rows
         if rows := await self._store.prune_snapshots(now, keep=texts.keep, per_page=texts.per_page, limit=BATCH_ROWS):

@@ -48,6 +48,9 @@ class StoreCare(Protocol):
     async def check(self) -> list[str]:
         """Return what is wrong with the store's integrity and its invariants; empty if nothing is."""
 
+    async def begin_pruning(self, now: Instant, *, most: timedelta) -> Instant:
+        """Return the time to prune by, and note it: `now`, but at most this much later than the time noted before."""
+
     async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
         """Delete at most `limit` rows that are older than this; returns how many.
 

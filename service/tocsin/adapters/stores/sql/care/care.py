@@ -28,6 +28,13 @@ _FORGOTTEN = (
 class CareRole(Role):
     """Implements ports.StoreCare."""
 
+    async def begin_pruning(self, now: Instant, *, most: timedelta) -> Instant:
+        def write(db: SqlSession) -> int:
+            row = db.execute(SQL["begin_pruning"], {"now": now, "most": to_us(most)}).fetchone()
+            return int(row[0])
+
+        return await self._write(write)
+
     async def prune(self, now: Instant, *, history: timedelta, limit: int) -> int:
         return sum((await self.forget(now, history=history, limit=limit)).values())
 

@@ -1,3 +1,6 @@
+-- name: begin_pruning
+update store set pruned_at = {least :now (coalesce(pruned_at + :most, :now))} returning pruned_at;
+
 -- Forgetting, a few rows at a time. Ids and positions grow with time, so the oldest are found without a search.
 -- name: forget_states
 delete from states where id in (
