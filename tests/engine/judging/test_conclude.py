@@ -10,7 +10,7 @@ from tests.builders import DAY, HOUR, SECOND, html, received, stored, task
 from tests.fakes import START, SeededChance
 from tocsin.engine.judging.conclude import Conclusion, Conclusions
 from tocsin.engine.judging.events import EventWriter
-from tocsin.errors import Disallowed, FetchFailed, FetchRefused
+from tocsin.errors import Disallowed, FetchFailed, FetchRefused, Shortage
 from tocsin.model import Attempt, CheckOutcome, CheckResult, Instruction, PageTask, Validators
 from tocsin.settings import PageSettings
 
@@ -317,11 +317,21 @@ def test_a_page_that_is_received_is_no_longer_disallowed() -> None:
     assert not check(task(disallowed=True), html(created="1")).disallowed
 
 
-@pytest.mark.parametrize("end", ["skipped", "withdrawn", "off"])
+@pytest.mark.parametrize("end", ["skipped", "withdrawn", "off", "short"])
 def test_T60_again_is_not_used_up_by_a_check_without_a_request(end: str) -> None:
     page = conclude(task(instruction=Instruction("again", times=3), set_at=START - SECOND))
+    shortage = ([TRIED], Shortage("files", "too many open"), START + HOUR)
 
-    assert not getattr(page, end)().rule_spent
+    assert not getattr(page, end)(*shortage if end == "short" else ()).rule_spent
+
+
+def test_MS07_the_copies_of_a_page_are_read_in_the_encoding_that_its_header_names() -> None:
+    body = "<title>a</title><a href=/там mset=/копия>x</a>".encode("koi8-r")
+
+    result = check(task(), body, headers={"content-type": "text/html; charset=koi8-r"})
+
+    assert result.learnt.copies is not None
+    assert [copy.url for copy in result.learnt.copies] == ["http://site.example/%D0%BA%D0%BE%D0%BF%D0%B8%D1%8F"]
 
 
 def test_T60_again_within_the_gap_is_due_when_the_gap_is_over() -> None:

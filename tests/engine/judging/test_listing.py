@@ -44,9 +44,10 @@ def test_urls_stand_as_they_are_watched_and_dates_as_signals_are_written() -> No
 
 
 def test_a_sitemap_speaks_of_its_own_host_only() -> None:
-    body = sitemap(("https://www.example.org/a", "2026"), ("https://example.net/a", "2026-11-21"))
+    urls = ["https://www.example.org/a", "https://example.net/a", "https://www.example.org/b"]
+    body = sitemap(*((url, "2026-11-21") for url in urls))
 
-    assert [url for url, _ in read(body).listing.entries] == ["https://www.example.org/a"]
+    assert [url for url, _ in read(body).listing.entries] == [urls[0], urls[2]]
 
 
 def test_a_sitemap_that_is_kept_elsewhere_speaks_of_the_host_it_was_asked_of() -> None:
@@ -193,5 +194,5 @@ def test_addresses_of_a_packed_sitemap_are_bounded_in_all() -> None:
 
     lists = read(gzip.compress(sitemap(*entries).encode()))
 
-    assert len(lists.listing.entries) == len(lists.texts) < 9_000
+    assert 8_000 < len(lists.listing.entries) == len(lists.texts) < 9_000
     assert max(map(len, lists.texts)) < 2_100

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from tests.builders import digest_of, stored, task
 from tests.engine.watching import FIRST, NEWS, SECOND, THIRD, Watched, json_ld, page
+from tocsin.engine.judging.signals import _back
 from tocsin.model import CheckResult, KeptContents
 from tocsin.spec.signals.texts import unpack_text
+from tocsin.spec.signals.weigh import Heard
 
 EDITED = (FIRST, SECOND, THIRD, NEWS)
 TOPPER = '<meta name="topper-minor" content="2026-01-01">'
@@ -501,6 +503,13 @@ def test_what_goes_back_and_forth_is_told_once_each_way() -> None:
     back = results[2].verdict
     assert back is not None
     assert "back to an earlier version" in back.data["trace"][-1]["why"]
+
+
+def test_a_signal_that_says_nothing_is_not_said_to_be_back() -> None:
+    silent = Heard("content", None, None, "nothing", "S1", "unchanged")
+
+    assert _back(silent, 1) is silent
+    assert _back(silent, 2) is silent
 
 
 def test_how_often_it_went_back_is_counted() -> None:
