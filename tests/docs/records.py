@@ -14,7 +14,7 @@ import msgspec
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
-from tocsin.model.records import alerting, fields, history, pages, routing, service, signals
+from tocsin.model.records import alerting, fields, history, operations, pages, routing, service, signals
 from tocsin.server.api import router
 from tocsin.server.api.operations import Operation
 
@@ -51,6 +51,13 @@ COMMANDS = {
     "NewToken": ("token add NAME",),
     "Setting": ("doctor",),
     "ImportedFile": ("watch import FILE",),
+    "PlannedChange": ("plan FILE", "apply FILE"),
+    "PlanSummary": ("plan FILE", "apply FILE"),
+    "StoreBackup": ("store backup FILE",),
+    "StoreRestoration": ("store restore FILE",),
+    "StoreMigration": ("store migrate",),
+    "StoreFinding": ("store check",),
+    "StorePruning": ("store prune",),
 }
 """Commands whose `--json` prints a record."""
 
@@ -61,6 +68,7 @@ _TITLES = {
     alerting: "Alerts, channels, storms and questions",
     routing: "Routes and silences",
     service: "The service",
+    operations: "What commands did",
 }
 _HELPERS = {"Pages", "ItemChangesOfPage"}
 """Parts of lists with one more field, which the API alone gives."""

@@ -37,6 +37,7 @@ from tocsin.lists.declared.tree import FORMATS, LARGEST_BYTES
 from tocsin.lists.formats.text import PRIVATE
 from tocsin.lists.pages import GroupNames
 from tocsin.model import PageFilter
+from tocsin.model.records.operations import PlannedChange, PlannedPages, PlannedValue, PlanSummary
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Iterator
@@ -194,9 +195,11 @@ def _add_new(plan: Plan, declared: Declared, known: set[str]) -> None:
 def tell(plan: Plan, *, applied: bool) -> None:
     """Print what a file would change, or has changed: a diff to a person, a line each to a program; last the sum."""
     if output.is_json():
+        # A line each, since a list may change a million pages.
         for change in plan.changes():
-            output.print_json(to_record(change))
-        output.print_json(to_summary(plan, applied=applied))
+            output.print_json(_planned(change))
+        pages = PlannedPages(added=len(plan.new), changed=len(plan.changed), removed=len(plan.removed))
+        output.print_json(PlanSummary(pages=pages, settings=len(plan.settings), applied=applied))
         return
     for change in islice(plan.changes(), _ON_TERMINAL):
         _print(change)
@@ -206,20 +209,14 @@ def tell(plan: Plan, *, applied: bool) -> None:
     output.say(told_in_short(plan, applied=applied), style="bold")
 
 
-def to_record(change: ListChange) -> dict[str, Any]:
-    """Return the `--json` record of a change; secrets are masked."""
+def _planned(change: ListChange) -> PlannedChange:
+    """Make the record of a change; secrets are masked."""
     changes = [
-        {"key": field.key, "previous": _masked(field.key, field.previous), "latest": _masked(field.key, field.latest)}
-        for field in change.fields
+        PlannedValue(key=each.key, previous=_masked(each.key, each.previous), latest=_masked(each.key, each.latest))
+        for each in change.fields
     ]
     url, group = (change.name if change.scope == scope else None for scope in ("page", "group"))
-    return {"change": change.action, "scope": change.scope, "url": url, "group": group, "changes": changes}
-
-
-def to_summary(plan: Plan, *, applied: bool) -> dict[str, Any]:
-    """Return the counts of what is to be done, or was done."""
-    pages = {"added": len(plan.new), "changed": len(plan.changed), "removed": len(plan.removed)}
-    return {"pages": pages, "settings": len(plan.settings), "applied": applied}
+    return PlannedChange(change=change.action, scope=change.scope, url=url, group=group, changes=changes)
 
 
 def told_in_short(plan: Plan, *, applied: bool) -> str:

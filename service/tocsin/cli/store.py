@@ -20,6 +20,7 @@ from tocsin.cli.output import follow, progress
 from tocsin.cli.session import KEPT, configuration, migrate_store, now, with_store
 from tocsin.configuration import show_size, show_span
 from tocsin.errors import StoreError, UsageError
+from tocsin.model.records.operations import StoreBackup, StoreFinding, StoreMigration, StorePruning, StoreRestoration
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -69,12 +70,9 @@ def backup(ctx: click.Context, file: str, keep: int | None, *, verified: bool) -
         pages = _verify(named)
     note_backup(configuration(ctx).settings.store.url, str(named.absolute()), now())
     removed = _rotate(target, named, keep) if keep is not None else []
-    record = {
-        "backup": str(named),
-        "verified": pages is not None,
-        "pages": pages,
-        "removed": [str(old) for old in removed],
-    }
+    record = StoreBackup(
+        backup=str(named), verified=pages is not None, pages=pages, removed=[str(old) for old in removed]
+    )
     output.emit(record, lambda: _tell(named, pages, removed))
 
 
@@ -109,12 +107,12 @@ def restore(ctx: click.Context, file: str, *, replace: bool, yes: bool) -> None:
     if last is None or last.verified is None:
         raise StoreError(f"{file}: not restored; nothing was changed")
     found, aside = last.verified, last.aside
-    record = {
-        "restored": file,
-        "pages": found.pages,
-        "migrated_from": found.version if found.version < found.newest else None,
-        "aside": aside,
-    }
+    record = StoreRestoration(
+        restored=file,
+        pages=found.pages,
+        migrated_from=found.version if found.version < found.newest else None,
+        aside=aside,
+    )
 
     def human() -> None:
         output.say(f"The store was restored from {file}, with {count(found.pages, 'page')}.", style="green")
@@ -215,7 +213,7 @@ def migrate(ctx: click.Context, *, keep: bool) -> None:
         for file in kept:
             output.say(KEPT.format(file))
 
-    output.emit({"store": url, "migrations": done, "kept": kept}, human)
+    output.emit(StoreMigration(store=url, migrations=done, kept=kept), human)
 
 
 @command.command("check", epilog="Example: tocsin store check")
@@ -232,7 +230,7 @@ def check(ctx: click.Context, file: str | None) -> int:
 
     findings = with_store(ctx, lambda store: store.check()) if file is None else asyncio.run(verify(file)).findings
     for finding in findings:
-        output.emit({"finding": finding}, partial(output.say, finding, style="red"))
+        output.emit(StoreFinding(finding=finding), partial(output.say, finding, style="red"))
     if findings:
         output.note(f"{count(len(findings), 'finding')}; restore a backup, or ask for help and quote these lines")
         return output.NEEDS_USER
@@ -272,7 +270,7 @@ def prune(ctx: click.Context, older: str | None, *, dry_run: bool, yes: bool) ->
     rows = sum(forgotten.values())
     what = ", ".join(f"{number:,} {kind}" for kind, number in forgotten.items() if number)
     told = f"Would {act}." if dry_run else f"{count(rows, 'row')} deleted{f': {what}' if what else ''}."
-    record = {"before": json_time(before), "rows": rows, "forgotten": forgotten, "dry_run": dry_run}
+    record = StorePruning(before=json_time(before), rows=rows, forgotten=forgotten, dry_run=dry_run)
     output.emit(record, lambda: output.say(told))
 
 
