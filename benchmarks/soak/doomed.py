@@ -55,6 +55,9 @@ def window_of(names: list[str]) -> str:
     if "renders.insert_rendering" in seen or {"work.standing", "alerts.reserve"} <= seen:
         return "rendering"
     for name, window in (
+        ("bundles.seal", "sealing"),
+        ("bundles.keep_digest", "digest"),
+        ("bundles.record_bundle", "digested"),
         ("alerts.record", "delivery"),
         ("attention.announce", "announce"),
         ("storms.announce", "telling"),
@@ -140,10 +143,13 @@ class Track:
         self.is_counted = False
 
 
-def doomed_connection(doom: Doom) -> type[sqlite3.Connection]:
-    """Make the class of connections that tell `doom` of every statement."""
+def doomed_connection(doom: Doom, base: type[sqlite3.Connection]) -> type[sqlite3.Connection]:
+    """Make the class of connections that tell `doom` of every statement.
 
-    class Watched(sqlite3.Connection):
+    base  the class that the store would have
+    """
+
+    class Watched(base):  # type: ignore[misc, valid-type]  # whichever it is
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__(*args, **kwargs)
             self._track = Track()
@@ -151,12 +157,13 @@ def doomed_connection(doom: Doom) -> type[sqlite3.Connection]:
         def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
             self._begin(sql)
             doom.on_statement(self._track, sql)
-            cursor = super().execute(sql, parameters)
+            cursor: sqlite3.Cursor = super().execute(sql, parameters)
             doom.on_done(self._track, sql)
             return cursor
 
         def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
-            return super().executemany(sql, self._rows(sql, parameters))
+            cursor: sqlite3.Cursor = super().executemany(sql, self._rows(sql, parameters))
+            return cursor
 
         def _rows(self, sql: str, parameters: Iterable[Any]) -> Iterator[Any]:
             for row in parameters:
@@ -173,10 +180,10 @@ def doomed_connection(doom: Doom) -> type[sqlite3.Connection]:
 def main() -> None:
     """Run the program with the arguments given, under the plan in the environment."""
     doom = Doom(Plan(**json.loads(os.environ["SOAK_PLAN"])))
-    real, watched = sqlite3.connect, doomed_connection(doom)
+    real = sqlite3.connect
 
     def connect(*args: Any, **kwargs: Any) -> sqlite3.Connection:
-        kwargs.setdefault("factory", watched)
+        kwargs["factory"] = doomed_connection(doom, kwargs.get("factory", sqlite3.Connection))
         connection: sqlite3.Connection = real(*args, **kwargs)
         return connection
 

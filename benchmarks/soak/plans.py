@@ -5,7 +5,10 @@ from __future__ import annotations
 from random import Random
 from typing import NamedTuple
 
-WINDOWS = ("commit", "verdict", "rendering", "delivery", "announce", "slot", "claim", "storm", "telling")
+WINDOWS = (
+    "commit", "verdict", "rendering", "delivery", "announce", "slot", "claim", "storm", "telling",
+    "sealing", "digest", "digested",
+)  # fmt: skip
 POINTS = ("inside", "before", "after")
 OUTSIDE, STOPPING, ACCEPTED, SERVED = "outside", "stopping", "accepted", "served"
 
@@ -20,6 +23,9 @@ _MOST_STEPS = {
     "claim": 0,
     "storm": 6,
     "telling": 4,
+    "sealing": 1,
+    "digest": 0,
+    "digested": 1,
 }
 _MOST = {
     "commit": 80,
@@ -31,6 +37,9 @@ _MOST = {
     "claim": 1,
     "storm": 1,
     "telling": 1,
+    "sealing": 2,
+    "digest": 2,
+    "digested": 2,
 }
 
 
@@ -43,7 +52,8 @@ class Plan(NamedTuple):
     point     of a transaction: `inside` before one of its statements, `before` its COMMIT, `after` it
     nth       the how manieth transaction, alert or page of this kind
     step      statements of the window to let pass, for `inside`
-    patience  seconds after which it is killed from outside, whatever it did
+    patience  seconds after which it is killed from outside, whatever it did; from its start, or from its first request
+              where it has yet to get to a point of its work
     note      the file in which the service says where it ended
     """
 
@@ -58,6 +68,11 @@ class Plan(NamedTuple):
     def is_from_within(self) -> bool:
         """Whether the service ends itself."""
         return self.window in WINDOWS
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether it ends at a point of its work."""
+        return self.is_from_within or self.window in (ACCEPTED, SERVED)
 
     @property
     def name(self) -> str:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,7 +20,7 @@ from benchmarks.bench.rows import ROWS
 from benchmarks.soak.doomed import window_of
 from benchmarks.soak.evidence import Alert, Evidence, Question, State, Verdict
 from benchmarks.soak.judge import CHANGED, LATE_S, RECOVERED, judge
-from benchmarks.soak.plans import all_kinds, plans
+from benchmarks.soak.plans import WINDOWS, Plan, all_kinds, plans
 from benchmarks.soak.receiver import DOWN, FLAKY, GATHERED, STUBBORN, Delivered
 from benchmarks.soak.served import Served
 from benchmarks.soak.versions import Muddled, html_of, outcome_of, version_of
@@ -313,7 +315,27 @@ def test_every_way_to_die_is_planned() -> None:
 def test_the_queries_that_the_windows_are_known_by_exist() -> None:
     names = {f"{area}.{name}" for area in areas() for name in queries(area)}
 
-    assert {window_of([name]) for name in names} >= {"commit", "verdict", "rendering", "delivery", "announce", "slot"}
+    assert {window_of([name]) for name in names} >= set(WINDOWS)
+
+
+def test_the_service_dies_at_the_point_that_was_planned(tmp_path: Path) -> None:
+    plan = Plan("claim", "before", nth=1, step=0, patience=0.0, note=str(tmp_path / "note.json"))
+    (tmp_path / "tocsin.toml").write_text('[http]\nlisten = "127.0.0.1:0"\n')
+    run = subprocess.run(
+        [sys.executable, "-m", "benchmarks.soak.doomed", "--config", str(tmp_path / "tocsin.toml"), "run"],
+        cwd=ROOT,
+        env={**os.environ, "SOAK_PLAN": json.dumps(plan._asdict())},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert run.returncode == -signal.SIGKILL, run.stderr
+    assert json.loads((tmp_path / "note.json").read_text()) == {
+        "window": "claim",
+        "point": "before",
+        "statement": "commit",
+    }
 
 
 @pytest.mark.timeout(600)  # it waits for what is to settle by itself, and names what does not
