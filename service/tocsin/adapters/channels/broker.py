@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 import msgspec
 from msgspec import Meta, Struct
 
-from tocsin.adapters.channels.reaching import unreached
+from tocsin.adapters.channels.reaching import os_error_of, unreached
 from tocsin.configuration.loading import mask_address
 from tocsin.errors import DeliveryError, SettingsError, shortage_of
 from tocsin.model import SerializedEvent
@@ -128,7 +128,7 @@ class BrokerChannel(ABC, Generic[ClientT]):
             async with asyncio.timeout(min(self._timeout_s, _PROBE_S)):
                 return await self._examine(await self._connected())
         except self.errors() as exc:
-            fault, error = self._fault(exc), _os_error_of(exc)
+            fault, error = self._fault(exc), os_error_of(exc)
             if self._judge(exc) is None and error is not None and not isinstance(error, TimeoutError):
                 return [unreached(error, self._endpoint.where)]
             return [ChannelFinding(f"at {self._endpoint.where}: {fault.detail}", "Mend its settings, or the broker's")]
@@ -189,18 +189,11 @@ class BrokerChannel(ABC, Generic[ClientT]):
             return DeliveryError(self.name, *judged)
         if isinstance(exc, TimeoutError):
             return DeliveryError(self.name, "channel", f"no answer within {self._timeout_s:g} s")
-        if (error := _os_error_of(exc)) is not None:
+        if (error := os_error_of(exc)) is not None:
             if (shortage := shortage_of(error, ports=True)) is not None:
                 return DeliveryError(self.name, "ours", str(shortage))
             return DeliveryError(self.name, "channel", f"no connection: {error.strerror or error}")
         return DeliveryError(self.name, "channel", f"{type(exc).__name__}")
-
-
-def _os_error_of(exc: BaseException | None) -> OSError | None:
-    """Find the error of the system behind an error of a library."""
-    while exc is not None and not isinstance(exc, OSError):
-        exc = exc.__cause__ or exc.__context__
-    return exc
 
 
 def silence(logger: str) -> None:

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Meta
 
 from tocsin.adapters.channels.context import ChannelContext, MessageChannelSettings
-from tocsin.adapters.channels.reaching import unreached
+from tocsin.adapters.channels.reaching import os_error_of, unreached
 from tocsin.errors import DeliveryError, SettingsError, shortage_of
 from tocsin.ports import ChannelFinding, Notification
 from tocsin.settings import Secret
@@ -218,7 +218,10 @@ class MailChannel:
         """Say what failed, for all mail."""
         if (shortage := shortage_of(exc, ports=True)) is not None:
             return DeliveryError(self.name, "ours", str(shortage))
-        return DeliveryError(self.name, "channel", one_line(exc))
+        # The library's own words hide the mend of a refused address or certificate, which is long.
+        error = os_error_of(exc)
+        said = one_line(exc) if error is None else f"no connection: {error.strerror or error}"
+        return DeliveryError(self.name, "channel", said)
 
     async def _connect(self) -> SmtpClient:
         """Connect, encrypt and sign in; raises DeliveryError, and what `_is_of_connection` knows."""

@@ -1,4 +1,4 @@
-"""Whether the address of a channel can be reached, for `tocsin doctor`."""
+"""Why the address of a channel cannot be reached."""
 
 from __future__ import annotations
 
@@ -35,3 +35,10 @@ def unreached(exc: Exception, where: str) -> ChannelFinding:
         return ChannelFinding(f"at {where} is not contacted: {what}", f"If it is yours, {mend}")
     reason = str(exc) or "no answer in time"
     return ChannelFinding(f"cannot be reached at {where}: {reason}", "Correct its url, or start its receiver")
+
+
+def os_error_of(exc: BaseException | None) -> OSError | None:
+    """Find the error of the system behind an error of a library."""
+    while exc is not None and not isinstance(exc, OSError):
+        exc = exc.__cause__ or exc.__context__
+    return exc
