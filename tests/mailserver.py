@@ -27,7 +27,7 @@ class MailServer:
     def __init__(
         self, *, tls: ssl.SSLContext | None = None, user: tuple[str, str] | None = None, is_tls_first: bool = False
     ) -> None:
-        self._tls, self._user, self._is_tls_first = tls, user, is_tls_first
+        self._tls, self.user, self._is_tls_first = tls, user, is_tls_first
         self.answers: dict[str, list[str]] = {}
         self.got: list[Envelope] = []
         self.connections = 0
@@ -97,15 +97,15 @@ class MailServer:
                 hostname="mail.test",
                 tls_context=starttls,
                 require_starttls=starttls is not None,
-                authenticator=self._sign_in if self._user else None,
-                auth_required=self._user is not None,
+                authenticator=self._sign_in if self.user else None,
+                auth_required=self.user is not None,
                 auth_require_tls=starttls is not None,
             )
 
     def _sign_in(self, _server: SMTP, _session: Session, _envelope: Envelope, _way: str, data: Any) -> AuthResult:
         assert isinstance(data, LoginPassword)
         given = data.login.decode(), data.password.decode()
-        return AuthResult(success=given == self._user, handled=False)
+        return AuthResult(success=given == self.user, handled=False)
 
     async def handle_MAIL(
         self, server: SMTP, _session: Session, envelope: Envelope, address: str, _options: Any

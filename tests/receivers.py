@@ -41,13 +41,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """One request that came in; names of headers in lower case, `port` is the sender's."""
+    """One request that came in, and what was answered; names of headers in lower case, `port` is the sender's."""
 
     method: str
     port: int
     headers: Mapping[str, str]
     body: bytes
     target: str
+    status: int = 0
 
     @property
     def event(self) -> JsonObject:
@@ -63,13 +64,16 @@ class WebhookReceiver:
         self.answers = list(answers) or [Answer()]
         self.got: list[Delivered] = []
         self._runner: web.AppRunner | None = None
+        # The same after it was ended and begun again.
+        self._port = 0
 
     async def __aenter__(self) -> Self:
         application = web.Application(client_max_size=2**24)
         application.router.add_route("*", "/{path:.*}", self._take)
         self._runner = web.AppRunner(application, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=self._tls).start()
+        await web.TCPSite(self._runner, "127.0.0.1", self._port, ssl_context=self._tls).start()
+        self._port = self._runner.addresses[0][1]
         return self
 
     async def __aexit__(
@@ -80,15 +84,16 @@ class WebhookReceiver:
 
     @property
     def url(self) -> str:
-        assert self._runner is not None
+        assert self._port
         scheme = "https" if self._tls is not None else "http"
-        return f"{scheme}://127.0.0.1:{self._runner.addresses[0][1]}/hook"
+        return f"{scheme}://127.0.0.1:{self._port}/hook"
 
     async def _take(self, request: web.Request) -> web.Response:
         headers = {name.lower(): value for name, value in request.headers.items()}
         port = request.transport.get_extra_info("peername")[1] if request.transport is not None else 0
-        self.got.append(Delivered(request.method, port, headers, await request.read(), request.path_qs))
+        body = await request.read()
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        self.got.append(Delivered(request.method, port, headers, body, request.path_qs, answer.status))
         if answer.wait is not None:
             await answer.wait()
         return web.Response(status=answer.status, headers=answer.headers, body=answer.body)

@@ -17,7 +17,7 @@ from typing import Any
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
 from benchmarks.soak.wire import Journal, Request, Wire, answer
-from tests.brokers.servers import Server
+from tests.far_ends.servers import Server
 from tests.mailserver import MailServer
 
 _ROOT = Path(__file__).parents[2]

@@ -14,8 +14,8 @@ from typing import Any
 
 from benchmarks.soak.inbox import InboxServer, MailInbox, WebhookInbox
 from benchmarks.soak.receiver import GATHERED, SECRET, Delivered
-from tests.brokers.consumers import BROKERS, Broker, MqttBroker
-from tests.brokers.servers import Server
+from tests.far_ends.brokers import BROKERS, Broker, MqttBroker
+from tests.far_ends.servers import Server
 
 _INBOXES: dict[str, type[InboxServer]] = {"mail": MailInbox, "webhook": WebhookInbox}
 _DIGEST = "tocsin.digest.v1"
@@ -33,9 +33,7 @@ class Servers:
 
     def __init__(self, folder: Path, chance: Random) -> None:
         self._chance = chance
-        self._brokers: dict[str, Broker] = {
-            name: kind(kind.server_type(folder / name)) for name, kind in BROKERS.items()
-        }
+        self._brokers: dict[str, Broker] = {name: kind(folder / name) for name, kind in BROKERS.items()}
         self._inboxes = {name: kind(folder / name) for name, kind in _INBOXES.items()}
         self._servers: dict[str, Server] = {
             **{name: broker.server for name, broker in self._brokers.items()},
@@ -126,9 +124,9 @@ class Servers:
             server = self._servers[name]
             if self._chance.random() < _HELD:
                 self.killed[f"{name} server held"] += 1
-                server.hold(signal.SIGSTOP)
+                server.send(signal.SIGSTOP)
                 await asyncio.sleep(self._chance.uniform(*_HELD_S))
-                server.hold(signal.SIGCONT)
+                server.send(signal.SIGCONT)
             else:
                 self.killed[f"{name} server"] += 1
                 await server.kill()

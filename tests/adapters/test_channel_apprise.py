@@ -18,7 +18,7 @@ import pytest
 
 from tests.adapters.test_egress import OK
 from tests.fakes import START, FixedChance, ManualClock
-from tests.origin import RawOrigin, cut, hang
+from tests.origin import RawOrigin
 from tests.receivers import EVENT, Answer, WebhookReceiver, no_dial, no_tls
 from tocsin.adapters.channels.apprise import AppriseChannel, AppriseSettings, AppriseType
 from tocsin.adapters.channels.context import ChannelContext
@@ -105,30 +105,6 @@ async def test_a_message_that_is_too_long_for_its_service_is_sent_short() -> Non
         await channel(url, asides).deliver(Notification(SerializedEvent.of(EVENT), long))
 
     assert [json.loads(each.body)["message"] for each in receiver.got] == ["Two lines changed"]
-
-
-@pytest.mark.parametrize(
-    ("status", "blames"),
-    [(429, "channel"), (500, "channel"), (401, "channel"), (404, "channel"), (400, "alert"), (413, "alert")],
-)
-async def test_an_answer_blames_the_channel_unless_it_is_about_the_text(status: int, blames: str) -> None:
-    async with WebhookReceiver(Answer(status)) as receiver, cells() as asides:
-        url = receiver.url.replace("http:", "json:")
-        found = await refused(f"{url}?+X-Key={SECRET}", asides)
-
-    assert (found.blames, found.retry_after) == (blames, None)
-    assert f"error={status}" in found.detail
-    assert SECRET not in str(found)
-
-
-@pytest.mark.parametrize("talk", [cut, hang])
-async def test_a_receiver_that_ends_or_hangs_blames_the_channel_and_the_next_message_gets_through(talk: object) -> None:
-    async with RawOrigin(talk) as origin, cells() as asides:  # type: ignore[arg-type] # one of two functions
-        found = await refused(f"json://127.0.0.1:{origin.port}/in", asides, timeout_s=1.0)
-        async with RawOrigin(OK) as other:
-            await channel(f"json://127.0.0.1:{other.port}/in", asides).deliver(NOTIFICATION)
-
-    assert found.blames == "channel"
 
 
 async def test_an_address_that_the_policy_refuses_is_never_reached_and_named_with_the_mend() -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import timedelta
 from email.message import EmailMessage
 from typing import Any
 
@@ -16,7 +13,7 @@ import pytest
 
 from tests.alert_examples import examples
 from tests.fakes import ManualClock
-from tests.hostile.certificates import FOLDER, server_tls
+from tests.hostile.certificates import FOLDER
 from tests.mailserver import MailServer
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.mail import MailChannel, MailSettings, MailType
@@ -133,22 +130,6 @@ async def test_mails_of_a_page_are_one_thread_and_others_none() -> None:
     ]
 
 
-@pytest.mark.parametrize("title", ["x\r\nBcc: all@example.org", "a\0b", "\u202egpj.exe", "ü" * 500])
-async def test_a_title_adds_no_header(title: str) -> None:
-    event = msgspec.json.decode(msgspec.json.encode(EXAMPLES[0]))
-    event["data"]["page"]["title"] = title
-    async with MailServer() as server, opened(server.port) as channel:
-        await channel.deliver(notification(event))
-
-    (mail,) = server.mails
-    assert mail["Bcc"] is None
-    assert set(mail.keys()) == {
-        "From", "To", "Subject", "Date", "Message-ID", "List-Id", "Auto-Submitted", "References", "In-Reply-To",
-        "MIME-Version", "Content-Type",
-    }  # fmt: skip
-    assert mail["Subject"].isprintable()
-
-
 async def test_many_mails_go_over_one_connection() -> None:
     async with MailServer() as server, opened(server.port) as channel:
         for _ in range(20):
@@ -168,37 +149,6 @@ async def test_a_server_that_ended_the_idle_connection_is_connected_to_again() -
     assert (len(server.got), server.connections) == (3, 3)
 
 
-@pytest.mark.parametrize(
-    ("answers", "blames", "said"),
-    [
-        ({"MAIL": ["451 try later"]}, "channel", "refuses the sender: 451 try later"),
-        ({"MAIL": ["550 not you"]}, "channel", "refuses the sender: 550 not you"),
-        (
-            {"RCPT desk@example.org": ["450 mailbox is busy"]},
-            "channel",
-            "refuses desk@example.org: 450 mailbox is busy",
-        ),
-        ({"RCPT desk@example.org": ["550 no such user"]}, "alert", "refuses desk@example.org: 550 no such user"),
-        ({"DATA": ["452 disk full"]}, "channel", "refuses the mail: 452 disk full"),
-        ({"DATA": ["554 looks like spam"]}, "alert", "refuses the mail: 554 looks like spam"),
-        ({"DATA": ["drop"]}, "channel", ""),
-        ({"MAIL": ["drop"]}, "channel", ""),
-    ],
-)
-async def test_what_the_server_refuses_blames_the_mail_or_the_channel(
-    answers: dict[str, list[str]], blames: str, said: str
-) -> None:
-    async with MailServer() as server, opened(server.port) as channel:
-        server.answers = answers
-        failure = await failure_of(channel)
-        assert failure.blames == blames
-        assert said in failure.detail
-        server.answers = {}
-        await channel.deliver(notification())
-
-    assert len(server.got) == 1
-
-
 async def test_a_mail_goes_to_all_recipients_or_to_none() -> None:
     async with MailServer() as server, opened(server.port, to=("desk@example.org", "gone@example.org")) as channel:
         server.answers["RCPT gone@example.org"] = ["550 no such user"]
@@ -207,88 +157,11 @@ async def test_a_mail_goes_to_all_recipients_or_to_none() -> None:
     assert (failure.blames, server.got) == ("alert", [])
 
 
-async def test_a_server_that_is_killed_amid_mails_gets_the_same_ids_again() -> None:
-    async with MailServer() as server, opened(server.port) as channel:
-        port = server.port
-        for number in range(6):
-            if number in (2, 4):
-                await server.stop()
-                assert (await failure_of(channel)).blames == "channel"
-                await server.start(port)
-            await channel.deliver(notification(EXAMPLES[number]))
-
-    assert [mail["Message-ID"] for mail in server.mails] == [f"<{EXAMPLES[n]['id']}@example.org>" for n in range(6)]
-
-
-@pytest.mark.parametrize("way", ["starttls", "tls"])
-async def test_mail_is_sent_encrypted_to_a_user_that_signed_in(way: str) -> None:
-    server = MailServer(tls=server_tls(), user=("kim", "a secret"), is_tls_first=way == "tls")
-    async with (
-        server,
-        opened(server.port, tls=way, accepted=fingerprint(), user="kim", password="a secret") as channel,
-    ):
-        await channel.deliver(notification())
-
-    assert len(server.got) == 1
-
-
 async def test_a_server_without_starttls_gets_nothing() -> None:
     async with MailServer() as server, opened(server.port, tls="starttls") as channel:
         assert (await failure_of(channel)).blames == "channel"
 
     assert server.got == []
-
-
-@pytest.mark.parametrize("way", ["starttls", "tls"])
-async def test_a_certificate_that_is_not_trusted_gets_nothing(way: str) -> None:
-    server = MailServer(tls=server_tls("selfsigned"), is_tls_first=way == "tls")
-    async with server, opened(server.port, tls=way) as channel:
-        failure = await failure_of(channel)
-
-    assert failure.blames == "channel"
-    assert "certificate" in failure.detail
-    assert server.got == []
-
-
-async def test_a_wrong_password_blames_the_channel_and_is_never_told(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG)
-    server = MailServer(tls=server_tls(), user=("kim", "right"))
-    async with (
-        server,
-        opened(server.port, tls="starttls", accepted=fingerprint(), user="kim", password="hunter2") as channel,
-    ):
-        failure = await failure_of(channel)
-
-    assert (failure.blames, failure.detail) == ("channel", "the server does not accept user and password (535)")
-    # The server's own log is not ours.
-    ours = [record.getMessage() for record in caplog.records if not record.name.startswith("mail.")]
-    assert "hunter2" not in "\n".join(ours)
-
-
-async def test_a_private_address_is_refused_unless_it_is_allowed() -> None:
-    async with MailServer() as server, opened(server.port, network=NetworkSettings()) as channel:
-        failure = await failure_of(channel)
-
-    assert failure.blames == "channel"
-    assert 'allow = ["127.0.0.0/8"]' in failure.detail
-    assert server.connections == 0
-
-
-async def test_a_server_that_hangs_ends_with_the_timeout() -> None:
-    ended = asyncio.Event()
-
-    async def hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read()
-        writer.close()
-        await writer.wait_closed()
-        ended.set()
-
-    server = await asyncio.start_server(hang, "127.0.0.1", 0)
-    async with server, opened(server.sockets[0].getsockname()[1], timeout=timedelta(milliseconds=50)) as channel:
-        failure = await failure_of(channel)
-        await ended.wait()
-
-    assert (failure.blames, failure.detail) == ("channel", "no answer within 0.05 s")
 
 
 @pytest.mark.parametrize(
@@ -308,17 +181,3 @@ def test_a_section_that_cannot_work_names_its_key(changes: dict[str, Any], key: 
     context: Any = None
     with pytest.raises(SettingsError, match=rf"channels\.desk\.{key}: "):
         MailType().open("desk", settings(25, **changes), context)
-
-
-async def test_doctor_connects_and_signs_in_but_sends_nothing() -> None:
-    async with MailServer() as server, GuardedSessions(LOOPBACK, user_agent="tests") as sessions:
-        context = ChannelContext(
-            sessions.open, ManualClock(), sessions.dial, tls=sessions.tls, connect=sessions.connect
-        )
-        assert await MailType().probe("desk", settings(server.port), context) == ()
-        port = server.port
-        await server.stop()
-        (finding,) = await MailType().probe("desk", settings(port), context)
-
-    assert finding.what.startswith(f"cannot be reached at 127.0.0.1:{port}: ")
-    assert server.got == []

@@ -14,7 +14,6 @@ import pytest
 
 from tests.fakes import ManualClock
 from tests.receivers import EVENT, no_dial, no_tls
-from tocsin.adapters.channels import file as file_channel
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.file import FileSettings
 from tocsin.adapters.channels.registry import open_channel
@@ -126,14 +125,6 @@ def test_a_line_is_on_the_disk_before_it_counts_as_accepted(path: Path, monkeypa
     give(channel, OTHER)
 
     assert synced == ["folder", 1, 2]
-
-
-def test_a_file_that_cannot_be_written_is_named(path: Path) -> None:
-    path.mkdir()
-    channel = file_channel.FileChannel("log", path)
-
-    with pytest.raises(DeliveryError, match=r"alerts\.jsonl: Is a directory"):
-        give(channel, EVENT)
 
 
 BIG = EVENT | {"id": "01KAK0000000000000000000BG", "data": {"text": "x" * 200_000}}

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Annotated
 
 import aiohttp
+import msgspec
 import pytest
 from msgspec import Meta
 
 from tests.fakes import ManualClock
+from tests.far_ends.brokers import BROKERS
 from tests.receivers import no_dial, no_tls
 from tocsin.adapters.channels.apprise import AppriseSettings
 from tocsin.adapters.channels.context import ChannelContext
@@ -91,6 +93,18 @@ def test_a_secret_does_not_show_in_what_is_told_of_it() -> None:
         open_channel("ops", WebhookSettings(type="webhook", url=URL, secret="whsec_t0p!"), CONTEXT)
 
     assert "t0p" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["", "https://a.example/", "{scheme}://", "{scheme}://a.example:x", "{scheme}://a?b=c"])
+@pytest.mark.parametrize("name", BROKERS)
+def test_an_address_that_is_no_brokers_is_refused_and_not_repeated(name: str, url: str) -> None:
+    scheme = BROKERS[name].server_type.scheme
+    settings = msgspec.convert({"type": name, "url": url.format(scheme=scheme)}, load_type(name, ()).Settings)
+
+    with pytest.raises(SettingsError, match=rf'channels\.ops\.url: .* write one such as "{scheme}:') as caught:
+        open_channel("ops", settings, CONTEXT)
+
+    assert not url or "a.example" not in str(caught.value)
 
 
 def test_nothing_is_opened_when_a_channel_is_built(tmp_path: Path) -> None:

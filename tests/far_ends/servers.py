@@ -15,9 +15,8 @@ from typing import ClassVar
 import pytest
 
 from benchmarks.ports import free_ports
+from tests.far_ends.base import CERTIFICATE, PASSWORD, USER
 
-CERTIFICATE = Path(__file__).parents[1] / "adapters/loopback.pem"
-USER, PASSWORD = "tocsin", "s3cret-of-the-broker"
 _STARTS_S = 60.0
 _LOOKS_S = 0.05
 
@@ -26,6 +25,7 @@ class Server(ABC):
     """One server process and its folder.
 
     port, tls_port  the same after it was started again
+    password        of its user; written into its configuration by `commands`
     """
 
     program: ClassVar[str]
@@ -35,6 +35,7 @@ class Server(ABC):
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.port, self.tls_port, self.other_port = free_ports(3)
+        self.password = PASSWORD
         self._processes: list[subprocess.Popen[bytes]] = []
 
     @property
@@ -69,8 +70,8 @@ class Server(ABC):
             while await self.is_ready():  # noqa: ASYNC110 - another process closes the ports
                 await asyncio.sleep(_LOOKS_S)
 
-    def hold(self, number: signal.Signals) -> None:
-        """Send SIGSTOP, after which it accepts connections and answers nothing, or SIGCONT."""
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal: after SIGSTOP it accepts connections and answers nothing, until SIGCONT."""
         for process in self._processes:
             os.killpg(process.pid, number)
 
@@ -117,7 +118,7 @@ class NatsServer(Server):
             file.write_text(
                 f'listen: "127.0.0.1:{port}"\nmax_payload: 300000\nserver_name: {name}\n'
                 f'jetstream: {{ store_dir: "{self.folder}/{name}" }}\n{tls}'
-                f'authorization: {{ user: {USER}, password: "{PASSWORD}" }}\n'
+                f'authorization: {{ user: {USER}, password: "{self.password}" }}\n'
             )
             files.append([self.found() or "", "-c", str(file)])
         return files
@@ -144,8 +145,7 @@ class MqttServer(Server):
 
     def commands(self) -> list[list[str]]:
         users = self.folder / "users"
-        if not users.exists():
-            subprocess.run(["/usr/bin/mosquitto_passwd", "-b", "-c", str(users), USER, PASSWORD], check=True)
+        subprocess.run(["/usr/bin/mosquitto_passwd", "-b", "-c", str(users), USER, self.password], check=True)
         rights = self.folder / "rights"
         rights.write_text(f"user {USER}\ntopic readwrite tocsin/#\n")
         file = self.folder / "mosquitto.conf"
@@ -192,11 +192,3 @@ class AmqpServer(Server):
             "RABBITMQ_DIST_PORT": str(free_ports(1)[0]),
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+S 2:2 +sbwt none -kernel inet_dist_use_interface {127,0,0,1}",
         }
-
-
-SERVERS: dict[str, type[Server]] = {
-    "nats": NatsServer,
-    "redis": RedisServer,
-    "mqtt": MqttServer,
-    "amqp": AmqpServer,
-}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from abc import ABC, abstractmethod
+import signal
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 import aiomqtt
@@ -13,52 +16,65 @@ import nats
 from nats.js.api import DiscardPolicy, StreamConfig
 from redis.asyncio import Redis
 
-from tests.brokers.servers import PASSWORD, USER, AmqpServer, MqttServer, NatsServer, RedisServer, Server
+from tests.far_ends.base import PASSWORD, USER, FarEnd
+from tests.far_ends.servers import AmqpServer, MqttServer, NatsServer, RedisServer, Server
 from tocsin.model import JsonObject
 
 # Nothing more comes of a queue after this time.
 _QUIET_S = 0.5
 
 
-class Broker(ABC):
+class Broker(FarEnd):
     """A running server, and what a subscriber of it has.
 
-    place    the keys that say where alerts go
-    missing  the same for a place that is not there
+    place      the keys that say where alerts go
+    missing    the same for a place that is not there
+    too_large  it refuses events of half a MB
     """
 
     place: ClassVar[dict[str, Any]]
-    missing: ClassVar[dict[str, Any] | None] = None
+    missing: ClassVar[dict[str, Any]] = {}
     server_type: ClassVar[type[Server]]
-    # The broker leaves out what has an id that it has already.
-    leaves_out_repeats: ClassVar[bool] = False
-    # Messages that it may have confirmed, but not written, when it is killed.
-    may_lose: ClassVar[int] = 0
-    per_page: ClassVar[int] = 250
+    too_large: ClassVar[bool] = False
+    per_page = 250
 
-    def __init__(self, server: Server) -> None:
-        self.server = server
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.server = self.server_type(folder)
 
-    def section(self, **changes: Any) -> dict[str, Any]:
-        """The channel's section of the configuration."""
-        return {"url": self.server.url, "user": USER, "password": PASSWORD, **self.place, **changes}
+    async def start(self) -> None:
+        await self.server.start()
 
-    @abstractmethod
-    async def prepare(self) -> None:
-        """Make the place that alerts go to, empty."""
+    async def kill(self) -> None:
+        await self.server.kill()
 
-    @abstractmethod
-    async def received(self, at_least: int) -> list[JsonObject]:
-        """Give what came, in order."""
+    def section(self) -> dict[str, Any]:
+        return {"url": self.server.url, "user": USER, "password": PASSWORD, **self.place}
 
-    async def fill(self) -> bool:
-        """Make it say "later"; False where there is no way."""
-        return False
+    def elsewhere(self, host: str, port: int) -> dict[str, Any]:
+        return {"url": f"{self.server.scheme}://{host}:{port}"}
+
+    def mistaken(self, fault: str) -> dict[str, Any]:
+        return {"password": {"password": "another one"}, "missing": self.missing}.get(fault, {})
+
+    async def break_it(self, fault: str) -> None:
+        if fault == "full":
+            await self.fill()
+
+    async def fill(self) -> None:
+        """Make it say "later"."""
+        raise NotImplementedError
 
 
 class NatsBroker(Broker):
-    server_type, place, missing = NatsServer, {"subject": "tocsin.alerts"}, {"subject": "nowhere.alerts"}
-    leaves_out_repeats = True
+    type, server_type = "nats", NatsServer
+    place, missing = {"subject": "tocsin.alerts"}, {"subject": "nowhere.alerts"}
+    faults: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "password": ("channel", "user, password or token refused"),
+        "full": ("channel", "refused by the stream"),
+        "missing": ("channel", "no stream stores nowhere.alerts; make one: nats stream add"),
+    }
+    leaves_out_repeats = too_large = True
 
     async def prepare(self) -> None:
         await self._make(StreamConfig(name="ALERTS", subjects=["tocsin.alerts"]))
@@ -73,11 +89,15 @@ class NatsBroker(Broker):
         finally:
             await client.close()
 
-    async def fill(self) -> bool:
+    async def fill(self) -> None:
         await self._make(
             StreamConfig(name="ALERTS", subjects=["tocsin.alerts"], max_bytes=1, discard=DiscardPolicy.NEW)
         )
-        return True
+
+    async def accept(self, password: str) -> None:
+        self.server.password = password
+        self.server.commands()
+        self.server.send(signal.SIGHUP)
 
     async def _make(self, config: StreamConfig) -> None:
         client = await nats.connect(self.server.url, user=USER, password=PASSWORD)
@@ -91,7 +111,11 @@ class NatsBroker(Broker):
 
 
 class RedisBroker(Broker):
-    server_type, place = RedisServer, {"stream": "tocsin:alerts"}
+    type, server_type, place = "redis", RedisServer, {"stream": "tocsin:alerts"}
+    faults: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "password": ("channel", "user or password refused"),
+        "full": ("channel", "refused: "),
+    }
 
     async def prepare(self) -> None:
         async with self._client() as client:
@@ -106,10 +130,14 @@ class RedisBroker(Broker):
         assert len(found) >= at_least
         return found
 
-    async def fill(self) -> bool:
+    async def fill(self) -> None:
         async with self._client() as client:
             await client.config_set("maxmemory", "1")
-        return True
+
+    async def accept(self, password: str) -> None:
+        async with self._client() as client:
+            await client.acl_setuser(USER, reset_passwords=True, enabled=True, passwords=[f"+{password}"])
+            await client.client_kill_filter(user=USER)
 
     def _client(self) -> Redis:
         return Redis(host="127.0.0.1", port=self.server.port, password=PASSWORD)
@@ -118,7 +146,12 @@ class RedisBroker(Broker):
 class MqttBroker(Broker):
     # It confirms, and then writes all that it has, for each message.
     may_lose, per_page = 10, 60
-    server_type, place, missing = MqttServer, {"topic": "tocsin/alerts"}, {"topic": "others/alerts"}
+    type, server_type, place, missing = "mqtt", MqttServer, {"topic": "tocsin/alerts"}, {"topic": "others/alerts"}
+    faults: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "password": ("channel", "user or password refused"),
+        "missing": ("channel", "no right to use this topic"),
+    }
+    too_large = True
 
     async def prepare(self) -> None:
         """Make a session that outlives the server, and takes what comes while it is away."""
@@ -139,6 +172,11 @@ class MqttBroker(Broker):
                     return found
                 found.append(json.loads(bytes(message.payload)))
 
+    async def accept(self, password: str) -> None:
+        self.server.password = password
+        self.server.commands()
+        self.server.send(signal.SIGHUP)
+
     def _client(self, *, clean: bool = False) -> aiomqtt.Client:
         # Sessions of MQTT 3.1.1, since those of version 5 do not outlive this server.
         return aiomqtt.Client(
@@ -153,7 +191,13 @@ class MqttBroker(Broker):
 
 
 class AmqpBroker(Broker):
-    server_type, place, missing = AmqpServer, {"routing_key": "tocsin.alerts"}, {"routing_key": "nowhere"}
+    type, server_type = "amqp", AmqpServer
+    place, missing = {"routing_key": "tocsin.alerts"}, {"routing_key": "nowhere"}
+    faults: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "password": ("channel", "user or password refused"),
+        "full": ("channel", "the broker refused the message (nack)"),
+        "missing": ("channel", "no queue takes messages for 'nowhere'; bind one"),
+    }
 
     async def prepare(self) -> None:
         await self._make({})
@@ -171,9 +215,18 @@ class AmqpBroker(Broker):
         finally:
             await connection.close()
 
-    async def fill(self) -> bool:
+    async def fill(self) -> None:
         await self._make({"x-max-length": 0, "x-overflow": "reject-publish"})
-        return True
+
+    async def accept(self, password: str) -> None:
+        self._control("change_password", USER, password)
+        self._control("close_all_user_connections", USER, "another password")
+
+    def _control(self, *words: str) -> None:
+        environ = self.server.environ()
+        # The one beside the server: the other one changes the user.
+        program = ["/usr/lib/rabbitmq/bin/rabbitmqctl", "--quiet", "--node", environ["RABBITMQ_NODENAME"], *words]
+        subprocess.run(program, check=True, env=environ, capture_output=True)
 
     async def _make(self, arguments: dict[str, Any]) -> None:
         connection = await self._connect()

@@ -11,8 +11,8 @@ from typing import cast
 
 import pytest
 
-from tests.brokers.servers import PASSWORD
 from tests.fakes import ManualClock
+from tests.far_ends.base import PASSWORD
 from tests.receivers import EVENT
 from tocsin.adapters.channels.amqp import AmqpSettings
 from tocsin.adapters.channels.context import ChannelContext
