@@ -69,6 +69,13 @@ UNCLOSED = (
     refused("formatting, 100,000 times never closed", page(many(100_000, b"<font size=%d>"), many(9_999, b"<p>"))),
     refused("formatting in paragraphs, never closed", page(many(50_000, b"<p><i id=%d>"))),
     read("formatting, closed across", page(many(30_000, b"<b><p></b></p>"))),
+    refused(
+        "a link of 160 attributes, never closed", page(b"<p><a ", many(160, b"a%d "), b">", many(199_000, b"<p>x"))
+    ),
+    refused(
+        "a link of many attributes, closed in a comment",
+        page(b"<p><a ", many(5_000, b"a%d "), b"><!--</a>-->", many(199_000, b"<p>x")),
+    ),
     read("anchors, never closed", page(many(100_000, b"<a href=x>"))),
     refused("html elements, 100,000", page(many(100_000, b"<html a%d=b>"))),
     refused("body elements, 100,000", page(many(100_000, b"<body a%d=b>"))),

@@ -21,3 +21,54 @@ def test_CI08_what_is_closed_at_once_hides_nothing_that_is_not(closed: str) -> N
 @pytest.mark.parametrize("html", ["<b itemprop=a>x</b>", "<b itemprop='a'>x</b> <i>y</i>", "<B>x</B><p>"])
 def test_CI08_what_is_closed_at_once_is_never_too_much(html: str) -> None:
     refuse_reopening((html * 50_000).encode())
+
+
+_ATTRIBUTES = " ".join(f"a{number:x}" for number in range(160))
+_LINK, _BOLD = f"<p><a {_ATTRIBUTES}>", f"<p><b {_ATTRIBUTES}>"
+
+
+@pytest.mark.parametrize(
+    "opened",
+    [
+        pytest.param(_LINK, id="a short link with many attributes"),
+        pytest.param(f"<p><NOBR/{_ATTRIBUTES}>", id="another name"),
+        pytest.param("<p><a" + "".join(f" a{number}='>'" for number in range(160)) + ">", id="ends within values"),
+        *[
+            pytest.param(f"{opened}{closed}", id=f"{name}, closed in {where}")
+            for name, opened, end in (("a link", _LINK, "</a>"), ("bold", _BOLD, "</b>"))
+            for where, closed in (
+                ("a comment", f"<!--{end}-->"),
+                ("a cell", f"<table><tr><td>{end}</table>"),
+                ("a second cell", f"<table><tr><td>x<td>{end}</table>"),
+                ("a script", f"<script>'{end}'</script>"),
+                ("a title", f"<title>{end}</title>"),
+                ("a value", f'<i title="{end}">x</i>'),
+                ("an object", f"<object>{end}</object>"),
+                ("CDATA", f"<svg><![CDATA[ > {end}]]></svg>"),
+                ("blocks", f"{'<div>' * 12}{end}{'</div>' * 12}"),
+            )
+        ],
+        pytest.param(f"<svg><style>{_LINK[3:]}</style></svg><p>", id="begun in a style of SVG"),
+        pytest.param(f"<svg><![CDATA[></svg>]]><style>{_BOLD}</style></svg>", id="begun in a style behind CDATA"),
+        pytest.param(_LINK + "<table><tr><td><a href=x>y</a></table>", id="another link in a cell"),
+    ],
+)
+def test_CI08_what_is_opened_again_is_counted_with_its_attributes_whatever_seems_to_close_it(opened: str) -> None:
+    with pytest.raises(TooComplex, match="formatting"):
+        refuse_reopening((opened + "<p>x" * 20_000).encode())
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        pytest.param('<p><a href="/a/b/c?d=e" class="x y" title="z" data-a="1">w</a>', id="links"),
+        pytest.param('<a href="/a" class="b c" target="d"><svg><path d="M0"/></svg><span>x</span></a>', id="icons"),
+        pytest.param('<table><tr><td><a href="/a" title="b">c</a><td><b class="d">e</b></table>', id="cells"),
+        pytest.param('<a href="/a" id="%d" class="c d"><div><p>x</p></div></a>', id="cards, each another one"),
+        pytest.param('<td><font size="2" face="x">y', id="fonts that are never closed"),
+        pytest.param('<a name="%d" class="b c" href="/d/e/f/g/h">x', id="anchors that are never closed"),
+        pytest.param("<a href=x><object><a href=y></object></a>", id="links in objects"),
+    ],
+)
+def test_CI08_what_is_closed_or_light_is_not_too_much_on_a_large_page(piece: str) -> None:
+    refuse_reopening("".join(piece.replace("%d", str(number)) for number in range(30_000)).encode())

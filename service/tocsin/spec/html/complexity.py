@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import turbohtml
 
 from tocsin.errors import TooComplex
-from tocsin.spec.html.search import PLAIN_TAG, count, count_attributes, find, find_tag_end, lower
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from tocsin.spec.html.search import count, count_attributes, end_names, find, find_tag_end, lower
 
 # A page of more is too complex (CI-08): each element of a parsed page costs about 100 bytes.
 MOST_TAGS: Final = 1_000_000
@@ -20,42 +19,37 @@ MOST_METAS: Final = 131_072
 _MERGED = re.compile(rb"<(?:html|body)(?=[\t\n\f\r />])", re.IGNORECASE)
 _MERGED_TAGS = 256
 _MERGED_ATTRIBUTES = 4096
-# HTML opens unclosed formatting elements again in each paragraph, of those that are alike at most three.
-# Letter by letter, since ignoring case takes longer.
-_NAME = (
-    rb"([bB]|[bB][iI][gG]|[cC][oO][dD][eE]|[eE][mM]|[fF][oO][nN][tT]|[iI]|[sS]|"
-    rb"[sS][mM][aA][lL][lL]|[sS][tT][rR][iI][kK][eE]|[sS][tT][rR][oO][nN][gG]|[tT][tT]|[uU])"
-)
-# Most are plain, and closed before any other tag begins: none of those is opened again, and nothing within them.
-_CLOSED_AT_ONCE = (
-    _NAME + rb"""(?:[\t\n\f\r ]++[^\t\n\f\r "'<>/=]++(?:=(?:"[^"<>]*+"|'[^'<>]*+'|[^\t\n\f\r "'<>=]++))?+)*+>"""
-    rb"""[^<]*+</\1(?=[\t\n\f\r />])[^<>]*+"""
-)
-_FORMATTING = re.compile(
-    rb"<(?=[/bBcCeEfFiIsStTuU])(?:" + _CLOSED_AT_ONCE + rb"|(/?)" + _NAME + rb"(?=[\t\n\f\r />])([^<>]*+))"
-)
+# HTML opens unclosed formatting elements again in each paragraph: of those that are alike at most three, of links one.
+_FORMATTING: Final = ("b", "big", "code", "em", "font", "i", "s", "small", "strike", "strong", "tt", "u")
+_LINKS: Final = ("a", "nobr")
 _ALIKE = 3
 _CLOSED = ord(">")
-# Of links only the last one: that matters where it is long, or its end is not seen at once. All quotation marks stand
-# where HTML reads them as such: one in a bare value or a name is a letter, and the next one may open what goes on.
-_LONG_LINK = (
-    rb"""(?:a|nobr)[\t\n\f\r /](?:(?!(?:[\t\n\f\r ]*+[^\t\n\f\r "'<>/=]++"""
-    rb"""(?:=(?:"[^">]*+"|'[^'>]*+'|[^\t\n\f\r "'<>=]++))?+(?=[\t\n\f\r />]))*+[\t\n\f\r /]*+>)|[^>]{512})"""
+# An attribute takes 26 bytes, and an element as much as four: what is opened again takes 42 MB at most. Each of 51 real
+# pages has less than half of it, even if nothing on it were closed.
+_REOPENED = 1_600_000
+_ELEMENT: Final = 4
+# Of elements that are open, which are remembered until they are closed; a page has a few.
+_MOST_LIVE: Final = _REOPENED // 16
+# An attribute begins behind one of these.
+_BEFORE_ATTRIBUTE: Final = b"\t\n\f\r /\"'"
+_SHORTEST_ATTRIBUTE: Final = 2
+# The attributes of a link as most are written, and its end.
+_USUAL = re.compile(rb"""(?:[^\t\n\f\r "'<>/=]++(?:=(?:"[^">]*+"|'[^'>]*+'))?+(?:[\t\n\f\r ]++|(?=>)))*+>""")
+# Behind the beginning of one of these, an end tag may not end what was open before it, or may be none.
+_SCOPES: Final = frozenset(
+    {"applet", "caption", "marquee", "math", "noscript", "object", "select", "svg", "table", "td", "template", "th"}
 )
-# What may be opened again, in markup in lower case; of links only these.
-_OPENED = re.compile(
-    rb"<(?=[a-ceifnstu])(?:(b|big|code|em|font|i|s|small|strike|strong|tt|u)(?=[\t\n\f\r />])|" + _LONG_LINK + rb")"
-)
-_TAGS_IN_A_LINK = 8  # of a usual one that is closed
-_LINK_END = re.compile(rb"</(?:a|nobr)(?=[\t\n\f\r />])", re.IGNORECASE)
-_REOPENED = 400_000  # elements, each with an attribute or two; each of 51 real pages has less than a twentieth
-_BYTES_OF_FEW = 16
+_CELLS: Final = frozenset({"caption", "td", "th"})
+_FOREIGN: Final = frozenset({"svg", "math"})
+# An end tag moves a formatting element by as many blocks at a time.
+_MOST_WITHIN: Final = 7
+_TEXT, _COMMENT = turbohtml.TokenType.TEXT, turbohtml.TokenType.COMMENT
+_START, _END = turbohtml.TokenType.START_TAG, turbohtml.TokenType.END_TAG
 # HTML copies the chosen option of a select into each of these.
 _COPIES = 16
 
-# Bytes times tags of a page that cannot open enough again to matter: at most all its attributes at each tag, which
-# takes the parser 15 ms and 20 MB.
-LITTLE_TO_REOPEN = _REOPENED * _BYTES_OF_FEW
+# Bytes times tags of a page that cannot open enough again to matter.
+LITTLE_TO_REOPEN = _SHORTEST_ATTRIBUTE * _REOPENED
 
 
 def refuse_too_complex(markup: bytes, tags: int) -> None:
@@ -85,30 +79,6 @@ def refuse_reopening(markup: bytes) -> None:
     _refuse_reopening(markup, lower(markup), count(markup, b"<"))
 
 
-def _refuse_reopening(markup: bytes, lowered: bytes, tags: int) -> None:
-    work, links = _look_for_opened(markup, lowered, tags)
-    if work > _REOPENED:
-        work = _count_reopened(markup)
-    if work > _REOPENED or work + _count_reopened_links(markup, links) > _REOPENED:
-        raise TooComplex("too many formatting elements that are never closed; close them")
-
-
-def _look_for_opened(markup: bytes, lowered: bytes, tags: int) -> tuple[int, list[int]]:
-    """Return a number that `_count_reopened` does not exceed, and the places of links that may matter."""
-    alike: dict[bytes, int] = {}
-    links = []
-    weight = 0
-    for tag in _OPENED.finditer(lowered):
-        start, end, name = tag.start(), tag.end(), tag[1]
-        if name is None:
-            links.append(start)
-        elif markup[end] == _CLOSED:
-            alike[name] = alike.get(name, 0) + 1
-        elif weight * tags <= _REOPENED:
-            weight += 1 + (find_tag_end(markup, start) - start) // _BYTES_OF_FEW
-    return (weight + sum([min(number, _ALIKE) for number in alike.values()])) * tags, links
-
-
 def _count_merged(markup: bytes, lowered: bytes) -> int:
     """Count the attributes that html and body elements bring together; more than too many where there are too many."""
     attributes = found = 0
@@ -124,56 +94,153 @@ def _count_merged(markup: bytes, lowered: bytes) -> int:
     return attributes
 
 
-def _count_reopened(markup: bytes) -> int:
-    """Count the formatting elements, but for links, that the page's tags may open again; no further than too many."""
-    stacks: dict[bytes, list[tuple[bytes, int]]] = {}
+def _refuse_reopening(markup: bytes, lowered: bytes, tags: int) -> None:
+    most = _REOPENED // max(tags, 1)
+    if _may_weigh_more(markup, lowered, most) and _OpenFormatting().reopens_too_much(markup):
+        raise TooComplex("too many formatting elements that are never closed; close them")
+
+
+def _may_weigh_more(markup: bytes, lowered: bytes, most: int) -> bool:
+    """Return whether one tag may open more again than `most`, in attributes, if nothing is ever closed.
+
+    HTML finds no more elements than this, wherever tags are hidden.
+    """
+    ended = end_names(markup)
+    weight = 0
+    for name in _FORMATTING:
+        needle = f"<{name} ".encode()
+        if opened := count(ended, needle):
+            bare = count(lowered, f"<{name}>".encode())
+            weight += _ELEMENT * min(bare, _ALIKE)
+            if opened > bare and weight <= most:
+                weight += _weigh_unlike(markup, ended, needle, most - weight)
+    room = (most - weight) // len(_LINKS)
+    return weight > most or any(_holds_heavier(markup, ended, f"<{name} ".encode(), room) for name in _LINKS)
+
+
+def _weigh_unlike(markup: bytes, ended: bytes, name: bytes, most: int) -> int:
+    """Weigh the tags of a name that have attributes, of those that are alike three; no further than `most`."""
     alike: dict[bytes, int] = {}
-    live = work = place = end = 0
-    for tag in _FORMATTING.finditer(markup):
-        if live:  # any tag in between may open them all again
-            work += live * markup.count(b"<", place, tag.start())
-            if work > _REOPENED:
-                return work
-        at_once, slash, name, attributes = tag.groups()
-        if at_once:
-            place = tag.end()
-            continue
-        place = tag.start() + 1
-        name = name.lower()
-        stack = stacks.setdefault(name, [])
-        if slash:
-            if stack:
-                key, weight = stack.pop()
-                alike[key] -= 1
-                live -= weight if alike[key] < _ALIKE else 0
-            continue
-        key = name + attributes
-        length = len(key)
-        # Within quotation marks, the tag goes on; but not each of them is one to HTML.
-        if (b'"' in attributes or b"'" in attributes) and not PLAIN_TAG.fullmatch(markup, tag.start(), tag.end() + 1):
-            if tag.start() >= end:  # once for all that look like tags within it
-                end = find_tag_end(markup, tag.start())
-            length = end - tag.start()
-        weight = 1 + length // _BYTES_OF_FEW
-        stack.append((key, weight))
-        alike[key] = alike.get(key, 0) + 1
-        live += weight if alike[key] <= _ALIKE else 0
-    return work + live * markup.count(b"<", place)
+    weight, place = 0, find(ended, name)
+    while place >= 0 and weight <= most:
+        end = place + len(name)
+        if markup[end - 1] != _CLOSED:
+            tag = markup[place : markup.find(b">", end) + 1]
+            # A tag that is known is as long as it was before.
+            if tag not in alike:
+                tag = markup[place : find_tag_end(markup, place)]
+            known = alike[tag] = alike.get(tag, 0) + 1
+            weight += _weigh(tag) if known <= _ALIKE else 0
+        place = find(ended, name, end)
+    return weight
 
 
-def _count_reopened_links(markup: bytes, links: Sequence[int]) -> int:
-    """Count the long links that the page's tags may open again, as often as links of a usual length."""
-    work = end = closed = 0
-    for start in links:
-        if start < end:  # within an attribute of the one before
-            continue
-        end = find_tag_end(markup, start)
-        if closed < end:
-            closing = _LINK_END.search(markup, end)
-            closed = closing.start() if closing else len(markup)
-        weight = (end - start) // _BYTES_OF_FEW
-        if weight:
-            work += weight * max(markup.count(b"<", end, closed) - _TAGS_IN_A_LINK, 0)
-        if work > _REOPENED:
-            break
-    return work
+def _holds_heavier(markup: bytes, ended: bytes, name: bytes, room: int) -> bool:
+    """Return whether any tag of a name weighs more than there is room; one alone of these is opened again."""
+    # Most are too short for that.
+    short = _SHORTEST_ATTRIBUTE * (room - _ELEMENT)
+    place = find(ended, name)
+    while place >= 0:
+        usual = _USUAL.match(markup, place + len(name))
+        end = find_tag_end(markup, place) if usual is None else usual.end()
+        if end - place > short and _weigh(markup[place:end]) > room:
+            return True
+        place = find(ended, name, place + len(name))
+    return False
+
+
+def _weigh(tag: bytes) -> int:
+    """Return what an element takes when it is opened again, in attributes; it has no more than these."""
+    return _ELEMENT + len(tag) - len(tag.translate(None, _BEFORE_ATTRIBUTE))
+
+
+class _OpenFormatting:
+    """The formatting elements that are open, as a page's tokens come; an end tag counts where it is sure to end one.
+
+    live  what one tag may open again, in attributes; one that begins an element of these, but a link, opens nothing
+    work  what all tags may have opened again so far
+    """
+
+    def __init__(self) -> None:
+        self.live = self.work = 0
+        # Scopes have numbers, since one of another name or place is another one.
+        self._scopes: list[tuple[str, int]] = [("", 0)]
+        self._blocks = self._number = self._foreign = 0
+        # By name: key, weight, scope, and how many blocks had begun; and how many more there are that are alike.
+        self._open: dict[str, list[tuple[object, int, int, int]]] = {}
+        self._more: dict[str, int] = {}
+        self._alike: dict[object, int] = {}
+
+    def reopens_too_much(self, markup: bytes) -> bool:
+        """Return whether the tags of a page may open too much again, or hide what they do."""
+        for token in turbohtml.tokenize(markup.decode("latin-1")):
+            kind, name = token.type, token.tag
+            if kind is _START or kind is _END:
+                if kind is _END or not (name in _FORMATTING or name in _LINKS):
+                    self.work += self.live
+                if self.work > _REOPENED or self.live > _MOST_LIVE:
+                    return True
+                if name in _SCOPES:
+                    self._go_through(name, is_start=kind is _START)
+                elif name in _FORMATTING or name in _LINKS:
+                    if kind is _END:
+                        self._end(name)
+                    else:
+                        self._start(name, token.attrs or [])
+                else:
+                    self._blocks += kind is _START
+            elif self._foreign and _may_hide(kind, token.data or ""):
+                return True
+        return False
+
+    def _start(self, name: str, attributes: list[tuple[str, str]]) -> None:
+        weight, scope = _ELEMENT + len(attributes), self._scopes[-1][1]
+        found = self._open.setdefault(name, [])
+        if name in _LINKS:
+            # One that follows in the same scope ends the one before; of others the heaviest counts.
+            while found and (found[-1][2] == scope or found[-1][1] <= weight):
+                self._forget(found)
+            self.work += self.live
+            if found:
+                return
+        key = (name, tuple(attributes))
+        known = self._alike.get(key, 0)
+        if known == _ALIKE:
+            self._more[name] = self._more.get(name, 0) + 1
+            return
+        self._alike[key] = known + 1
+        self.live += weight
+        found.append((key, weight, scope, self._blocks))
+
+    def _end(self, name: str) -> None:
+        found = self._open.get(name)
+        if self._more.get(name):
+            self._more[name] -= 1
+        elif found and found[-1][2] == self._scopes[-1][1] and self._blocks - found[-1][3] <= _MOST_WITHIN:
+            self._forget(found)
+
+    def _forget(self, found: list[tuple[object, int, int, int]]) -> None:
+        key, weight, _, _ = found.pop()
+        self.live -= weight
+        self._alike[key] -= 1
+        if not self._alike[key]:
+            del self._alike[key]
+
+    def _go_through(self, name: str, *, is_start: bool) -> None:
+        if is_start:
+            if name in _CELLS and self._scopes[-1][0] in _CELLS:
+                self._scopes.pop()
+            self._number += 1
+            self._scopes.append((name, self._number))
+            self._foreign += name in _FOREIGN
+            return
+        while name == "table" and self._scopes[-1][0] in _CELLS:
+            self._scopes.pop()
+        if self._scopes[-1][0] == name:
+            self._scopes.pop()
+            self._foreign -= name in _FOREIGN
+
+
+def _may_hide(kind: turbohtml.TokenType, text: str) -> bool:
+    """Return whether SVG or MathML may hold tags where HTML has none, as in a style, or text where it has tags."""
+    return (kind is _TEXT and "<" in text) or (kind is _COMMENT and text.startswith("[CDATA["))
