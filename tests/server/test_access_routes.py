@@ -82,7 +82,8 @@ async def test_anonymous_callers_get_health_and_login_only(rig: Rig) -> None:
 
     let_in = {(entry.method, entry.path) for entry, status in got.items() if status not in {401, 303}}
     # /login without a token is a failed login.
-    assert let_in == OPEN_TO_ALL - {("POST", "/login")}
+    # A form without a session leads to the login.
+    assert let_in == OPEN_TO_ALL - {("POST", "/login"), ("POST", "/login/kept")}
 
 
 async def test_an_address_that_is_not_there_tells_an_anonymous_caller_nothing(rig: Rig) -> None:
