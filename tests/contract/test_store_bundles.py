@@ -9,7 +9,17 @@ import pytest
 from tests.contract.desk import DAY, HOUR, NOW, SECOND, A, Desk, alert
 from tests.contract.test_store_alerts import due, publish, record
 from tests.routers import ScriptedRouter, digest, gathering
-from tocsin.model import AlertDraft, BundleRow, DeliveryResult, Instant, RateLimit, Routed, SerializedEvent
+from tocsin.model import (
+    AlertDraft,
+    AlertQuery,
+    BundleRow,
+    BundleState,
+    DeliveryResult,
+    Instant,
+    RateLimit,
+    Routed,
+    SerializedEvent,
+)
 from tocsin.ports import Router, RoutingContext
 
 DUE = NOW + HOUR
@@ -402,3 +412,78 @@ async def test_a_digest_counts_what_it_does_not_show(desk: Desk, monkeypatch: py
     assert [event["id"] for event in made.events] == ["n0", "n1"]
     assert (made.first_at, made.last_at, made.bundle.alerts) == (NOW, NOW + 5, 6)
     assert made.rest == (("", "one.example", 3), ("", "", 1))
+
+
+async def _of_each_state(desk: Desk) -> None:
+    """Make a bundle of each state: 1 is open, 2 sealed, 3 accepted, 4 dead."""
+    for name in ("four", "three", "two", "one"):
+        await routed(desk, gathering(DUE, route=name), routes=("one", "two", "three", "four"))
+        await publish(desk, name)
+    for number, state in ((2, "dead"), (1, "accepted")):
+        await seal(desk, number, f"M{number}")
+        await end(desk, state, number)
+    await seal(desk, 3, "M3")
+
+
+@pytest.mark.parametrize(("state", "routes"), [("open", ["one"]), ("sealed", ["two"]), ("dead", ["three"])])
+async def test_digests_are_listed_by_state_the_newest_first(desk: Desk, state: BundleState, routes: list[str]) -> None:
+    await _of_each_state(desk)
+
+    assert [row.route for row in await desk.store.bundles(limit=9, state=state)] == routes
+    assert [row.route for row in await desk.store.bundles(limit=2)] == ["one", "two"]
+    assert [row.route for row in await desk.store.bundles(limit=9, before=2)] == ["four"]
+    assert [row.route for row in await desk.store.bundles(limit=9, state="accepted", before=2)] == ["four"]
+    assert await desk.store.bundles(limit=9, state="accepted", before=1) == []
+
+
+async def test_the_alerts_of_a_digest_are_listed_in_parts(desk: Desk) -> None:
+    await routed(desk, gathering(DUE))
+    await publish(desk, "one", "two", "three")
+    await routed(desk, gathering(DUE, route="other"), routes=("daily", "other"))
+    await publish(desk, "four")
+
+    first = await desk.store.browse_alerts(AlertQuery(digest=1), limit=2)
+    rest = await desk.store.browse_alerts(AlertQuery(digest=1), limit=2, cursor=first.next)
+
+    assert [[row.id.lstrip("0") for row in part.rows] for part in (first, rest)] == [["three", "two"], ["one"]]
+    assert rest.next is None
+    assert (await desk.store.browse_alerts(AlertQuery(digest=9), limit=2)).rows == ()
+
+
+async def test_a_digest_that_waits_is_due_at_once_if_asked_for(desk: Desk) -> None:
+    await _of_each_state(desk)
+    await desk.store.record_deliveries([DeliveryResult("M3", "mail", "waiting", DUE, DUE + DAY, "503", 7, -3)])
+
+    assert [await desk.store.hasten_bundle(number, NOW + SECOND) for number in (1, 2, 3, 4, 9)] == [
+        False, False, True, True, False,
+    ]  # fmt: skip
+
+    assert await to_seal(desk, NOW + SECOND) == (4,)
+    assert [number for number, *_ in await given(desk, NOW + SECOND)] == [3]
+    # One that is due already is not put off.
+    assert await desk.store.hasten_bundle(4, NOW + DAY)
+    assert (await bundle(desk, 4)).due_at == NOW + SECOND
+
+
+async def test_a_digest_that_is_given_up_is_a_dead_letter_that_can_be_sent_later(desk: Desk) -> None:
+    await _of_each_state(desk)
+
+    given_up = [await desk.store.give_up_bundle(number, NOW, error="given up by kim") for number in (1, 2, 3, 4, 9)]
+
+    assert given_up == [False, False, True, True, False]
+    assert ((await bundle(desk, 3)).state, (await bundle(desk, 3)).error) == ("dead", "given up by kim")
+    assert (await places(desk, "one"))["mail"] == "dead"
+    assert await given(desk, DUE + DAY) == []
+    assert await desk.store.replay_bundle(4, DUE) == 1
+    # Its content is written when it is first given.
+    await desk.store.keep_digest(4, SerializedEvent("M4", b'{"id":"M4"}'), None)
+    assert [number for number, *_ in await given(desk)] == [4]
+
+
+async def test_a_promised_digest_that_is_given_up_is_followed_by_the_next(desk: Desk) -> None:
+    router = ScriptedRouter(lambda *_: [], promised=[("mail", "daily")])
+    await routed(desk, router)
+
+    await desk.store.give_up_bundle(1, NOW, error="given up by kim")
+
+    assert [(row.id, row.state) for row in await desk.store.bundles(limit=9)] == [(2, "open"), (1, "dead")]

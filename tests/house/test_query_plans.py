@@ -217,6 +217,8 @@ ALLOWED = {
         "alert_lists.of_dead",
         "bundles.bundle_row",
         "bundles.bundles",
+        "bundles.in_accepted",
+        "bundles.in_dead",
         "browsing.all_before",
         "jobs.latest",
     },
@@ -243,6 +245,11 @@ ALLOWED = {
         "bundles.drop_empty",
         "bundles.end_without_channel",
         "bundles.hasten_without_route",
+    },
+    "sorts the few digests that wait or are being sent, and the alerts of one": {
+        "alert_lists.of_digest",
+        "bundles.in_open",
+        "bundles.in_sealed",
     },
     "sorts the few rows of one page, question or batch": {
         "bundles.to_give",

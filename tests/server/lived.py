@@ -9,6 +9,7 @@ from msgspec import structs
 
 from tests.contract.desk import DAY, GATHER, HOUR, LEASE, MINUTE, NOW, SECOND, Desk
 from tests.fakes import SeededChance
+from tests.routers import ScriptedRouter
 from tocsin.adapters.stores import open_store
 from tocsin.events import CHANGED, HOST_CHANGED, UNREACHABLE
 from tocsin.model import (
@@ -21,6 +22,7 @@ from tocsin.model import (
     Instruction,
     JsonObject,
     PageItems,
+    Routed,
     Scope,
     Snapshot,
     VerdictRow,
@@ -35,6 +37,7 @@ CALM = [f"https://calm.example/{number}" for number in range(12)]
 RESTLESS = [f"https://restless.example/{number}" for number in range(4)]
 STORMY = [f"https://storm{host}.example/{page}" for host in range(3) for page in range(3)]
 LOST = [f"https://lost{host}.example/" for host in range(60)]
+DIGESTS = 60
 FORBIDDEN = 25
 """Of the lost pages those that a rule keeps silent."""
 
@@ -64,6 +67,7 @@ async def live(folder: Path) -> int:
         await life.change()
         await life.storm()
         await life.fail()
+        await life.gather()
         await life.note()
         return life.desk.now
 
@@ -141,6 +145,24 @@ class _Life:
         for question in questions[:FORBIDDEN]:
             never = Instruction("never")
             await self.store.answer(question.id, never, scope="host-cause", url=None, now=desk.now)
+
+    async def gather(self) -> None:
+        """Alerts of many keys wait in digests; one of each further state was sealed, accepted and given up."""
+        desk, numbers = self.desk, iter(range(DIGESTS))
+        router = ScriptedRouter(
+            lambda *_: [Routed("log", "daily", f"key {next(numbers)}", desk.now + DAY, is_digest=True)]
+        )
+        await self.store.set_routes(router, ["daily"], desk.now)
+        for _ in range(DIGESTS):
+            await self.store.write_alert(self._alert(CHANGED, None, CALM[0], outcome="minor"))
+        for bundle in (1, 2, 3):
+            await self.store.seal_bundle(bundle, desk.now)
+        results = [
+            DeliveryResult("", "log", "dead", desk.now, error="410 Gone", position=-2),
+            DeliveryResult("", "log", "accepted", desk.now, position=-3),
+        ]
+        await self.store.record_deliveries(results)
+        await self.store.set_routes(None, ["daily"], desk.now)
 
     async def note(self) -> None:
         """The service keeps its books."""

@@ -33,7 +33,7 @@ from tocsin.model.browsing import (
     VerdictEntry,
     View,
 )
-from tocsin.model.bundles import BundleRow, Digest, DueBundles
+from tocsin.model.bundles import BundleRow, BundleState, Digest, DueBundles
 from tocsin.model.checks import (
     AlertDraft,
     CheckOrder,
@@ -147,6 +147,7 @@ __all__ = [
     "AuditEntry",
     "BoundedCount",
     "BundleRow",
+    "BundleState",
     "BundledAlert",
     "ChangePace",
     "ChannelFigures",

@@ -59,7 +59,8 @@ class AlertQuery(Struct, frozen=True):
              "storm", "outage"
     group    that the page was in when it was told
     dead     a channel did not take it in time
-    `unseen` goes with `outcome`; `group`, `page_id`, `kind` and `dead` each stand alone.
+    digest   that it is in, by number
+    `unseen` goes with `outcome`; `group`, `page_id`, `kind`, `dead` and `digest` each stand alone.
     """
 
     unseen: bool = False
@@ -68,6 +69,7 @@ class AlertQuery(Struct, frozen=True):
     group: str | None = None
     page_id: int | None = None
     dead: bool = False
+    digest: int | None = None
 
 
 class Slice(Struct, Generic[Row], frozen=True):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from tocsin.model.alerts import DueDelivery
 from tocsin.model.common import Instant, JsonObject
+
+BundleState: TypeAlias = Literal["open", "sealed", "accepted", "dead"]
 
 
 class BundleRow(Struct, frozen=True):
@@ -25,7 +27,7 @@ class BundleRow(Struct, frozen=True):
     channel: str
     route: str
     key: str
-    state: Literal["open", "sealed", "accepted", "dead"]
+    state: BundleState
     opened_at: Instant
     due_at: Instant
     alerts: int

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         AlertRow,
         Attempt,
         BundleRow,
+        BundleState,
         ChannelState,
         ChannelTest,
         Claim,
@@ -193,11 +194,25 @@ class BundleStore(Protocol):
     async def keep_digest(self, bundle: int, event: SerializedEvent, message: Message | None) -> None:
         """Write what a sealed bundle is given as; what was written before stays."""
 
-    async def bundles(self, *, limit: int, before: int | None = None) -> list[BundleRow]:
-        """Return bundles, newest first; `before` is a number."""
+    async def bundles(
+        self, *, limit: int, before: int | None = None, state: BundleState | None = None
+    ) -> list[BundleRow]:
+        """Return bundles, newest first; `before` is a number.
+
+        state  only those; None: all
+        """
 
     async def bundle(self, bundle: int) -> BundleRow | None:
         """Return one bundle."""
+
+    async def hasten_bundle(self, bundle: int, now: Instant) -> bool:
+        """Make an open or sealed bundle due now; returns False for any other."""
+
+    async def give_up_bundle(self, bundle: int, now: Instant, *, error: str) -> bool:
+        """End an open or sealed bundle as a dead letter, with this reason; returns False for any other.
+
+        If its channel is just being given it, it may accept it all the same.
+        """
 
     async def replay_bundle(self, bundle: int, now: Instant) -> int:
         """Give an accepted or dead bundle once more, with the same content; returns how many alerts it has.

@@ -16,6 +16,7 @@ from tocsin.errors import DeliveryError, FieldErrors, SettingsError, UsageError
 from tocsin.model import (
     AlertQuery,
     AlertRow,
+    BundleRow,
     Instant,
     JsonObject,
     SavedEntry,
@@ -214,6 +215,43 @@ async def end_silence(parts: Parts, caller: Caller, silence: int) -> None:
     if not await parts.store.end_silence(silence, parts.clock.now()):
         raise missing("silence", silence, "GET /api/v1/silences")
     await audit(parts, caller, "silence.end", silence=str(silence))
+
+
+async def demand_digest(parts: Parts, number: int) -> BundleRow:
+    """Return a digest. Raises Problem for an unknown one."""
+    row = await parts.store.bundle(number)
+    if row is None:
+        raise missing("digest", number, "GET /api/v1/digests")
+    return row
+
+
+async def send_digest(parts: Parts, caller: Caller, number: int) -> None:
+    """Send a digest that waits at once, and any other one again. Raises Problem."""
+    row, now = await demand_digest(parts, number), parts.clock.now()
+    if not await parts.store.hasten_bundle(number, now) and not await parts.store.replay_bundle(number, now):
+        mend = "put the channel back first" if row.alerts else "wait for a digest that has alerts"
+        raise Problem(
+            409,
+            "not-sendable",
+            "The digest cannot be sent",
+            f"digest {number}: channel {row.channel} is gone, or no alert is in it",
+            mend=mend,
+        )
+    await audit(parts, caller, "digest.send", digest=str(number), channel=row.channel, alerts=row.alerts)
+
+
+async def give_up_digest(parts: Parts, caller: Caller, number: int) -> None:
+    """Give up a digest that was not accepted yet. Raises Problem."""
+    row = await demand_digest(parts, number)
+    if not await parts.store.give_up_bundle(number, parts.clock.now(), error=f"given up by {caller.who}"):
+        raise Problem(
+            409,
+            "ended",
+            "The digest has ended",
+            f"digest {number} is {row.state} already",
+            mend="send it again, if you want to",
+        )
+    await audit(parts, caller, "digest.give-up", digest=str(number), channel=row.channel, alerts=row.alerts)
 
 
 class OtherVersion(Struct, frozen=True):

@@ -21,6 +21,7 @@ LISTS = {
     "answer_id": "/standing-answers",
     "alert_id": "/alerts?limit=60",
     "storm_id": "/storms",
+    "digest_id": "/digests?limit=60",
     "job_id": "/jobs",
 }
 PARTS = (
@@ -70,7 +71,7 @@ class Known:
 
     def fill(self, case: Case[Any], chance: random.Random) -> None:
         """Let a request be about something that there is."""
-        is_used_up = case.method == "DELETE" or case.path.endswith("/answer")
+        is_used_up = case.method == "DELETE" or case.path.endswith(("/answer", "/give-up"))
         for name in case.path_parameters:
             kind = case.path.removeprefix("/api/v1/").partition("/")[0]
             if kind in _MADE and (case.method in {"PUT", "DELETE"} or kind == "routes"):

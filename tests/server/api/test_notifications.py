@@ -206,6 +206,26 @@ async def test_a_preview_says_which_alerts_match_and_why_the_others_do_not(made:
     assert (await made.store.saved()).routes == ()
 
 
+async def test_digests_are_listed_with_their_alerts_sent_and_given_up(busy: Api) -> None:
+    states = {state: (await busy.get(f"/digests?state={state}"))["items"] for state in ("sealed", "accepted", "dead")}
+    assert {state: [row["id"] for row in rows] for state, rows in states.items()} == {
+        "sealed": ["1"],
+        "accepted": ["3"],
+        "dead": ["2"],
+    }
+    waiting = await busy.get("/digests?state=open&limit=2")
+    assert (waiting["items"][0]["channel"], waiting["items"][0]["key"], waiting["next"]) == ("log", "key 59", "59")
+    (alert,) = (await busy.get("/alerts?digest=60"))["items"]
+    assert alert["deliveries"][0]["digest"] == "60"
+
+    assert (await busy.do("POST", "/digests/60/send"))["due_at"] < waiting["items"][0]["due_at"]
+    assert (await busy.do("POST", "/digests/60/give-up"))["error"] == "given up by tester"
+    assert (await busy.do("POST", "/digests/60/send"))["state"] == "sealed"
+    assert (await busy.refused("POST", "/digests/3/give-up"))["status"] == 409
+    assert (await busy.refused("POST", "/digests/99/send"))["status"] == 404
+    assert (await busy.audited())[:3] == ["digest.send", "digest.give-up", "digest.send"]
+
+
 async def test_a_message_is_previewed_as_people_read_it(made: Api) -> None:
     assert (await made.refused("POST", "/channels/preview", {}))["status"] == 404
     await alerts(made, "press")

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from tests.routers import gathering
 from tests.server.web.visiting import Visitor, told, tree
+from tocsin.model import AlertDraft
 from tocsin.server.web.route_words import tell_match
 
 SECRET = "raw:a key that is nowhere shown"
@@ -183,6 +185,23 @@ async def test_a_silence_is_made_and_ended(visitor: Visitor) -> None:
     number = (await visitor.store.silences(limit=1))[0].id
     await visitor.done("/notifications/silence/end", silence=str(number))
     assert "None is in force." in text_of(await visitor.get("/notifications"))
+
+
+async def test_digests_are_listed_shown_sent_and_given_up(visitor: Visitor) -> None:
+    now = visitor.rig.clock.now()
+    await visitor.store.set_routes(gathering(now + 10**9, "ops"), ["daily"], now)
+    event = {"data": {"page": {"url": "https://a.example/", "title": "Agenda"}, "outcome": "major"}}
+    await visitor.store.write_alert(AlertDraft("0" * 26, "tocsin.page.changed.v1", None, now, event))
+
+    assert "Digest 1route daily ops Waiting 1 due in" in text_of(await visitor.get("/notifications/digests?state=open"))
+    assert "There is no such digest" in text_of(await visitor.get("/notifications/digests?state=dead"))
+    assert "Major change https://a.example/" in text_of(await visitor.get("/notifications/digests/1"))
+    assert told(await visitor.done("/notifications/digests/1/send")) == "Digest 1 is sent to ops now."
+    assert "Give up digest 1, with 1 alert for ops?" in (await visitor.post("/notifications/digests/1/give-up")).text
+    page = await visitor.done("/notifications/digests/1/give-up", confirmed="yes")
+    assert "given up by local" in text_of(page)
+    assert "Send again" in page
+    assert (await visitor.post("/notifications/digests/9/send")).status_code == 404
 
 
 def test_a_match_is_told_in_words() -> None:

@@ -8,12 +8,13 @@ import msgspec
 from msgspec import Meta, field
 
 from tocsin.model.common import to_rfc3339
-from tocsin.model.records.fields import Id, Json, Record, Time, Ulid, time_or_none
+from tocsin.model.records.fields import Id, Json, Number, Record, Time, Ulid, time_or_none
 from tocsin.settings import RouteSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tocsin.model.bundles import BundleRow
     from tocsin.model.routing import Routed, Silence
     from tocsin.model.saved import Saved
     from tocsin.settings import Settings
@@ -128,6 +129,48 @@ def silence_of(silence: Silence) -> SilenceEntry:
         reason=silence.reason,
         who=silence.who,
         ended_at=time_or_none(silence.ended_at),
+    )
+
+
+class DigestEntry(Record, frozen=True):
+    """Alerts that a channel gets together."""
+
+    id: Annotated[Id, Meta(title="Digest")]
+    channel: Annotated[str, Meta(description="that gets it")]
+    route: Annotated[str, Meta(description="that gathers it; it may be gone")]
+    key: Annotated[str, Meta(description="of its alerts: the values of `group_by`")]
+    state: Annotated[
+        Literal["open", "sealed", "accepted", "dead"],
+        Meta(description="open: alerts join it; sealed: it is being sent; accepted; dead: given up"),
+    ]
+    alerts: Annotated[Number, Meta(description="how many joined it")]
+    silenced: Annotated[Number, Meta(description="alerts of its route that silences held back since the one before")]
+    opened_at: Annotated[Time, Meta(description="when its first alert joined it")]
+    due_at: Annotated[Time, Meta(title="Due", description="when it is, or was, to be sent")]
+    sealed_at: Annotated[Time | None, Meta(description="when the last alert could join it")]
+    next_try: Annotated[Time | None, Meta(description="of a sealed one: when it is tried next")]
+    tries: Annotated[Number, Meta(description="that were made")]
+    error: Annotated[str | None, Meta(description="of the last try, or why it is dead")]
+    message: Annotated[str | None, Meta(description="id of its event and message; null until these are written")]
+
+
+def digest_of(row: BundleRow) -> DigestEntry:
+    """Show a digest."""
+    return DigestEntry(
+        id=str(row.id),
+        channel=row.channel,
+        route=row.route,
+        key=row.key,
+        state=row.state,
+        alerts=row.alerts,
+        silenced=row.silenced,
+        opened_at=to_rfc3339(row.opened_at),
+        due_at=to_rfc3339(row.due_at),
+        sealed_at=time_or_none(row.sealed_at),
+        next_try=time_or_none(row.next_at) if row.state == "sealed" else None,
+        tries=row.tries,
+        error=row.error,
+        message=row.message_id,
     )
 
 

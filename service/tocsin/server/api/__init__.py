@@ -5,6 +5,7 @@ from fastapi import APIRouter
 from tocsin.server.api import (
     alerts,
     channels,
+    digests,
     extraction,
     history,
     jobs,
@@ -32,6 +33,7 @@ for one in (
     channels.router,
     routing.routes,
     routing.silences,
+    digests.router,
     jobs.table_routes,
     settings.service_routes,
     service.router,

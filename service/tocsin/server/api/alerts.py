@@ -54,7 +54,7 @@ _Values: TypeAlias = Annotated[list[Annotated[str, Field(max_length=200)]], Fiel
 
 
 class AlertList(PartOf):
-    """Which alerts: `unseen` goes with `outcome`; `kind`, `group`, `page` and `dead` each stand alone.
+    """Which alerts: `unseen` goes with `outcome`; `kind`, `group`, `page`, `dead`, `digest` each stand alone.
 
     `basis` and what follows go with all of them, as in routes. At most 1,000 alerts are looked at for a part then: it
     may be shorter than asked for, or empty, although the list goes on.
@@ -66,6 +66,7 @@ class AlertList(PartOf):
     group: GroupFilter | None = None
     page: Annotated[str | None, Field(pattern=r"^[1-9][0-9]{0,17}$", description="only of this page")] = None
     dead: Annotated[bool, Field(description="given up for at least one channel")] = False
+    digest: Annotated[str | None, Field(pattern=r"^[1-9][0-9]{0,17}$", description="that are in this digest")] = None
     basis: Annotated[_Values, Field(description="declared, inferred or contradicted", examples=[["inferred"]])] = None
     host: Annotated[_Values, Field(description="patterns, as in routes", examples=[["*.example.org"]])] = None
     url: Annotated[_Values, Field(description="of the page; `*` is any text")] = None
@@ -125,6 +126,7 @@ async def list_alerts(_: Reading, parts: Given, asked: Annotated[AlertList, Quer
         group=asked.group,
         page_id=None if asked.page is None else int(asked.page),
         dead=asked.dead,
+        digest=None if asked.digest is None else int(asked.digest),
     )
     matcher = matcher_of({key: getattr(asked, key) for key in ("basis", "host", "url", "rule", "field", "words")})
     found = await parts.store.browse_alerts(query, cursor=asked.cursor, limit=asked.limit, takes=taking(matcher))

@@ -30,6 +30,7 @@ TAGS: Final = (
     ("channels", "Where alerts go."),
     ("routes", "Which alerts go to which channels, and when."),
     ("silences", "Alerts that are not sent for a time."),
+    ("digests", "Alerts that a channel gets together: what waits, what was sent, what was given up."),
     ("table", "The specification's plain-text table of states, streamed out and in."),
     ("service", "Settings in force, what the service does now, and what it did."),
     ("access", "Tokens, and who changed what; for administrators."),

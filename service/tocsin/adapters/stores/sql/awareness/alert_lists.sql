@@ -43,6 +43,10 @@ select f.position, m.seen_at from (
 ) f join alert_marks m on m.position = f.position
 order by f.position desc limit :limit;
 
+-- name: of_digest
+select g.position, m.seen_at from gathered g {index gathered_of_bundle} join alert_marks m on m.position = g.position
+where g.bundle = :digest and g.position < :before order by g.position desc limit :limit;
+
 -- name: positions
 select position from alerts where id in {ids :ids};
 

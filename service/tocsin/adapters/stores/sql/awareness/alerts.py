@@ -368,12 +368,13 @@ def _mark(db: SqlSession, place: dict[str, Any]) -> int:
 def _walk_of(query: AlertQuery) -> tuple[str, dict[str, Any]]:
     """Find the walk that a list of alerts is; raises UsageError for what is not offered."""
     page = None if query.page_id is None else bounded(query.page_id)
-    alone = {"kind": query.kind, "group": query.group, "page": page, "dead": query.dead or None}
+    digest = None if query.digest is None else bounded(query.digest)
+    alone = {"kind": query.kind, "group": query.group, "page": page, "dead": query.dead or None, "digest": digest}
     given = {name: value for name, value in alone.items() if value is not None}
     if len(given) + (query.unseen or query.outcome is not None) > 1:
         raise UsageError(
-            "alerts: `group`, `page_id`, `kind` and `dead` each stand alone, and `unseen` goes with `outcome` only; "
-            "leave one of them out"
+            "alerts: `group`, `page_id`, `kind`, `dead` and `digest` each stand alone, and `unseen` goes with "
+            "`outcome` only; leave one of them out"
         )
     for name in given:
         return f"of_{name}", {} if name == "dead" else given

@@ -14,7 +14,17 @@ from tocsin.adapters.stores.sql.owed import ALERTS, ROUTED, Ledger, open_bundle,
 from tocsin.adapters.stores.sql.role import Role, bounded, ids
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import read_object, to_json
-from tocsin.model import AlertDraft, BundleRow, Digest, DueBundles, DueDelivery, Message, SerializedEvent, Silence
+from tocsin.model import (
+    AlertDraft,
+    BundleRow,
+    BundleState,
+    Digest,
+    DueBundles,
+    DueDelivery,
+    Message,
+    SerializedEvent,
+    Silence,
+)
 from tocsin.ports.pages import unheard
 
 if TYPE_CHECKING:
@@ -61,13 +71,18 @@ class BundleRole(Role):
             if what is None:
                 return
             channel, route, key, alerts = what
-            router = self._routes.router
-            if router is not None and not key and (channel, route) in router.promised:
-                open_bundle(db, router, (channel, route, ""), now, None)
-            elif not alerts:
+            if not self._promise(db, channel, route, key, now) and not alerts:
                 db.execute(SQL["drop"], {"bundle": bundle})
 
         await self._write(write)
+
+    def _promise(self, db: SqlSession, channel: str, route: str, key: str, now: Instant) -> bool:
+        """Open the next bundle where one is promised even without alerts, unless one is open."""
+        router = self._routes.router
+        if router is None or key or (channel, route) not in router.promised:
+            return False
+        open_bundle(db, router, (channel, route, ""), now, None)
+        return True
 
     async def due_bundles(
         self, channel: str, now: Instant, *, limit: int, under_way: Collection[int] = ()
@@ -96,13 +111,29 @@ class BundleRole(Role):
         }
         await self._write(lambda db: db.execute(SQL["keep_digest"], row))
 
-    async def bundles(self, *, limit: int, before: int | None = None) -> list[BundleRow]:
+    async def bundles(
+        self, *, limit: int, before: int | None = None, state: BundleState | None = None
+    ) -> list[BundleRow]:
         place = {"limit": limit, "before": None if before is None else bounded(before)}
-        rows = await self._read(lambda db: db.execute(SQL["bundles"], place).fetchall())
+        query = SQL["bundles" if state is None else f"in_{state}"]
+        rows = await self._read(lambda db: db.execute(query, place).fetchall())
         return [BundleRow(*row) for row in rows]
 
     async def bundle(self, bundle: int) -> BundleRow | None:
         return next(iter(await self._read(partial(_bundle, number=bounded(bundle)))), None)
+
+    async def hasten_bundle(self, bundle: int, now: Instant) -> bool:
+        place = {"bundle": bounded(bundle), "now": now}
+        return bool(await self._edit(lambda db: db.execute(SQL["hasten_bundle"], place).rowcount))
+
+    async def give_up_bundle(self, bundle: int, now: Instant, *, error: str) -> bool:
+        def write(db: SqlSession) -> bool:
+            what = db.execute(SQL["give_up_bundle"], {"bundle": bounded(bundle), "error": error}).fetchone()
+            if what is not None:
+                self._promise(db, what[0], what[1], what[2], now)
+            return what is not None
+
+        return await self._edit(write)
 
     async def replay_bundle(self, bundle: int, now: Instant) -> int:
         def write(db: SqlSession) -> int:

@@ -46,6 +46,19 @@ insert into digests (bundle, message_id, event, message) values (:bundle, :id, :
 -- name: bundles
 {bundle_row} where :before is null or b.id < :before order by b.id desc limit :limit;
 
+-- Few are waiting or being sent; most were accepted.
+-- name: in_open
+{bundle_row} where b.state = 'open' and (:before is null or b.id < :before) order by b.id desc limit :limit;
+
+-- name: in_sealed
+{bundle_row} where b.state = 'sealed' and (:before is null or b.id < :before) order by b.id desc limit :limit;
+
+-- name: in_accepted
+{bundle_row} where b.state = 'accepted' and (:before is null or b.id < :before) order by b.id desc limit :limit;
+
+-- name: in_dead
+{bundle_row} where b.state = 'dead' and (:before is null or b.id < :before) order by b.id desc limit :limit;
+
 -- In the order of the index, not of publishing: thousands are read, a step at a time.
 -- name: gathered_of
 select g.page_id, g.position, a.created_at, coalesce(m.page_group, ''),
@@ -80,6 +93,16 @@ update bundles set state = 'sealed', next_at = :now, sealed_at = coalesce(sealed
   sealed_position = coalesce(sealed_position, (select position from store))
 where id = :bundle and state in ('accepted', 'dead')
   and channel in (select a.value from store, {each store.channels a}) returning alerts;
+
+-- What a person wants to have now.
+-- name: hasten_bundle
+update bundles set due_at = case state when 'open' then {least due_at :now} else due_at end,
+  next_at = case state when 'sealed' then {least next_at :now} else next_at end
+where id = :bundle and state in ('open', 'sealed');
+
+-- name: give_up_bundle
+update bundles set state = 'dead', error = :error where id = :bundle and state in ('open', 'sealed')
+returning channel, route, key, alerts;
 
 -- name: dead_bundles
 select id, alerts from bundles {index bundles_dead} where state = 'dead' and (:channel is null or channel = :channel);

@@ -1,0 +1,116 @@
+"""*Digests*: which wait, which were sent, which were refused, with their alerts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import Response
+
+from tocsin.model import AlertQuery, BundleRow, BundleState
+from tocsin.server import notifications as deeds
+from tocsin.server.parts import Given, Reading, Writing
+from tocsin.server.web.formatting import count
+from tocsin.server.web.rendering import go_on, page
+from tocsin.server.web.telling import tell
+
+router = APIRouter(include_in_schema=False)
+
+_HOME: Final = "/notifications/digests"
+_PART: Final = 40
+_MOST_DIGITS: Final = 10**17
+# What people call the states of the store.
+STATES: Final[dict[BundleState, tuple[str, str]]] = {
+    "open": ("Waiting", "off"),
+    "sealed": ("Being sent", "minor"),
+    "accepted": ("Sent", "good"),
+    "dead": ("Given up", "bad"),
+}
+
+
+@router.get(_HOME)
+async def digests(
+    request: Request,
+    _: Reading,
+    parts: Given,
+    state: BundleState | None = None,
+    before: Annotated[int | None, Query(ge=1, le=_MOST_DIGITS)] = None,
+) -> Response:
+    """List digests."""
+    rows = await parts.store.bundles(limit=_PART + 1, before=before, state=state)
+    shown = rows[:_PART]
+    given = {"state": state} if state is not None else {}
+    first = f"{_HOME}?{urlencode(given)}" if given else _HOME
+    following = f"{_HOME}?{urlencode({**given, 'before': shown[-1].id})}" if len(rows) > _PART else None
+    tabs = [(_HOME, "All", None, state is None)]
+    tabs += [(f"{_HOME}?state={each}", title, None, state == each) for each, (title, _tone) in STATES.items()]
+    return await page(
+        request,
+        "digests.html",
+        rows=shown,
+        tabs=tabs,
+        states=STATES,
+        following=following,
+        first=first if before is not None else None,
+    )
+
+
+@router.get(f"{_HOME}/{{number:int}}")
+async def digest(
+    request: Request,
+    _: Reading,
+    parts: Given,
+    number: int,
+    cursor: Annotated[str | None, Query(max_length=200)] = None,
+) -> Response:
+    """Show a digest with its alerts."""
+    row = await deeds.demand_digest(parts, number)
+    found = await parts.store.browse_alerts(AlertQuery(digest=number), cursor=cursor, limit=_PART)
+    here = f"{_HOME}/{number}"
+    return await page(
+        request,
+        "digest.html",
+        row=row,
+        states=STATES,
+        alerts=[tell(each) for each in found.rows],
+        following=f"{here}?{urlencode({'cursor': found.next})}" if found.next else None,
+        first=here if cursor else None,
+        told_send=_verb_of(row),
+    )
+
+
+@router.post(f"{_HOME}/{{number:int}}/send")
+async def send(request: Request, caller: Writing, parts: Given, number: int) -> Response:
+    """Send a digest now or again."""
+    row = await deeds.demand_digest(parts, number)
+    await deeds.send_digest(parts, caller, number)
+    return go_on(request, f"{_HOME}/{number}", f"Digest {number} is sent to {row.channel} now.")
+
+
+@router.post(f"{_HOME}/{{number:int}}/give-up")
+async def give_up(
+    request: Request, caller: Writing, parts: Given, number: int, confirmed: Annotated[str, Form()] = ""
+) -> Response:
+    """Give a digest up, after a question."""
+    row = await deeds.demand_digest(parts, number)
+    if not confirmed:
+        return await page(
+            request,
+            "confirm.html",
+            section="notifications",
+            title=f"Give up digest {number}",
+            question=f"Give up digest {number}, with {count(row.alerts, 'alert')} for {row.channel}?",
+            detail="It is not sent. Its alerts stay listed, and the digest can be sent later.",
+            path=f"{_HOME}/{number}/give-up",
+            values={},
+            verb="Give it up",
+            back=f"{_HOME}/{number}",
+            danger=True,
+        )
+    await deeds.give_up_digest(parts, caller, number)
+    return go_on(request, f"{_HOME}/{number}", f"Digest {number} is given up.", kind="warn")
+
+
+def _verb_of(row: BundleRow) -> str:
+    return {"open": "Send now", "sealed": "Try now"}.get(row.state, "Send again")
