@@ -78,6 +78,7 @@ def as_text(value: object) -> str:
     """Write a value as on a command line."""
     match value:
         case bool():
+            # Before numbers and texts: Python writes True, our settings true.
             return str(value).lower()
         case list() | tuple():
             return ",".join(map(str, value))
@@ -100,6 +101,7 @@ def read_deed(
 
     held  keys set now: unknown ones, from another version, can be unset
     """
+    # A key that only a newer version knows can be set in a store that was downgraded; a user must get rid of it.
     check_page_keys((key for key in unset if key not in held), source="unset")
     judged = read_settings(settings or {})
     if both := sorted(judged.keys() & set(unset)):
@@ -175,12 +177,14 @@ async def _demand(parts: Parts, page_id: int, if_revision: int | None) -> None:
 async def start_deed(parts: Parts, act: Act, meant: Meant, deed: Deed) -> Job:
     """Start an action on many pages; pages added later are not included."""
     _demand_route(parts, deed.settings)
+    # Fixed now: pages that are added while the job runs were not in the list that the user saw.
     last_id = await parts.store.last_page_id()
     total: int | None = None
     if meant.ids is not None:
         total = len(meant.ids)
     elif meant.query is not None:
         tally = await parts.store.tally_pages(meant.query)
+        # A bounded tally would promise an end too early; a job without a total shows what it has done.
         total = tally.number if tally.is_exact else None
 
     async def work(progress: Progress) -> JsonObject:
@@ -222,6 +226,7 @@ async def _batches(parts: Parts, meant: Meant, last_id: int) -> AsyncIterator[Se
     cursor: str | None = None
     while True:
         found = await parts.store.browse_ids(meant.query, cursor=cursor, limit=STEP, last_id=last_id)
+        # A step of a word search may find nothing, and not be the last.
         if found.rows:
             yield found.rows
         if found.next is None:
@@ -254,6 +259,7 @@ def _told(deed: Deed) -> JsonObject:
         "text": deed.text,
         "paused": deed.paused,
     }
+    # The audit log keeps what was done; a list of what was not would hide it.
     return {key: value for key, value in told.items() if value not in (None, {}, [])}
 
 

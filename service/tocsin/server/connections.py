@@ -47,6 +47,7 @@ def bounds(files: int | None) -> tuple[int, int]:
     The rest is reserved for pages, channels and the store.
     """
     by_files = MOST_CONNECTIONS if files is None else max(files // 8, FEWEST_CONNECTIONS)
+    # Fewer files, fewer connections: the engine that shares the limit must still reach its pages.
     if by_files >= MOST_CONNECTIONS:
         return MOST_CONNECTIONS, MOST_UNKNOWN
     return by_files, min(max(by_files * 3 // 8, 1), MOST_UNKNOWN)
@@ -74,6 +75,7 @@ class ClientConnection(HttpToolsProtocol):
         super().connection_made(transport)
         self._since_s = self._idle_since_s = self.loop.time()
         self._network = network_of(self.client[0]) if self.client else ""
+        # Only now: who the client is is known with its first request, so a new connection counts as unknown.
         if not self._find_room():
             self._refuse(503, b"Service Unavailable", b"too many connections; try again in a moment")
             return
@@ -95,8 +97,10 @@ class ClientConnection(HttpToolsProtocol):
         if self._is_done():
             return
         super().on_message_begin()
+        # The guard marks the connection as known by this, once it has seen a valid credential.
         self.scope[CONNECTION] = self  # type: ignore[literal-required]  # a key of ours
         self._head_bytes = 0
+        # A request that is pipelined comes while the one before is answered, which set no deadline for it.
         if self._head_timer is None:
             self._expect_head()
 
@@ -168,6 +172,7 @@ class ClientConnection(HttpToolsProtocol):
         """
         unsent, is_closing = self.transport.get_write_buffer_size(), self.transport.is_closing()
         # The size of a buffer that we still write to says nothing about the reader.
+        # See below: a reader is alive if the buffer shrank, or was empty in between.
         is_taken = unsent < self._unsent or self._has_resumed or not (self.flow.write_paused or is_closing)
         self._unsent, self._has_resumed = unsent, False
         if not unsent:
@@ -187,6 +192,7 @@ class ClientConnection(HttpToolsProtocol):
         open_ = [each for each in others if not each._is_aborted]  # noqa: SLF001 - of its own class
         unknown = [each for each in open_ if not each.is_known]
         most, most_unknown = bounds(files_limit())
+        # Most of the time there is room, and nothing has to be weighed.
         if len(unknown) < most_unknown and len(open_) < most:
             return True
         by_network = Counter(each._network for each in (*unknown, self))  # noqa: SLF001 - as above
@@ -204,8 +210,10 @@ class ClientConnection(HttpToolsProtocol):
 
     def _place(self) -> tuple[bool, float]:
         """Return the sort key by which connections are closed."""
+        # It is given up already, and only waits until its client takes the rest: the first to go.
         if self.transport.is_closing():
             return False, 0.0
+        # Idle ones before those with a request; among each, the longest first.
         return not self.is_idle(), self._since_s if self._idle_since_s is None else self._idle_since_s
 
     def _abort(self) -> None:
@@ -238,6 +246,7 @@ class ClientConnection(HttpToolsProtocol):
             phrase,
             len(why) + 1,
         )
+        # Written by hand: the request never reached the application, which would answer otherwise.
         self.transport.write(head + b"connection: close\r\n\r\n" + why + b"\n")
         self.transport.close()
 
@@ -248,6 +257,7 @@ def network_of(address: str) -> str:
         found = ip_address(address.partition("%")[0])
     except ValueError:
         return address
+    # One customer of a provider has at least a /64, and could otherwise come from 2^64 addresses.
     if isinstance(found, IPv6Address):
         return str(found.ipv4_mapped or ip_network((found, _IPV6_NETWORK), strict=False))
     return str(found)
@@ -256,6 +266,7 @@ def network_of(address: str) -> str:
 def wrong_in_head(url: bytes, headers: Sequence[tuple[bytes, bytes]], version: str, method: bytes) -> bytes:
     """Return the fault of a request's target or Host (RFC 9112, 3.2); empty for a valid request."""
     hosts = [value.strip() for name, value in headers if name == b"host"]
+    # Several readers of one request could each believe another of them (request smuggling).
     if len(hosts) > 1:
         return b"there are several Host headers; send one"
     if not hosts and version != "1.0":
@@ -267,6 +278,7 @@ def wrong_in_head(url: bytes, headers: Sequence[tuple[bytes, bytes]], version: s
     meant = _hosts_of(url)
     if not meant:
         return b"the request's target is neither a path nor a URL with http or https"
+    # RFC 9112 lets the target win; we refuse, so that no check of Host is passed with another name.
     return b"" if not hosts or hosts[0].lower() in meant else b"the Host header names another host than the target"
 
 
@@ -281,4 +293,5 @@ def _hosts_of(url: bytes) -> set[bytes]:
         return set()
     host, port = target.host.lower(), target.port or usual
     name = b"[" + host + b"]" if b":" in host else host
+    # A client may leave the usual port out of Host, whatever the target says.
     return {name + b":%d" % port} | ({name} if port == usual else set())

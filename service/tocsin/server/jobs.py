@@ -64,6 +64,7 @@ class Job:
 
     async def wait(self, timeout_s: float | None = None) -> JobRow:
         """Return its row at its end, or after this time. Raises the error that it failed with."""
+        # A job that takes longer is no error: its row says how far it is.
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 await self._ended.wait()
@@ -86,6 +87,7 @@ class Job:
         """Cancel it; completed steps are kept. A job that has ended is left as it is."""
         if self._task is None:
             return
+        # Set before the task is cancelled: the task looks at it to tell a user's cancellation from a stop.
         if self._row.state == "running":
             self.is_cancelled = True
             self._task.cancel()
@@ -105,6 +107,7 @@ class Job:
                 raise
             self._end(parts, "cancelled", result=self._progress.result, error=_CANCELLED)
         except TocsinError as exc:
+            # Also kept as it is: a request that waits raises it, and shows its mend as for an action without a job.
             self._failure = exc
             self._end(parts, "failed", result=self._progress.result, error=str(exc))
         except Exception as exc:  # noqa: BLE001 - a fault of ours in one job must not end the service
@@ -121,6 +124,7 @@ class Job:
     async def save(self, parts: Parts) -> None:
         """Write its row if it has changed; retried later if the store fails."""
         row = self.row
+        # Jobs that wait for a slow store have nothing new to write.
         if row == self._saved:
             return
         try:
@@ -131,6 +135,7 @@ class Job:
             self._saved = row
 
     def _is_over(self, parts: Parts) -> None:
+        # Cancelled before its first step: `_run` never began, and could not say so.
         if self.is_cancelled and self._row.state == "running":
             self._end(parts, "cancelled", error=_CANCELLED)
         self._ended.set()
@@ -187,6 +192,7 @@ class Jobs:
     async def latest(self, limit: int = 20) -> list[JobRow]:
         """Return the latest jobs, newest first."""
         rows = await self._parts.store.jobs(limit=limit)
+        # Rows are written once a second; the jobs themselves know more.
         return [self._running[row.id].row if row.id in self._running else row for row in rows]
 
     async def cancel(self, job_id: str) -> JobRow | None:
@@ -205,6 +211,7 @@ class Jobs:
 
     async def leave(self) -> None:
         """Cancel running jobs at a stop of the service."""
+        # A copy: jobs remove themselves from it while they end.
         left = list(self._running.values())
         for job in left:
             job.leave()
@@ -230,6 +237,7 @@ class Jobs:
 @asynccontextmanager
 async def running_jobs(parts: Parts) -> AsyncIterator[Jobs]:
     """Run jobs inside this context; jobs running at its end are interrupted."""
+    # What a crash left as running is over; nothing goes on with it.
     await parts.store.interrupt_jobs(parts.clock.now())
     async with asyncio.TaskGroup() as group:
         jobs = Jobs(parts, group)

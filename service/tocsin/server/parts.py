@@ -78,17 +78,20 @@ def sender_of(scope: Connection, headers: Mapping[str, str], settings: HttpSetti
     is_proxy = address is not None and _is_in(address, trusted)
     if is_proxy and not settings.public_url:
         # The configuration takes precedence: a proxy may pass on the header of its client.
+        # None for an unusable one: to guess would make links that lead elsewhere.
         prefix = path_prefix(headers.get("x-forwarded-prefix", ""))
     if is_proxy and "x-forwarded-for" in headers:
         believed = True
         # Our proxy appended the last address; any client may have written the ones before it.
         for said in reversed(headers["x-forwarded-for"].split(",")):
             found = parse_address(said.strip())
+            # What is written before this, an untrusted client may have invented.
             if found is None:
                 break
             address = found
             if not _is_in(found, trusted):
                 break
+        # The last one, as of addresses: our own proxy wrote it.
         said_scheme = headers.get("x-forwarded-proto", "").rpartition(",")[2].strip().lower()
         scheme = said_scheme if said_scheme in _PORTS else scheme
     return Sender(address, believed, parse_origin(f"{scheme}://{headers.get('host', '')}"), prefix)
@@ -105,6 +108,7 @@ def parse_address(text: str) -> Address | None:
         found = ip_address(text.partition("%")[0].strip("[]"))
     except ValueError:
         return None
+    # A socket for both families gives IPv4 clients as ::ffff:…, and rules are written for IPv4.
     return getattr(found, "ipv4_mapped", None) or found
 
 
@@ -123,6 +127,7 @@ def parse_origin(text: str) -> WebOrigin | None:
         return None
     if parts.scheme not in _PORTS or not parts.hostname or parts.username or parts.path not in {"", "/"}:
         return None
+    # urlsplit takes much that browsers refuse: what is odd must not equal an origin that we trust.
     if parts.query or parts.fragment or not parts.netloc.isprintable() or set(parts.netloc) & set(" \\/?#@,;<>\"'"):
         return None
     return WebOrigin(parts.scheme, parts.hostname.rstrip("."), port if port is not None else _PORTS[parts.scheme])
@@ -162,6 +167,7 @@ def is_loopback_name(host: str) -> bool:
 def is_cross_site(request: Request, sender: Sender, settings: HttpSettings) -> bool:
     """Say whether a browser sends this request for a page of another site."""
     site = request.headers.get("sec-fetch-site")
+    # Browsers set it, and pages cannot: it says more than Origin, which is missing from some requests.
     if site is not None:
         return site not in {"same-origin", "none"}
     said = request.headers.get("origin")
@@ -243,6 +249,7 @@ def refuse_odd_charset(request: Request) -> None:
     surrogates. Browsers send UTF-8, the charset of our pages.
     """
     kind = request.headers.get("content-type", "")
+    # Looked for anywhere in the header: parsers disagree on which of two parameters counts.
     if any(form in kind.lower() for form in FORMS) and "charset" in _USUAL_CHARSET.sub("", kind).lower():
         raise Problem(
             415,
@@ -263,13 +270,16 @@ async def check_form(request: Request, caller: Caller) -> None:
     said, form = request.headers.get(HEADER), FormData()
     if said is None:
         if not is_form(request):
+            # A program that has a session cookie sends none of these headers; no page made it send this.
             if not _is_browser(request):
                 return
         else:
             form = await request.form()
             found = form.get(FIELD)
             said = found if isinstance(found, str) else None
+    # In constant time: how long a comparison takes must not tell how many letters are right.
     if said is None or not compare_digest(said.encode(), caller.csrf.encode()):
+        # What was typed is kept: the form may only be older than the last login.
         raise LostForm(kept_of(form))
 
 
@@ -350,6 +360,7 @@ def wanted_of(dependant: Dependant) -> Scope | None:
     if isinstance(dependant.call, Right):
         return dependant.call.wanted
     found = [wanted for inner in dependant.dependencies if (wanted := wanted_of(inner)) is not None]
+    # A route inside a router may ask for more than the router does.
     return max(found, key=list(Scope).index, default=None)
 
 

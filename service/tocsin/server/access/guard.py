@@ -90,6 +90,7 @@ class Envelope:
         began_s, method = parts.clock.monotonic(), scope["method"]
         status: int | None = None
         sender = sender_of(scope, headers, parts.service.settings().http)
+        # A client's own id counts through a trusted proxy alone: others could forge lines of the audit log.
         request_id = begin_request(headers, parts.chance.ulid(parts.clock.now()), believed=sender.believed)
         state = {**scope.get("state", {}), "request_id": request_id}
         scope = {**scope, SENDER: sender, "state": state, **_without(sender.prefix or "", scope)}
@@ -106,6 +107,7 @@ class Envelope:
                     message["headers"] = _below(sender.prefix, message.get("headers", []))
                 said = MutableHeaders(scope=message)
                 said[HEADER] = request_id
+                # The routes know GET only, HEAD is answered here.
                 if has_head and (allowed := said.get("allow", "")).startswith("GET"):
                     said["allow"] = allowed.replace("GET", "GET, HEAD", 1)
                 _dress(said, sender, is_private=is_private)
@@ -124,6 +126,7 @@ class Envelope:
                 "status": status,  # None: the connection broke off before
                 "elapsed_ms": round((parts.clock.monotonic() - began_s) * 1000),
             }
+            # Reading pages is not worth a line of the usual log; what changes something is.
             is_change = method not in SAFE
             parts.telemetry.emit(Happening("http.answered", "info" if is_change else "debug", values))
 
@@ -133,7 +136,9 @@ def _dress(said: MutableHeaders, sender: Sender, *, is_private: bool) -> None:
     for name, value in _ALWAYS.items():
         said.setdefault(name, value)
     if is_private:
+        # A browser's cache outlives its session.
         said.setdefault("cache-control", "no-store")
+    # Over plain HTTP browsers ignore the header, and on a name of this machine it would lock out other services.
     if sender.origin is not None and sender.origin.scheme == "https":
         said.setdefault("strict-transport-security", _A_YEAR)
 
@@ -155,6 +160,7 @@ def _below(prefix: str, headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[by
     put = []
     for name, value in headers:
         match name.lower():
+            # `//host` is another site; a path that has the prefix was written with it.
             case b"location" if value.startswith(b"/") and not value.startswith((b"//", prefix.encode() + b"/")):
                 put.append((name, prefix.encode() + value))
             case b"set-cookie":

@@ -96,6 +96,7 @@ def gather(
 
     Returns exactly `spans` of them, oldest first; rows outside are left out.
     """
+    # Spans begin at whole half hours, not at `now`: bars stay in their places while the page is reloaded.
     first = now // span_us - spans + 1
     sums: list[dict[str, int]] = [{} for _ in range(spans)]
     others = [[0, 0, 0, 0] for _ in range(spans)]
@@ -111,6 +112,7 @@ def gather(
 
 def coarser(spans: Sequence[ActivityBar], of: int) -> list[ActivityBar]:
     """Join this many neighbouring spans, counted from the latest."""
+    # From the latest backwards; what is left over at the old end is no whole hour, and is dropped.
     begins = range(len(spans) % of, len(spans), of)
     return [_joined(spans[begin : begin + of]) for begin in begins]
 
@@ -225,6 +227,7 @@ def _heights(column: Sequence[int], most: int) -> list[float]:
     if not any(column):
         return [0.0 for _ in column]
     heights = [max(HEIGHT * value / most, _LEAST) if value > 0 else 0.0 for value in column]
+    # Small values were raised to be seen: the column may now be too high, and is scaled back as a whole.
     excess = sum(heights) / HEIGHT
     return [height / excess for height in heights] if excess > 1 else heights
 
@@ -281,6 +284,7 @@ def draw_timeline(
     """
     if not states:
         return None
+    # A clock that was set back leaves states from the future.
     begin = min(states[-1].first_at, now)
     length = max(now - begin, 1)
     scale = 100 / (length * (1 + _ROOM))
@@ -410,6 +414,7 @@ async def _channels(parts: Parts) -> list[ChannelState]:
     states = []
     for name, settings in parts.service.settings().channels.items():
         known = figures.channels.get(name) if figures is not None else None
+        # The figures are some seconds old; of a channel with trouble, the state of now and its reason are read.
         if known is None or known.is_failing or known.is_disabled:
             state = await parts.store.channel_state(name)
         else:

@@ -93,6 +93,7 @@ class AlertFilter(Struct, frozen=True):
 def wanted_of(show: str, kind: str, group: str, page_id: int = 0) -> AlertFilter:
     """Read the filters; unknown values give the first list."""
     known = next((each for each, _, _ in SHOWS if each == show), SHOWS[0][0])
+    # The same order as in `query`; a filter shows seen alerts, too, since a user looks for one of them.
     if page_id:
         return AlertFilter("all", page=page_id)
     if kind in KIND_NAMES:
@@ -113,6 +114,7 @@ async def changes(
 ) -> Response:
     """List alerts."""
     wanted, store = wanted_of(show, kind, group, page_id), parts.store
+    # The first page is what people open each morning: it has major, minor and other alerts apart.
     if wanted == AlertFilter() and cursor is None:
         lists, following = await _first(store, wanted)
     else:
@@ -128,6 +130,7 @@ async def changes(
         lists=[each for each in lists if each[1]],
         following=following,
         first=wanted.path if cursor else None,
+        # "Mark all as seen" goes no further than what this page showed: alerts arrive meanwhile.
         up_to=max(positions, default=0),
         unseen=next(tally for each, _, tally in tallies if each == "unseen"),
         tabs=[
@@ -137,6 +140,7 @@ async def changes(
         kinds=list(KIND_NAMES.items()),
         is_first=wanted == AlertFilter() and cursor is None,
         groups=fitting([row.name for row in await store.group_rows()], _ROOM_FOR_GROUPS),
+        # Each entry gets the same room, so that one long difference does not take that of the others.
         room_each=max(_ROOM_FOR_ENTRIES // max(len(positions), 1) - _MARKUP_OF_AN_ENTRY, 0),
         bases=BASES,
     )
@@ -177,6 +181,7 @@ async def mark(
     back: Annotated[str, Form()] = "/changes",
 ) -> Response:
     """Mark alerts as seen or unseen: `one` as seen, `un` as unseen, or the selected ones."""
+    # A button of one entry is within the form of all: it counts before what is selected.
     chosen = [one or un] if one or un else ids or []
     is_seen = seen == "yes" and not un
     back = local_path(back, "/changes")
@@ -207,6 +212,7 @@ async def mark_all(
     wanted = wanted_of(show, kind, group, page_id)
     query, path = wanted.query, wanted.path
     act, undo = Act(work, caller), None
+    # Few enough to be undone with one click: then no question is asked.
     meant, is_all = await _up_to(parts.store, query, up_to)
     if is_all:
         number = await mark_seen(parts, act, meant, seen=True)
@@ -295,6 +301,7 @@ async def _demand(store: Store, alert_id: str) -> AlertRow:
 
 
 async def _tally(store: Store, show: Show, query: AlertQuery) -> BoundedCount | None:
+    # How many alerts there ever were is no work that waits: one tally less.
     return await store.tally_alerts(query) if show != "all" else None
 
 
@@ -302,6 +309,7 @@ async def _up_to(store: Store, query: AlertQuery, up_to: int) -> tuple[list[str]
     """Return the ids of unseen alerts of a list up to a position, and whether these are all."""
     ids: list[str] = []
     cursor: str | None = None
+    # Bounded: of a long list most may be seen already.
     for _ in range(_LOOKED_AT):
         found = await store.browse_alerts(query, cursor=cursor, limit=100)
         ids += [row.id for row in found.rows if row.position <= up_to and row.seen_at is None]
@@ -321,6 +329,7 @@ async def _first(
         lists.append(_list(title, found, more=f"/changes?show={outcome}" if found.next else None))
     latest = await store.browse_alerts(AlertQuery(unseen=True), limit=_FIRST_PART)
     others = [row for row in latest.rows if not _is_apart(row)]
+    # A storm of changes fills the latest part; a question or an outage among them must still be seen.
     if not others and latest.next:
         others = await _others(store)
     return [*lists, ("Everything else", [tell(row) for row in others], None)], wanted.path_at(latest.next)

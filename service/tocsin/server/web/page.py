@@ -60,6 +60,7 @@ async def show(
 ) -> Response:
     """Show a page: its last check, a timeline of its versions, two of them compared, and its changes."""
     row = await demand_page(parts, page_id)
+    # One read serves both: the timeline draws all of them, the list below it shows the first _STATES.
     states = (await parts.store.states_of(page_id, limit=_DRAWN)).rows
     verdicts = (await parts.store.verdicts_of(page_id, limit=_DRAWN)).rows
     pair = choose(states, older, newer) if states else None
@@ -78,6 +79,7 @@ async def show(
         problem=problem_of(row.last.report or {}),
         timeline=draw_timeline(states, verdicts, row.last.checked_at, now=parts.clock.now(), zone=zone),
         states=_shown(states, pair),
+        # More are known only as far as they were read for the timeline; the page links to the API for the rest.
         more_states=len(states) > _STATES,
         pair=pair,
         fields=field_rows(pair[0].fields if pair[0] else None, pair[1].fields) if pair else [],
@@ -109,6 +111,7 @@ def _shown(states: tuple[StateEntry, ...], pair: tuple[StateEntry | None, StateE
 
 def told(row: PageRow, verdict: VerdictEntry) -> AlertInWords:
     """Describe a verdict as its alert does."""
+    # A verdict keeps the data of its event, so that the page and the alert say the same sentence.
     event = {"data": verdict.data}
     return tell(AlertRow(verdict.alert_id or "", 0, CHANGED, row.id, row.url, verdict.at, event))
 
@@ -131,6 +134,7 @@ async def pause(
     await actions.edit_page(parts, actions.Act(jobs, caller), page_id, deed, if_revision=None)
     path = f"/pages/{page_id}"
     verb = "Undo: resume it" if paused else "Undo: pause it"
+    # Sets a value and does not toggle: a second click on it changes nothing.
     undo = Undo(f"{path}/pause", verb, {"paused": "no" if paused else "yes"})
     return go_on(
         request,
@@ -146,6 +150,7 @@ async def remove(
 ) -> Response:
     """Ask for confirmation, then delete the page."""
     row = await demand_page(parts, page_id)
+    # Without a script there is no dialog: the same path asks first, and acts when its own question is answered.
     if confirmed != "yes":
         return await page(
             request,
@@ -159,6 +164,7 @@ async def remove(
             back=f"/pages/{page_id}",
             danger=True,
         )
+    # No revision is demanded: what was edited since the question does not matter to a user who deletes all of it.
     await actions.remove_page(parts, actions.Act(jobs, caller), page_id, if_revision=None)
     return go_on(request, "/", f"Deleted {short_url(row.url)}.")
 
@@ -200,6 +206,7 @@ def _choose(
     new = places.get(newer, 0) if newer is not None else 0
     old = places.get(older, new + 1) if older is not None else new + 1
     new, old = min(new, old), max(new, old)
+    # An address with an id that was pruned since, or with one id twice, is answered with the latest two.
     if old == new or old >= len(kept):
         return (kept[1], kept[0]) if len(kept) > 1 else None
     return kept[old], kept[new]
@@ -208,6 +215,7 @@ def _choose(
 async def _compare(parts: Parts, pair: tuple[SnapshotRow, SnapshotRow]) -> Texts | None:
     """Compare two texts on a thread, since long ones take a while; None if one was deleted meanwhile."""
     packed = [await parts.store.snapshot_text(row.id) for row in pair]
+    # Pruning runs beside us; the page then shows the texts to choose from again.
     if None in packed:
         return None
     older, newer = [unpack_text(text) for text in packed if text is not None]
@@ -219,6 +227,7 @@ async def _why_none(parts: Parts, row: PageRow, kept: Sequence[SnapshotRow]) -> 
     per_page = parts.service.settings().snapshots.per_page
     if row.flags.noindex:
         return "None of its text is kept: the page asks not to be indexed (noindex)."
+    # In the order of what a user can do about it: what the page forbids comes first, no setting changes that.
     if per_page < 2:  # noqa: PLR2004 - a difference has two sides
         return f"Too few texts are kept: snapshots.per_page is {per_page}; set it to 2 or more."
     if kept:
@@ -259,7 +268,10 @@ async def _show_settings(
     for_all, groups = await parts.store.overrides()
     group: dict[str, Any] = next((settings for name, settings in groups.values() if name == row.group), {})
     settings, origins = parts.service.settings(), parts.service.origins()
+    # What each field falls back to, without the page's own values: the form shows it beside an empty field.
     inherited = resolve_readable(settings.pages, for_all, group, {}).settings
+    # A setting may have become unreadable, by an update or by an edit of the file: the page says so where it is
+    # mended.
     refused = resolve_readable(settings.pages, for_all, group, row.settings).refused
     typed = typed or {}
     own = {**as_typed(row.settings), **{key: value for key, value in typed.items() if key in FORM_KEYS}}
@@ -273,9 +285,12 @@ async def _show_settings(
             own, msgspec.structs.asdict(inherited), resolve_page_origins(origins, for_all, group, None), errors
         ),
         secrets=[(key, str(mask(("pages", key), row.settings[key]))) for key in SECRET_KEYS if key in row.settings],
+        # Input that is shown again keeps the revision that it was typed against; else the check for a stale form is
+        # void.
         revision=typed.get("revision") or str(await parts.store.page_revision(row.id)),
         text=typed.get("text", row.text or ""),
         group=typed.get("group", row.group),
+        # Suggestions only, the field takes any name; forty keep the page small.
         groups=[each.name for each in (await parts.store.group_rows())[:40]],
         wrong=wrong,
         held=[short(each.why, 400) for each in refused],
@@ -295,13 +310,16 @@ async def save(request: Request, caller: Writing, parts: Given, jobs: Work, page
         return await _show_settings(
             request, parts, row, typed=typed, errors=errors, wrong=tuple(errors.values()), status=422
         )
+    # An empty field means "inherit", and is no empty value: it becomes a key to unset, if the page has it.
     given = {key: typed[key] for key in FORM_KEYS if typed.get(key)}
     taken = [key for key in FORM_KEYS if key in typed and not typed[key] and key in row.settings]
+    # Secrets are never sent to the browser, so an empty field cannot mean that they go: a box beside each says it.
     taken += [key for key in SECRET_KEYS if typed.get(f"forget-{key}") and key in row.settings]
     own = as_typed(row.settings)
     try:
         deed = actions.read_deed(
             "edit",
+            # Only what differs: a value that was only shown must not be written, and audited, as if it were set anew.
             settings={key: value for key, value in given.items() if own.get(key) != value},
             unset=taken,
             group=typed.get("group") or None,
@@ -310,6 +328,7 @@ async def save(request: Request, caller: Writing, parts: Given, jobs: Work, page
         act, revision = actions.Act(jobs, caller), read_revision(typed.get("revision", ""))
         await actions.edit_page(parts, act, page_id, deed, if_revision=revision)
     except actions.Stale:
+        # The new revision goes into the form, so that saving again is a decision to overwrite.
         now = {**typed, "revision": str(await parts.store.page_revision(page_id))}
         why = "this page was changed meanwhile; check your input, and save again to overwrite"
         return await _show_settings(request, parts, row, typed=now, wrong=(why,), status=409)
@@ -324,6 +343,8 @@ def judge(typed: Mapping[str, str]) -> dict[str, str]:
     for key in FORM_KEYS:
         if typed.get(key):
             try:
+                # Key by key, so that each error is shown at its field; what two of them forbid together is found when
+                # it is saved.
                 parse_page_settings({key: typed[key]}, source="settings")
             except UsageError as exc:
                 wrong[key] = str(exc).removeprefix("settings: ")

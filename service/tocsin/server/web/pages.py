@@ -131,8 +131,10 @@ async def list_page(
 
 def _offered(groups: Sequence[GroupRow]) -> list[GroupRow]:
     """Return the largest groups that fit into the select box."""
+    # The largest ones are what most users look for; they are shown in the order of the list all the same.
     room, kept = _ROOM_FOR_GROUPS, set()
     for row in sorted(groups, key=lambda row: row.pages, reverse=True):
+        # The name is in the value and in the label of an option, whose markup takes the rest.
         room -= 2 * weight(row.name) + 90
         if room < 0:
             break
@@ -161,12 +163,14 @@ async def _lines(parts: Parts, rows: Sequence[PageRow]) -> list[PageLine]:
 
 async def _tabs(parts: Parts, asked: PageListFilter, groups: Sequence[GroupRow], every: BoundedCount) -> list[Tab]:
     tabs, queries = [], queries_of_tabs(asked)
+    # Counted already, by the groups or for the head of the page.
     known = {View.ALL: (_of_group(groups, asked.group) or BoundedCount(0)) if asked.group else every}
     asked_for = [view for view in queries if view not in known]
     read = await together(parts.store.tally_pages(queries[view]) for view in asked_for)
     tallies = {**known, **dict(zip(asked_for, read, strict=True))}
     for view in queries:
         tally = tallies[view]
+        # A word search goes over all views, so that none of the tabs is the current one.
         is_this = view is asked.view and not asked.q
         if tally.number or is_this or view not in _QUIET_TABS:
             tabs.append(Tab(PageListFilter(view=view, group=asked.group).path(), TITLES[view], tally, is_this))
@@ -198,6 +202,7 @@ async def export(
 
 
 async def _written(parts: Parts, query: PageQuery, kind: str) -> AsyncGenerator[str]:
+    # A browser's downloads folder is no place for credentials; the command line exports them where it is told to.
     writer = SeparatedWriter(with_secrets=False) if kind == "csv" else PlainWriter()
     yield writer.begin()
     cursor: str | None = None
@@ -243,15 +248,18 @@ def read_pasted(text: str, group: str, settings: JsonObject) -> Pasted:
     wrong: list[str] = []
 
     def say(what: str) -> None:
+        # Each line may be wrong: the page names the first ones, and counts the others.
         if len(wrong) < MOST_NAMED:
             wrong.append(what.removeprefix("pasted:"))
 
     reader = Reader("pasted", "list", check_group(group or "main"), tally=tally, say=say)
     found: dict[str, NewPage] = {}
     twice = 0
+    # The same reader as for files, so that a line means the same in both places.
     for each in reader.pages(io.BytesIO(text.encode("utf-8", "surrogatepass"))):
         if each.url in found:
             twice += 1
+        # One more than the limit is kept: that is how `is_too_much` knows.
         elif len(found) <= MOST_AT_ONCE:
             found[each.url] = each
     pages = tuple(_with(each, settings) for each in found.values())
@@ -280,6 +288,7 @@ async def add(
         return await _again(request, parts, Box(urls, group, every, (str(exc),)))
     known = await _known(parts, pasted)
     box = Box(urls, group, every, _wrong(pasted), pasted, known)
+    # One valid URL is what most users paste: it is added without a preview, and can be removed as easily.
     is_plain = len(pasted.pages) == 1 and not pasted.refused
     if pasted.is_too_much or not pasted.pages:
         return await _again(request, parts, box)
@@ -291,6 +300,7 @@ async def add(
 
 
 async def _added(request: Request, parts: Parts, pasted: Pasted, ids: Sequence[int]) -> Response:
+    # All of them are put into one group, which the input names.
     first = pasted.pages[0]
     if len(pasted.pages) == 1:
         row = await parts.store.page(first.url)
@@ -334,6 +344,7 @@ async def bring(
     group: Annotated[str, Form()] = "",
 ) -> Response:
     """Import a list from a file, in a job."""
+    # Kept before the job begins: the upload ends with its request, the job goes on.
     act, listed = actions.Act(jobs, caller), await keep(parts, _pieces(file))
     taken = ListToTake(listed, name=file.filename or "list", group=group.strip() or "main")
     return await await_job(request, await start_import(parts, act, taken), "/")
@@ -444,8 +455,10 @@ async def bulk(
         return await list_page(request, parts, asked, wrong=[wrong.removeprefix("settings: ")], chosen=chosen)
     if said["confirmed"] != "yes" and (wanted.is_all or verb in ("remove", "move", "every")):
         return await _ask(request, wanted, count(number, "page"))
+    # Read before the action: afterwards, pages that it changed cannot be told from those that were so before.
     undo = await _undo(parts, wanted)
     job = await actions.start_deed(parts, actions.Act(jobs, caller), wanted.meant, wanted.deed)
+    # The part of the list that was shown may be gone with its pages.
     back = asked.path() if verb != "remove" else PageListFilter(group=asked.group).path()
     return await await_job(request, job, back, undo=undo)
 
@@ -473,6 +486,7 @@ async def _ask(request: Request, wanted: BulkForm, pages: str) -> Response:
 async def _undo(parts: Parts, wanted: BulkForm) -> Undo | None:
     """Make the undo for individually selected pages: exactly those that will change."""
     other = _OTHER.get(wanted.verb)
+    # "All that match" may be a million ids, more than a form can carry.
     if other is None or wanted.is_all:
         return None
     rows = await parts.store.pages_by_id(wanted.ids)

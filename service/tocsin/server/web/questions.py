@@ -56,6 +56,7 @@ def read_answer(
     """
     wrong: dict[str, str] = {}
     url = form.get("url", "")[:LONGEST_URL_BYTES].strip() or None
+    # Compared, and not cast: the value is from a browser.
     kind = next((kind for kind in KINDS if kind == form.get("kind")), None)
     if kind is None:
         return None, {"kind": "choose what to do: one of the buttons"}
@@ -68,6 +69,7 @@ def read_answer(
     elif kind == "copy":
         chosen, of = _copy(form, wrong, copies, url)
         instruction = Instruction(kind="copy", copy_url=chosen)
+        # The copy says which page it is of, so the user need not.
         url = url or (of if question.pages > 1 else None)
         if chosen and url is None and question.pages > 1:
             wrong["url"] = "one copy cannot replace several pages: choose the page that it is a copy of"
@@ -76,6 +78,7 @@ def read_answer(
 
 def _again(form: Mapping[str, str], wrong: dict[str, str], now: Instant, zone: tzinfo) -> Instruction:
     written = form.get("times", "").strip() or "1"
+    # Looked at as text first: `int` takes digits of any script, and signs, and thousands of them.
     times = int(written) if written.isascii() and written.isdecimal() and len(written) <= len(str(MOST_TIMES)) else 0
     if not 1 <= times <= MOST_TIMES:
         wrong["times"] = f"write a whole number from 1 to {MOST_TIMES}"
@@ -89,6 +92,7 @@ def _again(form: Mapping[str, str], wrong: dict[str, str], now: Instant, zone: t
             wrong["at"] = str(exc)
     return Instruction(
         kind="again",
+        # An answer with errors is never used, but the type allows no 0.
         times=times or 1,
         new_connections=bool(form.get("new_connections")),
         at=at,
@@ -97,6 +101,7 @@ def _again(form: Mapping[str, str], wrong: dict[str, str], now: Instant, zone: t
 
 
 def _scope(form: Mapping[str, str], wrong: dict[str, str], url: str | None) -> str:
+    # The narrowest that fits the form: a wider one is a decision.
     scope = form.get("scope") or ("page" if url else "host-cause")
     if scope not in SCOPES:
         wrong["scope"] = "choose what to remember it for"
@@ -108,6 +113,7 @@ def _scope(form: Mapping[str, str], wrong: dict[str, str], url: str | None) -> s
 def _copy(
     form: Mapping[str, str], wrong: dict[str, str], copies: Sequence[KnownCopy], url: str | None
 ) -> tuple[str | None, str | None]:
+    # A chosen copy counts before a typed one, which may be left over from an earlier try.
     written = form.get("copy", "")[:LONGEST_URL_BYTES].strip() or form.get("copy_url", "")[:LONGEST_URL_BYTES].strip()
     if not written:
         wrong["copy"] = "choose one of the copies, or write the URL of another one"
@@ -119,6 +125,7 @@ def _copy(
         return None, None
     of = {copy.of for copy in copies if copy.url == chosen}
     if url is not None and of and url not in of:
+        # Only for copies that pages named: of one that was typed, only the user knows what it is of.
         wrong["copy"] = f"this is a copy of {', '.join(sorted(of))}, not of {url}"
     return chosen, of.pop() if len(of) == 1 else None
 
@@ -225,11 +232,13 @@ async def answer(request: Request, caller: Writing, parts: Given, work: Work, qu
     zone = zone_named(parts.service.settings().instance.time_zone)
     copies = await parts.store.question_copies(question_id)
     meant, wrong = read_answer(typed, row, copies, parts.clock.now(), zone)
+    # The page may have recovered, or moved to another question, since the form was shown.
     if meant is not None and meant.url is not None and not await _is_of(parts, question_id, meant.url):
         meant, wrong = None, {"url": "this page is no longer part of the question: choose another one"}
     if meant is None:
         return await _show(request, parts, row, typed, wrong, status=422)
     number = 1 if meant.url else row.pages
+    # The one answer that cannot be taken back.
     if meant.instruction.kind == "drop" and not typed.get("confirmed"):
         return await _ask_to_drop(request, row, typed, number)
     act = Act(work, caller)
@@ -274,6 +283,7 @@ async def _show(
     *,
     status: int = 200,
 ) -> Response:
+    # A closed question takes no answer, so that there is nothing to offer.
     copies = await parts.store.question_copies(row.id) if row.times.closed_at is None else []
     urls = fitting(await parts.store.question_pages(row.id, limit=_SHOWN_PAGES), _ROOM_FOR_URLS, times=2)
     return await page(
@@ -296,10 +306,12 @@ async def _show(
 
 def _offered(copies: list[KnownCopy], chosen: str) -> list[KnownCopy]:
     shown = fitting_by(copies[:_SHOWN_COPIES], _ROOM_FOR_COPIES, _weight_of)
+    # What the user chose stays to be seen, also where there is no room.
     return shown + [copy for copy in copies[len(shown) :] if copy.url == chosen]
 
 
 def _weight_of(copy: KnownCopy) -> int:
+    # Its URL is in the value, in the link and in the label.
     return sum(weight(text[:200]) for text in (copy.of, copy.seen_on)) + 3 * weight(copy.url)
 
 
@@ -342,6 +354,7 @@ def _progress(job: JobRow) -> tuple[str, str]:
 
 
 async def _demand(parts: Parts, question_id: int) -> QuestionRow:
+    # SQLite has no larger numbers, and would raise.
     row = await parts.store.question(question_id) if question_id < 2**63 else None
     if row is None:
         raise missing("question", question_id, "/questions; closed ones are deleted after store.history")

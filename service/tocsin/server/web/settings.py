@@ -199,6 +199,7 @@ def written(path: Path, value: Any) -> str:
     match value:
         case bool():
             return str(value).lower()
+        # Commas separate values of a field; a value with a comma is written as JSON, which is read back.
         case list() if all(isinstance(each, str) and "," not in each for each in value):
             return ", ".join(value)
         case list() | dict():
@@ -248,7 +249,7 @@ class Filled(Struct, frozen=True):
 
 
 def read_revision(typed: str) -> int:
-    """Read the revision of a form; 0 for a missing or invalid one, which is always stale."""
+    """Read the revision of a form; -1 for a missing or invalid one, which is always stale."""
     return int(typed) if typed.isascii() and typed.isdecimal() and len(typed) <= _MOST_DIGITS else -1
 
 
@@ -258,6 +259,7 @@ def read_settings_form(form: Mapping[str, str], stored: JsonObject) -> Filled:
     stored  the values at this level: equal input changes nothing
     """
     before = as_typed(stored)
+    # A field that the form does not have, as from an older page, leaves the setting as it is.
     typed = {key: form.get(key, before.get(key, "")).strip()[:_LONGEST] for key in FORM_KEYS}
     given = {key: text for key, text in typed.items() if text}
     wrong, values = {}, {}
@@ -267,6 +269,7 @@ def read_settings_form(form: Mapping[str, str], stored: JsonObject) -> Filled:
         except NotAllowed as exc:
             wrong[key] = f"allowed is {exc}"
     clashes: tuple[str, ...] = ()
+    # What two values forbid together can only be judged where each is allowed.
     if not wrong:
         try:
             parse_page_settings(given, source="Together")
@@ -274,6 +277,7 @@ def read_settings_form(form: Mapping[str, str], stored: JsonObject) -> Filled:
             clashes = tuple(str(exc).splitlines())
     return Filled(
         typed,
+        # Only what differs is written, and audited.
         {key: value for key, value in values.items() if stored.get(key) != value},
         tuple(key for key in before if not typed[key]),
         wrong,
@@ -378,6 +382,7 @@ async def edit(request: Request, caller: Writing, parts: Given, work: Work) -> R
     if not filled.is_good:
         return await _form(request, parts, group, filled, status=422, revision=revision)
     path = path_of(group)
+    # No job, no entry in the audit log for a form that was only sent.
     if not filled.settings and not filled.unset:
         return go_on(request, path, "Nothing was changed.", kind="warn")
     try:
@@ -399,6 +404,7 @@ async def set_mode(
 ) -> Response:
     """Set the mode of all pages with one click (T52)."""
     before, _ = await parts.store.overrides()
+    # Read before the change, for the undo.
     was = before.get("mode", parts.service.settings().pages.mode)
     job = await edit_defaults(parts, Act(work, caller), None, {"mode": mode}, ())
     row = await job.wait(PATIENCE_S)
