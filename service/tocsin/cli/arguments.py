@@ -44,10 +44,12 @@ def confirm(act: str, *, yes: bool) -> None:
     """
     if yes:
         return
+    # A script must not hang on a question, nor take silence for yes.
     if not sys.stdin.isatty():
         raise UsageError(
             f"this would {act}, and there is no terminal to confirm on; give --yes, or --dry-run to try it"
         )
+    # On stderr, so that it is seen where the output goes into a file.
     if not click.confirm(output.clean(f"This will {act}. Continue?"), err=True):
         output.note("Nothing was changed.")
         raise click.exceptions.Exit(output.NEEDS_USER)
@@ -75,6 +77,7 @@ def match_options(function: _Function) -> _Function:
         return function(*args, match={key: values for key, values in given.items() if values}, **kwargs)
 
     decorated: Any = collected
+    # Decorators are applied from the inside out: reversed, the help has them in this order.
     for key, (metavar, text) in reversed(_MATCH_OPTIONS.items()):
         decorated = click.option(f"--{key}", multiple=True, metavar=metavar, help=text)(decorated)
     found: _Function = decorated
@@ -102,6 +105,7 @@ class Number(click.IntRange):
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Read the number; anything else is an error that names the command which lists them."""
         text = str(value)
+        # Looked at as text first: `int` takes digits of any script, signs and underscores.
         number = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(_LARGEST)) else 0
         if not 1 <= number <= _LARGEST:
             self.fail(f"{text[:40]!r} is not the number of {self._what}; see: {self._where}", param, ctx)
@@ -113,6 +117,7 @@ def parse_time(text: str, *, now: Instant, option: str) -> Instant:
 
     Raises UsageError, also for a time that has passed, or that is too far.
     """
+    # A span first: no date reads like "6h".
     at = _from_span(text, now) or _from_date(text)
     if at is None:
         mend = 'write a time such as "2026-01-31 18:00", "2026-01-31T17:00:00Z", or "6h" from now'

@@ -85,6 +85,7 @@ class ReportPrinter:
     """Prints each page as it is checked; of many pages, on a terminal, only news, and the rest as sums."""
 
     def __init__(self, pages: int) -> None:
+        # A program wants every line; a person looks for what is new among hundreds.
         self._is_brief = pages > _MANY and not output.is_json()
         self._quiet: Counter[str] = Counter()
 
@@ -103,6 +104,7 @@ class ReportPrinter:
 
 def conclude(summary: CheckSummary, *, names_silent: bool = False) -> int:
     """Say on stderr what the user should know of the whole, and return the exit status."""
+    # To a program each report says so itself.
     if summary.not_modified and not output.is_json():
         output.note(f"{summary.not_modified:,} not modified, {show_bytes(summary.saved_bytes)} saved")
     if summary.silent and (output.is_json() or not names_silent):
@@ -121,6 +123,7 @@ def conclude(summary: CheckSummary, *, names_silent: bool = False) -> int:
     unreachable = summary.outcomes.get(CheckOutcome.UNREACHABLE, 0)
     if unreachable:
         output.note(f"{count(unreachable, 'page')} unreachable; see: tocsin attention list")
+    # A change is no failure: scripts look at the reports for it, and at the status for what they must do.
     return output.NEEDS_USER if unreachable or summary.held or summary.put_off else output.DONE
 
 
@@ -139,6 +142,7 @@ def print_report(report: CheckReport) -> None:
         details.append(f"{report.error[0]}: {report.error[1]}")
     if report.next_try and outcome is not CheckOutcome.SKIPPED:
         details.append(f"next try: {show_time(report.next_try)}")
+    # Only where it leads elsewhere; each answer has a final URL.
     if report.final_url not in (None, report.url):
         details.append(f"redirected to: {report.final_url}")
     if outcome is CheckOutcome.SKIPPED:

@@ -52,6 +52,7 @@ def json_option(function: _Function) -> _Function:
 
 def is_json() -> bool:
     """Whether this command prints for a program: its output is piped, or `--json` was given."""
+    # A pipe gets what a program can read without an option, so that `tocsin watch list | jq` just works.
     return is_json_asked() or not sys.stdout.isatty()
 
 
@@ -79,6 +80,7 @@ def print_json(*records: Record | Mapping[str, Any]) -> None:
 
 def print_document(text: str) -> None:
     """Print a document as it is, in UTF-8, with its own line ends and no other; to a terminal, made harmless."""
+    # A file gets the bytes as they are: it may be valid, and nothing in it controls a disk.
     shown = safe_text(text) if sys.stdout.isatty() else text
     with _bar_aside(sys.stdout):
         click.echo(shown.encode("utf-8", "replace"), nl=False)
@@ -96,6 +98,7 @@ def say(text: str = "", *, style: str | None = None, whole: bool = False) -> Non
     """
     from rich.text import Text  # noqa: PLC0415 - costs 50 ms; JSON needs none of it
 
+    # Cleaned first: what a page wrote must not decide where lines end.
     shown = clean(text) if whole or not sys.stdout.isatty() else _broken(clean(text))
     with _bar_aside(sys.stdout):
         _console().print(Text(shown, style=style or ""), soft_wrap=True)
@@ -110,6 +113,7 @@ def say_pieces(mark: tuple[str, str], pieces: Iterable[tuple[str, str]]) -> None
 
     console = _console()
     line = Text.assemble(*((clean(text), style) for text, style in pieces))
+    # A terminal may say that it is narrower than the mark.
     broken = line.wrap(console, max(console.width - len(mark[0]), 1), overflow="fold")
     shown = Text("\n").join(
         Text.assemble(mark if not place else " " * len(mark[0]), part) for place, part in enumerate(broken)
@@ -153,6 +157,7 @@ def table(
     from rich.text import Text  # noqa: PLC0415 - the same
 
     cells = [[None if cell is None else str(cell) for cell in row] for row in rows]
+    # On a narrow terminal the cells would be broken into columns of some letters.
     if head is not None and _width_of(columns, cells) > min(_console().width, _ROOMY - 1):
         if title:
             say(title, whole=True)
@@ -176,6 +181,7 @@ def _width_of(columns: Sequence[str], rows: Iterable[Sequence[str | None]]) -> i
     for row in rows:
         longest = (max(map(len, (cell or "-").split("\n"))) for cell in row)
         widths = [max(pair) for pair in zip(widths, longest, strict=True)]
+    # The drawn table puts three columns of space around each cell.
     return sum(widths) + 3 * len(widths)
 
 
@@ -186,6 +192,7 @@ def _paragraphs(columns: Sequence[str], rows: Iterable[Sequence[str | None]], he
         say(row[place] or "-", style="bold", whole=True)
         line = ""
         for column, cell in zip(columns, row, strict=True):
+            # What a row does not have would only be noise in a paragraph.
             if column == head or cell is None:
                 continue
             if "\n" in cell:
@@ -210,6 +217,7 @@ def _bar_aside(target: TextIO) -> Iterator[None]:
     if bar is None or not target.isatty():
         yield
         return
+    # It would be overwritten in the middle, and leave parts of itself on the screen.
     bar.stop()
     try:
         yield
@@ -221,6 +229,7 @@ def fail(error: TocsinError) -> int:
     """Print an error on stderr; returns its exit status."""
     for line in f"tocsin: {error}".split("\n"):
         note(line)
+    # Before StoreError, and 2 as click gives it: the call is wrong, whatever the store is like.
     if isinstance(error, UsageError):
         return WRONG_CALL
     return NO_STORE if isinstance(error, StoreError) else NEEDS_USER
@@ -229,6 +238,7 @@ def fail(error: TocsinError) -> int:
 def _console() -> Any:
     from rich.console import Console  # noqa: PLC0415 - costs 50 ms; JSON needs none of it
 
+    # All three would read a page's text as markup of ours.
     return Console(markup=False, highlight=False, emoji=False)
 
 
@@ -260,6 +270,7 @@ def progress(
     )
     context = click.get_current_context(silent=True)
     meta = {} if context is None else context.meta
+    # Transient: a finished bar says nothing that the result does not.
     with bars.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         meta[BAR] = bar
         task = bar.add_task(clean(description), total=total)
@@ -293,6 +304,7 @@ def steps(doing: str, done: str, *, total: int | None = None, what: str = "page"
         except asyncio.CancelledError:
             of = "" if total is None else f" of {total:,}"
             note(f"Interrupted: {count(so_far, what)}{of} {done}; run the same command again to continue.")
+            # The program ends with the status of an interruption all the same.
             raise
 
 

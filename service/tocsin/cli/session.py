@@ -34,6 +34,7 @@ def read_configuration(ctx: click.Context) -> Loaded:
     call = ctx.find_root().obj
     overrides: dict[str, tuple[str, str]] = {}
     if call.store is not None:
+        # With its origin: an error in it names the option, and `doctor` says where it came from.
         overrides["store.url"] = (call.store, "--store")
     if call.verbose:
         overrides["log.level"] = ("debug", "-v")
@@ -46,6 +47,7 @@ def configuration(ctx: click.Context) -> Loaded:
     root = ctx.find_root()
     found = root.meta.get(_LOADED)
     if not isinstance(found, Loaded):
+        # Once for all: a file that is edited meanwhile must not give two halves of one command different settings.
         found = root.meta[_LOADED] = read_configuration(ctx)
     return found
 
@@ -55,6 +57,7 @@ def settings_in_force(ctx: click.Context) -> Settings:
     from tocsin.model.saved import merge  # noqa: PLC0415 - the help needs none
 
     settings = configuration(ctx).settings
+    # Opening it would make one, or fail; there is nothing in it that could change the settings.
     if not is_store_there(settings):
         return settings
     return merge(settings, with_store(ctx, lambda store: store.saved())).settings
@@ -101,6 +104,7 @@ def with_store(
 
     try:
         return asyncio.run(opened())
+    # Outside of the loop that ran: migrating runs one of its own.
     except StoreOutdated:
         if not create:
             raise
@@ -126,6 +130,7 @@ def store_path(settings: Settings) -> Path:
 def is_store_there(settings: Settings) -> bool:
     """Say whether there is more than the name of a store."""
     path = store_path(settings)
+    # After a crash all that was written may still be in the log beside it.
     return any(file.is_file() and file.stat().st_size for file in (path, path.with_name(f"{path.name}-wal")))
 
 
@@ -147,6 +152,7 @@ async def migrate_store(url: str, *, keep: bool = True) -> tuple[int, list[str]]
     """
     from tocsin.adapters.stores import kept_copies, migrate  # noqa: PLC0415 - the help needs no store
 
+    # Copies of earlier migrations lie there, too; only what is new is told.
     before = set(kept_copies(url))
     done = await output.follow("Migrating", migrate(url, keep=keep))
     return done, [str(file) for file in kept_copies(url) if file not in before]

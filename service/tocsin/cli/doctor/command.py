@@ -86,6 +86,7 @@ def _mend(one: HostRound) -> str:
 def _span(seconds: float) -> str:
     """A duration rounded up to what a person would say."""
     for unit in (86_400, 3600, 60, 1):
+        # From two of a unit on it is exact enough; rounded up, so that the advice is not too short.
         if seconds >= 2 * unit:
             whole = -(-seconds // unit)
             return show_span(timedelta(seconds=whole * unit))
@@ -99,12 +100,14 @@ NAMED: Final = 10
 async def find_refused(store: Store, base: PageSettings) -> list[Diagnosis]:
     """Find what cannot be used of what is set for all pages, for groups, and for single pages."""
     for_all, groups = await store.overrides()
+    # Each level by itself, so that a fault of the group is told once, and not for each of its pages.
     findings = _refused_finding("All pages are", resolve_readable(base, for_all, {}, None))
     for name, own in groups.values():
         findings += _refused_finding(
             f"The pages of group {name} are", resolve_readable(base, {}, own, None), group=name
         )
     more = 0
+    # Only pages with settings of their own: the others inherit what was judged above.
     async for pages in batches(store, PageFilter(with_own=True)):
         for page in pages:
             told = _refused_finding(f"{page.url} is", resolve_readable(base, {}, {}, page.settings), url=page.url)
@@ -149,6 +152,7 @@ def examine(loaded: Loaded, now: Instant, *, thorough: bool = False) -> Examinat
 
 
 async def _examine(loaded: Loaded, now: Instant, *, thorough: bool) -> Examination:
+    # In this order: what is wrong with the machine explains faults that are found in the store.
     found = Examination([*_of_configuration(loaded), *examine_clock(now), *examine_authorities()], {}, {})
     has_tokens, is_running = await _of_store(loaded, now, found, thorough=thorough)
     found.findings += examine_files(loaded, store_path(loaded.settings))
@@ -176,6 +180,7 @@ def _of_configuration(loaded: Loaded) -> Iterator[Diagnosis]:
     fetchers = fetchers_of(loaded.settings)
     by_whom = "fetched in separate processes" if fetchers else "fetched in the main process"
     yield Diagnosis(f"Fetchers: {fetchers}; pages are {by_whom}.", is_wrong=False)
+    # As the service does at its start, so that its limit is judged, and not that of this shell.
     open_files_as_allowed()
     few = files_are_few(loaded.settings.fetch, fetchers)
     if few is not None:
@@ -203,6 +208,7 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
         found.findings.append(Diagnosis(f"There is no store yet at {path}.", mend, is_wrong=False))
         return False, False
     try:
+        # Beside a service that may be running, and of a store as it is: looking must mend or migrate nothing.
         store = await open_store(url, engine=False, create=False)
         try:
             found.for_all, groups = await store.overrides()
@@ -234,6 +240,7 @@ def _bytes_of(path: Path) -> int:
 
 
 async def _of_integrity(store: Store, size: int, *, thorough: bool) -> list[Diagnosis]:
+    # Reading gigabytes would make the doctor too slow to be called first.
     if size > READ_BYTES and not thorough:
         what = f"The store has {size / 1e6:,.0f} MB and was not checked for damage."
         return [
@@ -261,6 +268,7 @@ async def _of_clock(store: Store, now: Instant) -> list[Diagnosis]:
     latest = max(((alert.created_at, "an alert") for alert in alerts), default=(0, ""))
     checked_at, stored_at = await store.last_times()
     at, what = max(latest, (checked_at or 0, "a check"), (stored_at or 0, "a state"))
+    # Clocks of containers differ by seconds, and are corrected in small steps.
     if at <= now + _MINUTE:
         return []
     mend = "Set the clock; no new state of a page is stored before the time of its last one."
@@ -297,6 +305,7 @@ async def _of_channel_states(store: Store, channels: Mapping[str, ChannelSetting
     refusals = await find_refusals(store, states)
     for name, state in states.items():
         again = f"When it accepts alerts again: tocsin channel test {name}"
+        # The worst of a channel is told alone: its other troubles follow from it.
         if state.disabled:
             findings.append(Diagnosis(f"Channel {name} is disabled: {state.error}", again))
         elif state.failures:
@@ -326,6 +335,7 @@ async def _of_routes(store: Store, settings: Settings, found: Examination, now: 
         for level, given in levels.items()
         if (name := given.get("route")) and name not in names
     ]
+    # Without routes every channel gets every alert.
     unrouted = (await store.figures(now)).unrouted if names else 0
     if unrouted:
         none_got = f"no channel got {'it' if unrouted == 1 else 'them'}"

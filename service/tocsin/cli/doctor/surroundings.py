@@ -93,9 +93,11 @@ def _of_writing(path: Path, what: str) -> Iterator[Diagnosis]:
     status = _status(path)
     if status is None:
         return
+    # With the sticky bit, as /tmp has it, others can add files, but neither rename nor remove ours.
     is_shared_safely = stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
     if status.st_mode & _WRITE_BY_OTHERS and not is_shared_safely:
         yield Diagnosis(f"{what} is writable by others: {path}.", f"chmod go-w {path}")
+    # Its owner can give itself every right; root need not care who owns a file.
     if status.st_uid not in {0, os.geteuid()} and os.geteuid() != 0:
         yield Diagnosis(
             f"{what} belongs to another user: {path}.", f"Make yourself or root its owner: chown root {path}"
@@ -155,6 +157,7 @@ def examine_backup(url: str, now: Instant) -> Iterator[Diagnosis]:
     """Say when the store was backed up last by this program."""
     last = last_backup(url)
     how = "From cron: tocsin store backup FOLDER --keep 14"
+    # No fault by itself: a fresh installation has none, and others back up the disk.
     if last is None:
         yield Diagnosis("This program made no backup of the store yet.", how, is_wrong=False)
         return
@@ -208,6 +211,7 @@ def _of_access(http: HttpSettings, host: str, *, has_tokens: bool | None) -> Ite
     if why := why_unread(http.tokens):
         what, _, mend = why.partition("; ")
         yield Diagnosis(f"Declared tokens cannot be read and have no effect: {what}", mend)
+    # A store that cannot be read may have tokens: nothing is said of what is not known.
     if http.tokens or has_tokens is not False:
         return
     if is_loopback(host):
@@ -224,6 +228,7 @@ def _of_access(http: HttpSettings, host: str, *, has_tokens: bool | None) -> Ite
 
 def _of_public_url(http: HttpSettings, host: str) -> Iterator[Diagnosis]:
     if not http.public_url:
+        # On this machine alone, links to it would serve no other reader.
         if not is_loopback(host):
             yield Diagnosis(
                 "http.public_url is not set, so alerts and feeds cannot link to the web pages.",
@@ -241,6 +246,7 @@ def _of_public_url(http: HttpSettings, host: str) -> Iterator[Diagnosis]:
         yield Diagnosis(
             f"http.public_url is http://{name}: tokens and cookies go over the network unencrypted.",
             "Put a reverse proxy with a certificate in front, and use https://; docs/operating.md shows two.",
+            # A home network may do without a certificate; it is said all the same.
             is_wrong=not _is_private(name),
         )
     if is_loopback(name) and not is_loopback(host):
@@ -255,6 +261,7 @@ def _is_private(name: str) -> bool:
     try:
         return ipaddress.ip_address(name).is_private
     except ValueError:
+        # A name without a dot is resolved by a search list or by /etc/hosts, which no public site is.
         return "." not in name or name.endswith((".internal", ".local", ".lan", ".home.arpa", ".test"))
 
 
@@ -272,10 +279,12 @@ def _of_address(http: HttpSettings, *, is_running: bool) -> Iterator[Diagnosis]:
         yield from _of_answer(*local_address(http.listen))
         return
     try:
+        # The only proof that the address is free is to take it.
         for taken in bind(*parse_listen(http.listen)):
             taken.close()
     except SettingsError as exc:
         host, port = local_address(http.listen)
+        # Taken: perhaps by a Tocsin that starts just now, which is no fault.
         with suppress(OSError, HTTPException):
             said = _readiness(host, port)[1]
             if _READY_OR_NOT.match(said):
@@ -324,6 +333,7 @@ def _readiness(host: str, port: int) -> tuple[int, str]:
 async def examine_channels(settings: Settings) -> list[Diagnosis]:
     """Say what keeps alerts from each channel, if anything does."""
     findings = []
+    # Opened one by one, so that a channel that cannot be opened does not hide the others.
     async with OpenChannels(msgspec.structs.replace(settings, channels={})) as channels:
         for name, channel in settings.channels.items():
             findings += await _examine_channel(name, channel, channels)

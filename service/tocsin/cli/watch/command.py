@@ -72,6 +72,7 @@ def page_options(function: _Function) -> _Function:
     @wraps(function)
     def collected(*args: Any, **kwargs: Any) -> object:
         given = {key: text for key, _, _ in _OPTIONS if (text := kwargs.pop(key)) is not None}
+        # All options of one call are judged together: an interval beside a cron expression is an error of the two.
         settings = parse_page_settings(given)
         settings.update(_pairs("headers", kwargs.pop("header"), ":"))
         settings.update(_pairs("cookies", kwargs.pop("cookie"), "="))
@@ -82,6 +83,7 @@ def page_options(function: _Function) -> _Function:
     decorated: Any = collected
     decorated = click.option("--cookie", multiple=True, metavar="NAME=VALUE", help="Send this cookie.")(decorated)
     decorated = click.option("--header", multiple=True, metavar="NAME:VALUE", help="Send this header.")(decorated)
+    # As above: the help lists them in this order.
     for key, metavar, text in reversed(_OPTIONS):
         decorated = click.option(f"--{key.replace('_', '-')}", key, metavar=metavar, help=text)(decorated)
     found: _Function = decorated
@@ -104,6 +106,7 @@ def _pairs(key: str, texts: tuple[str, ...], separator: str) -> JsonObject:
             raise UsageError(f"{option}: {name} is given twice; leave one of them out")
         given.add(name.lower() if separator == ":" else name)
         pairs[name] = value.strip()
+    # Written as TOML and read by the reader of settings, so that the same headers are refused in a file and here.
     table = ", ".join(f"{_quoted(name)} = {_quoted(value)}" for name, value in pairs.items())
     return parse_page_settings({key: f"{{{table}}}"}, source=option)
 
@@ -136,6 +139,7 @@ def add(
     A page that is already watched keeps its settings; it is checked again if no check of it succeeded so far.
     """
     group, text = check_group(group), check_words(text)
+    # Two spellings of one URL are one page.
     watched = list({found.url: found for found in map(watch_url, urls)}.values())
     pages = [new_page(found, group=group, text=text, settings=settings) for found in watched]
     ids, missing, request = with_store(ctx, lambda store: _add(store, pages, is_checked=not no_check), create=True)
@@ -158,6 +162,7 @@ def add(
                 names_silent=True,
             )
             status = max(status, checked)
+    # A service that runs beside us may have been faster: then our own check says nothing of what it found.
     early = [url for url, report in reports.items() if report.outcome in _NOT_FIRST]
     if early:
         with_store(ctx, lambda store: _look_up(store, early, reports))
@@ -273,6 +278,7 @@ def set_(
     yes: bool,
 ) -> None:
     """Change settings of pages, of a group, or of all pages; the most specific setting wins."""
+    # Without any of them the command would mean all pages, which is too much to be meant by an omission.
     if bool(urls) + (group is not None) + everywhere != 1:
         raise UsageError("name pages, or give --group NAME or --all")
     if text and clear_text:
@@ -287,6 +293,7 @@ def set_(
     edit = OwnEdit(settings, keys, paused, check_group(move_to) if move_to else None, check_words(text), clear_text)
     if not (settings or keys or edit.is_of_pages):
         raise UsageError("nothing to set; give an option such as --every 6h or --pause; see: tocsin watch set --help")
+    # Who names pages knows which; a group may hold notes that its user has forgotten.
     lost = "" if urls else edit.overwrites(everywhere=everywhere)
     if dry_run or lost:
         changed = with_store(ctx, lambda store: _count(store, urls, group))
@@ -296,6 +303,7 @@ def set_(
         changed = with_store(ctx, lambda store: _set(store, urls, group, edit))
     whom = count(changed, "page") if urls or edit.is_of_pages else f"group {group}" if group else "all pages"
     record: JsonObject = {"scope": "page" if urls else "group" if group else "all", "group": group, "pages": changed}
+    # The output may go into a log of CI.
     shown = {key: mask(("pages", key), value) for key, value in settings.items()}
     record.update(set=shown, unset=list(keys))
     if dry_run:
@@ -314,8 +322,10 @@ def _keys_of(ctx: click.Context, unset: Sequence[str], urls: Sequence[str], grou
     Raises SettingsError, NotWatched, BadUrl.
     """
     keys = tuple(key.replace("-", "_") for key in unset)
+    # The usual case, without a look at the store.
     if all(key in PAGE_KEYS for key in keys):
         return keys
+    # A key that this version does not know can be in a store that a newer one wrote; only then it may be unset.
     held = with_store(ctx, lambda store: _held(store, urls, group))
     keys = tuple(key if key in held else key.replace("-", "_") for key in unset)
     check_page_keys((key for key in keys if key not in held), source="--unset")
@@ -388,6 +398,7 @@ def remove(
 ) -> None:
     """Remove pages, with everything stored about them."""
     conditions = PageFilter(group=group, host=host, matching=matching)
+    # Neither would mean all pages; both, that one of the two was not meant.
     if bool(urls) == (conditions != PageFilter()):
         raise UsageError("name the pages to remove, or give --group, --host or --matching, but not both")
     selection = with_store(ctx, lambda store: _select(store, urls, conditions))
@@ -464,6 +475,7 @@ def list_(
     The API and the web page list the last added first.
     """
     which = PageFilter(group=group, host=host, matching=matching, outcome=outcome, topper=topper, paused=paused)
+    # A person reads no million lines; a program may want them.
     if limit is None and not output.is_json():
         limit = _ON_TERMINAL
     base = configuration(ctx).settings.pages.mode
@@ -478,6 +490,7 @@ async def _print_list(store: Store, which: PageFilter, *, base: str, limit: int 
     modes = Modes(base, *await store.overrides())
     while (limit is None or printed < limit) and (pages := await store.pages(which, after_id=after, limit=BATCH)):
         after = pages[-1].id
+        # Judged here and not in the query: it depends on the mode, which three levels of settings decide.
         meant = [page for page in pages if not subject or is_subject(page, modes.of(page)[0])]
         meant = meant[: None if limit is None else limit - printed]
         printed += len(meant)
@@ -489,6 +502,7 @@ async def _print_list(store: Store, which: PageFilter, *, base: str, limit: int 
         return
     _print(kept, modes, topper=which.topper)
     total = await store.count_pages(which)
+    # How many of the others are subject is not known without reading them.
     if total > printed and not subject:
         output.note(f"{count(total - printed, 'page')} more; give --limit, or pipe the list")
 

@@ -80,10 +80,12 @@ def import_(
     robots.txt of a site are listed; they are fetched only with --yes.
     """
     group = check_group(group) if group else "main"
+    # Before the list is imported: a name that cannot be written must not leave half of the work.
     if channels is not None and Path(channels).exists():
         raise UsageError(f"--channels {channels}: the file exists; choose another name")
     if is_url(source):
         is_offer = sitemaps or is_robots_txt(source)
+        # Fetching any file that a URL names is not our work, and would need limits of its own.
         if kind not in (None, "sitemap"):
             raise UsageError(
                 f"--format {kind}: only sitemaps are read from a URL; download the list, and name the file"
@@ -92,6 +94,7 @@ def import_(
         return _import_url(ctx, errand, strict=strict)
     if sitemaps or any_host:
         raise UsageError(f"{source}: --sitemaps and --any-host are for URLs; write one such as https://example.org/")
+    # With --strict it is read twice, and standard input is kept in a file for that.
     with opened_source(source, again=strict) as stream:
         tally = Tally()
         groups = _groups(ctx)
@@ -138,7 +141,7 @@ def _import_url(ctx: click.Context, errand: SitemapImport, *, strict: bool) -> i
 
     tally, name = Tally(), watch_url(errand.source).given
     with tempfile.TemporaryFile() as kept:
-
+        # Fetched first and stored afterwards: the store is not held while a slow site answers.
         def keep(pages: Iterable[NewPage]) -> None:
             for page in pages:
                 tally.added += 1
@@ -170,6 +173,7 @@ async def _import(store: Store, pages: Iterable[NewPage], tally: Tally) -> None:
         tally.known += len(ids) - added
         batch.clear()
 
+    # In batches: one transaction a page would take hours for a million, one for all would hold the store.
     with steps("Importing", "of the list are watched") as advance:
         for page in pages:
             batch.append(page)
