@@ -259,6 +259,24 @@ def test_tries_that_were_put_off_are_kept_for_later() -> None:
     assert (result.due.why or "").startswith("held:")
 
 
+@pytest.mark.parametrize(
+    ("due_at", "gate_at", "at"),
+    [
+        (START - SECOND, START + HOUR, START - SECOND),  # the host is left alone, so the page keeps its place
+        (START - SECOND, START + HOUR - 2 * SECOND, START + HOUR),
+        (START - SECOND, None, START + HOUR),
+        (None, START + HOUR, START + HOUR),
+        (START + 2 * HOUR, START + HOUR, START + HOUR),  # it was requested before it was due
+    ],
+)
+def test_a_page_behind_a_gate_keeps_its_place_among_the_pages_of_its_host(
+    due_at: int | None, gate_at: int | None, at: int
+) -> None:
+    result = conclude(task(due_at=due_at)).deferred([TRIED], START + HOUR, gate_at=gate_at)
+
+    assert (result.due.at, result.report.next_try) == (at, START + HOUR)
+
+
 def test_a_page_that_robots_txt_forbids_is_told_once() -> None:
     refusal = Disallowed("http://site.example/page", "Disallow: /", None)
 

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 # Longest time until a page is tried again whose settings cannot be used.
 LOOK_AGAIN: Final = timedelta(hours=1)
+# A gate and a pause of the same Retry-After are read from the clock one after the other.
+_SAME_US: Final = 1_000_000
 _NOTHING_LEARNT: Final = LearntContents()
 
 
@@ -143,9 +145,13 @@ class Conclusion:
             error=shown,
         )
         why = "held: our own connection failed" if error else "held: the host asked to wait"
-        return self._result(
-            report, DueTime(not_before, why), held_attempts=tuple(attempts), keeps_rule=True, host_gate_at=gate_at
-        )
+        due_at = self._task.order.due_at
+        if due_at is not None and gate_at is not None and gate_at >= not_before - _SAME_US:
+            # The gate holds the whole host: a later due time would only put this page behind the host's others.
+            due = DueTime(min(due_at, not_before), why)
+        else:
+            due = DueTime(not_before, why)
+        return self._result(report, due, held_attempts=tuple(attempts), keeps_rule=True, host_gate_at=gate_at)
 
     def short(self, attempts: Sequence[Attempt], shortage: Shortage, not_before: Instant) -> CheckResult:
         """This machine ran short of a resource: the page keeps its tries, and is due again soon."""
