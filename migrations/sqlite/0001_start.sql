@@ -276,7 +276,8 @@ create table renderings (
   id            integer primary key,
   page_id       integer not null references pages (id) on delete cascade,
   started_at    integer not null,
-  rendering     text not null                    -- as the event shows it, JSON
+  rendering     text not null,                   -- as the event shows it, JSON
+  digest        integer                          -- row_digest of page_id, started_at and rendering
 ) strict;
 create index renderings_by_page on renderings (page_id, id);
 

@@ -340,7 +340,8 @@ CREATE TABLE renderings (
   id            integer primary key,
   page_id       integer not null references pages (id) on delete cascade,
   started_at    integer not null,
-  rendering     text not null                    -- as the event shows it, JSON
+  rendering     text not null,                   -- as the event shows it, JSON
+  digest        integer                          -- row_digest of page_id, started_at and rendering
 ) strict;
 CREATE TABLE renders (
   page_id     integer primary key references pages (id) on delete cascade,

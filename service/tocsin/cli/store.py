@@ -223,8 +223,9 @@ def migrate(ctx: click.Context, *, keep: bool) -> None:
 def check(ctx: click.Context, file: str | None) -> int:
     """Check the store, or a backup: SQLite's structure, Tocsin's invariants, and the digests of rows.
 
-    A changed bit is found in states, verdicts, alerts, URLs, texts, microdata and all indexes; not in values that each
-    check rewrites, such as validators and times. The exit status is 1 if anything is wrong.
+    A changed bit is found in states, verdicts, alerts, renderings, URLs, texts, microdata and all indexes; not in
+    values that each check rewrites, such as validators and times, as long as they can be read. The exit status is 1 if
+    anything is wrong.
     """
     from tocsin.adapters.stores import verify  # noqa: PLC0415 - the help needs no store
 

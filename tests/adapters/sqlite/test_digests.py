@@ -40,6 +40,8 @@ def change(desk: Desk, statement: str) -> None:
         ("update verdicts set outcome = 'minor' where outcome = 'major'", "verdict "),
         ("update verdicts set data = replace(data, '2026', '2027')", "verdict "),
         ("update verdicts set rule = 'T45'", "verdict "),
+        ("update renderings set rendering = replace(rendering, '\"status\":', '\"status\": ')", "rendering "),
+        ("update renderings set started_at = started_at + 1", "rendering "),
         ("update alerts set created_at = created_at + 1", "alert "),
         ("update alerts set type = replace(type, 'changed', 'chanfed')", "alert "),
         ("update alerts set digest = '0000'", "alert "),
@@ -63,6 +65,10 @@ async def test_a_change_of_what_was_written_is_found(told: Desk, statement: str,
         (
             "select cast(data as blob) from verdicts where id = 1",
             "update verdicts set data = cast(? as text) where id = 1",
+        ),
+        (
+            "select cast(rendering as blob) from renderings",
+            "update renderings set rendering = cast(? as text)",
         ),
         (
             "select cast(event as blob) from alerts where position = 1",
@@ -104,8 +110,31 @@ async def test_one_row_that_cannot_be_read_hides_no_other(told: Desk) -> None:
     assert any("is not what was written" in line for line in found)
 
 
-@pytest.mark.parametrize("table", ["states", "verdicts", "alerts"])
+@pytest.mark.parametrize("table", ["states", "verdicts", "renderings", "alerts"])
 async def test_a_row_without_its_digest_is_found(told: Desk, table: str) -> None:
     change(told, f"update {table} set digest = null")  # noqa: S608 - a table of ours
 
     assert any("is not what was written" in line for line in await told.store.check())
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "last_report = substr(last_report, 2)",
+        "last_report = '[1]]'",
+        "last_report = '[' || replace(hex(zeroblob(20)), '00', '0,') || '0]'",
+        "last_report = '[200,1,2,3,\"x\",{}]'",
+        "outcome = 77",
+    ],
+)
+async def test_a_report_that_cannot_be_read_is_found_and_the_list_shows_the_page_without_it(
+    told: Desk, damage: str
+) -> None:
+    change(told, f"update pages set {damage}")  # noqa: S608 - of this test
+
+    found = [line for line in await told.store.check() if "report of its last check" in line]
+
+    assert found == ["page 1: the report of its last check cannot be read, and is shown as none"]
+    page = await told.store.page(A)
+    assert page is not None
+    assert page.last.report is None

@@ -61,7 +61,7 @@ def unless_damaged(read: Callable[[Any], T], value: Any) -> T | None:
         return None
     try:
         return read(value)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, LookupError, TypeError, ValueError):
         return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +13,13 @@ from tocsin.adapters.stores.sql.knowledge.kept import declares
 from tocsin.adapters.stores.sql.knowledge.knowledge import is_readable
 from tocsin.adapters.stores.sql.pages.words import misplaced
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.adapters.stores.sql.values import read_fields, row_digest, row_digest_of_bytes
+from tocsin.adapters.stores.sql.values import (
+    read_fields,
+    row_digest,
+    row_digest_of_bytes,
+    unless_damaged,
+    unpack_report,
+)
 from tocsin.spec.topper.state import FIELDS
 
 if TYPE_CHECKING:
@@ -30,6 +37,8 @@ SENTENCES = {
     "states_as_written": "state {0} of page {1}: is not what was written, a fault of disk or memory changed it",
     "verdicts_as_written": "verdict {0} of page {1}: is not what was written, a fault of disk or memory changed it",
     "alerts_as_written": "alert {0}: is not what was written, a fault of disk or memory changed it",
+    "renderings_as_written": "rendering {0} of page {1}: is not what was written, a fault of disk or memory changed it",
+    "reports_readable": "page {0}: the report of its last check cannot be read, and is shown as none",
     "states_of_pages": "state {0}: its page {1} is gone",
     "keys_of_urls": "page {0}: it cannot be found by its URL {1}",
     "urls_once": "page {1}: its URL {0} is there before",
@@ -94,6 +103,8 @@ ROW_CHECKS: Final[dict[str, Callable[[Sequence[Any]], bool]]] = {
     "states_as_written": lambda row: row[2] != row_digest(*row[3:]),
     "verdicts_as_written": lambda row: row[2] != row_digest_of_bytes(*row[3:]),
     "alerts_as_written": lambda row: row[2] != row_digest_of_bytes(*row[3:]),
+    "renderings_as_written": lambda row: row[2] != row_digest_of_bytes(*row[3:]),
+    "reports_readable": lambda row: unless_damaged(partial(unpack_report, *row[1:3]), row[3]) is None,
     "twelve_fields": lambda row: not _are_twelve(_fields_of(row[2])),
     "canonical_space": lambda row: any(map(_has_other_space, _fields_of(row[2]))),
     "pages_declaring": lambda row: row[1] != _is_declaring(_fields_of(row[2])),

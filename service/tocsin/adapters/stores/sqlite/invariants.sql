@@ -33,6 +33,13 @@ select quote(a.id), a.position, digest, cast(a.id as blob), a.position, a.page_i
   cast(a.event as blob)
 from alerts a;
 
+-- name: renderings_as_written
+select id, page_id, digest, page_id, started_at, cast(rendering as blob) from renderings;
+
+-- Each check writes the report anew; a digest would cost every check.
+-- name: reports_readable
+select id, url, outcome, cast(last_report as blob) from pages where last_report is not null;
+
 -- name: keys_of_urls
 select id, url from pages where key <> url_key(url);
 

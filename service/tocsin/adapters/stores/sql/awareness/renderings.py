@@ -24,7 +24,16 @@ from tocsin.adapters.stores.sql.owed import publish
 from tocsin.adapters.stores.sql.pages.tasks import read_tasks
 from tocsin.adapters.stores.sql.role import Role, ids, require_claim
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.adapters.stores.sql.values import NOFOLLOW, NOINDEX, NOT_HTML, read_attempts, read_object, to_json, to_us
+from tocsin.adapters.stores.sql.values import (
+    NOFOLLOW,
+    NOINDEX,
+    NOT_HTML,
+    read_attempts,
+    read_object,
+    row_digest,
+    to_json,
+    to_us,
+)
 from tocsin.events import RECOVERED
 from tocsin.model import PendingVerdict, RenderJob, WaitingPage
 
@@ -98,7 +107,8 @@ def _write_page(
     """Write a rendering, and what it found of its page."""
     place = {"page": result.page_id}
     rendering = {**place, "started_at": result.rendering.started_at, "rendering": to_json(result.rendering)}
-    (rendering_id,) = db.execute(SQL["insert_rendering"], rendering).fetchone()
+    digest = row_digest(*rendering.values())
+    (rendering_id,) = db.execute(SQL["insert_rendering"], {**rendering, "digest": digest}).fetchone()
     if result.set_at is not None:
         db.execute(SQL["note_set"], {**place, "at": result.set_at})
     if result.state is not None:

@@ -68,7 +68,8 @@ update verdicts set alert_id = :alert where id = :id and page_id = :page;
 select data from verdicts where id = :id;
 
 -- name: insert_rendering
-insert into renderings (page_id, started_at, rendering) values (:page, :started_at, :rendering) returning id;
+insert into renderings (page_id, started_at, rendering, digest) values (:page, :started_at, :rendering, :digest)
+returning id;
 
 -- name: owe
 update pages set flags = flags | 4 where id = :page;
