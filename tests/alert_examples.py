@@ -51,10 +51,10 @@ WEIGHED = Weighed(
         Heard(
             "content",
             None,
-            "1 new of 12 blocks, 7 % of the text",
+            "1 new of 12 parts, 7 % of the content",
             "minor",
             "S2",
-            "the content changed: 1 new of 12 blocks, 7 % of the text",
+            "the content changed: 1 new of 12 parts, 7 % of the content",
         ),
     ),
 )

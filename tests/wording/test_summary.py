@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.alert_examples import examples
+from tocsin.configuration.routes import KINDS
 from tocsin.engine.judging.contents import difference_data
-from tocsin.model import JsonObject
+from tocsin.model import FailureKind, JsonObject
+from tocsin.spec.signals import SOURCES
 from tocsin.spec.signals.texts import pack_text
+from tocsin.spec.signals.weigh import CONTENT
+from tocsin.spec.suspicion.kinds import KINDS as SUSPECTS
+from tocsin.spec.topper.state import FIELDS
 from tocsin.wording import words as wording
-from tocsin.wording.summary import MOST_LETTERS, MOST_OF_SHORT, summarise
+from tocsin.wording.summary import MOST_LETTERS, MOST_OF_SHORT, summarise, why
 from tocsin.wording.words import LANGUAGES, cut, visible, words_of
 
+BASES = ("declared", "inferred", "contradicted")
+CHANGING_RULES = ("T44", "T09", "T45", "T46", "T47")
 NOW = "2026-11-22T08:22:05.123Z"
 LINES = "".join(f"Line {number} of the page.\n" for number in range(7))
 
@@ -255,10 +263,10 @@ ROWS = [
      "Page announces a major change of 22 November",
      "Die Seite kündigt eine wichtige Änderung vom 22. November an; ihr Text ist derselbe."),
     ("... and its text changed, but is not kept",
-     changed(new_dates={"major": ["2026-11-22"], "minor": []}, signals=[signal("content", None, "1 new of 12 blocks, 7 % of the text")]),  # noqa: E501 - a sentence is compared whole
-     "The page announces a major change of 22 November and 7 % of the text changed.",
+     changed(new_dates={"major": ["2026-11-22"], "minor": []}, signals=[signal("content", None, "1 new of 12 parts, 7 % of the content")]),  # noqa: E501 - a sentence is compared whole
+     "The page announces a major change of 22 November and 7 % of the content changed.",
      "Page announces a major change of 22 November",
-     "Die Seite kündigt eine wichtige Änderung vom 22. November an und 7 % des Textes wurden geändert."),
+     "Die Seite kündigt eine wichtige Änderung vom 22. November an und 7 % des Inhalts wurden geändert."),
     ("two major changes", changed(new_dates={"major": ["2026-11-22", "2026-11-23"], "minor": []}),
      "The page announces 2 major changes.",
      "Page announces 2 major changes",
@@ -291,10 +299,10 @@ ROWS = [
      "The page declares a change.",
      "Page declares a change",
      "Die Seite gibt eine Änderung an."),
-    ("the text, which is not kept", changed(signals=[signal("content", None, "1 new of 12 blocks, 7 % of the text")]),
-     "7 % of the text changed.",
-     "7 % of the text changed",
-     "7 % des Textes wurden geändert."),
+    ("the text, which is not kept", changed(signals=[signal("content", None, "1 new of 12 parts, 7 % of the content")]),
+     "7 % of the content changed.",
+     "7 % of the content changed",
+     "7 % des Inhalts wurden geändert."),
     ("nothing is known of the change", changed(),
      "The page changed.",
      "Page changed",
@@ -339,10 +347,23 @@ ROWS = [
      "robots.txt could not be read, so the page is not requested.",
      "robots.txt could not be read, so the page is not requested",
      "robots.txt konnte nicht gelesen werden; darum wird die Seite nicht angefragt."),
-    ("a login", event("page.suspect", evidence="a login form"),
-     "Something else is served in place of the page: a login form.",
-     "Something else is served in place of the page: a login form",
-     "Statt der Seite kommt etwas anderes: a login form."),
+    ("a login", event("page.suspect", evidence='login: its title says "Sign in" and more'),
+     "A login is served in place of the page: “Sign in”.",
+     "Login is served in place of the page: “Sign in”",
+     "Statt der Seite kommt eine Anmeldung: „Sign in“."),
+    ("a challenge by its code",
+     event("page.suspect", evidence='challenge: Acme: "/guard/x.js" in its code; 12 letters of text'),
+     "A check for robots is served in place of the page.",
+     "Check for robots is served in place of the page",
+     "Statt der Seite kommt eine Prüfung auf Roboter."),
+    ("a file of another kind", event("page.suspect", evidence="not HTML but PDF"),
+     "A file of another kind is served in place of the page: PDF.",
+     "File of another kind is served in place of the page: PDF",
+     "Statt der Seite kommt eine Datei anderer Art: PDF."),
+    ("a page of a kind that has no name", event("page.suspect", evidence=None),
+     "A file of another kind is served in place of the page.",
+     "File of another kind is served in place of the page",
+     "Statt der Seite kommt eine Datei anderer Art."),
     ("no change", event("page.unchanged", outcome="unchanged"),
      "Nothing changed.",
      "Nothing changed",
@@ -423,6 +444,52 @@ def places_of(language: str) -> dict[str, set[str]]:
         for section, texts in sections.items()
         for key, text in texts.items()
     }
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("section", "names"),
+    [
+        ("suspect", SUSPECTS),
+        ("signal", (*SOURCES, CONTENT)),
+        ("field", FIELDS),
+        ("basis", BASES),
+        ("why", (*CHANGING_RULES, "S1", "S2", "S3", "S4")),
+        ("error", FailureKind),
+        ("label", KINDS),
+    ],
+)
+def test_each_thing_that_is_named_has_a_name_in_every_language(
+    section: str, names: Iterable[str], language: str
+) -> None:
+    words = words_of(language)
+
+    assert [name for name in names if f"{section}.{name}" not in words] == []
+
+
+# fmt: off
+REASONS = [
+    ({"rule": "S1", "signals": [signal("json-ld.modified", None, None), signal("sitemap", None, None)]},
+     "The page itself, or a list of its site, gives a new date or version: date in JSON-LD, date in a sitemap.",
+     "Die Seite selbst oder eine Liste ihrer Website gibt ein neues Datum oder eine neue Version an: Datum in JSON-LD, Datum in einer Sitemap."),  # noqa: E501 - a sentence is compared whole
+    ({"rule": "T47", "changes": [field("page-version", "7", "8"), field("dc.modified", None, None)]},
+     "The page says so itself. It declares anew: version, date of change (Dublin Core).",
+     "Die Seite sagt es selbst. Neu angegeben ist: Version, Änderungsdatum (Dublin Core)."),
+    ({"rule": "S2", "basis": "contradicted", "witness": {"signal": "header.last-modified", "value": "2026-11-02"}},
+     "The text changed, yet the page still calls itself unchanged: its header with a date says “2 November”.",
+     "Der Text ist anders, doch die Seite nennt sich unverändert: Ihre Angabe „Datum im Antwortkopf“ ist noch „2. November“."),  # noqa: E501 - as above
+    ({"rule": "S2", "basis": "contradicted", "witness": {"signal": "dcterms.modified", "value": None}},
+     "The text changed, yet the page still calls itself unchanged: its date of change (Dublin Core) is the same.",
+     "Der Text ist anders, doch die Seite nennt sich unverändert: Ihre Angabe „Änderungsdatum (Dublin Core)“ ist dieselbe."),  # noqa: E501 - as above
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("data", "english", "german"), REASONS)
+def test_reasons_name_signals_and_fields_in_words(data: JsonObject, english: str, german: str) -> None:
+    told = {"outcome": "minor", **data}
+
+    assert (why(words_of("en"), told, NOW), why(words_of("de"), told, NOW)) == (english, german)
 
 
 def forms_of(text: Any) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any, Final
 
@@ -18,7 +18,11 @@ MOST_OF_SHORT: Final = 60
 _LONGEST_LABEL: Final = 60
 _LONGEST_VALUE: Final = 40
 _MOST_WORDS: Final = 4
-_SHARE: Final = re.compile(r"(\d{1,3}) % of the text")
+_MOST_NAMED: Final = 4
+_SHARE: Final = re.compile(r"(\d{1,3}) % of the content")
+_QUOTED: Final = re.compile(r'"([^"]{1,200})"')
+_OTHER_KIND: Final = re.compile(r"not HTML but ([^;]{1,60})")
+_IN_CODE: Final = '" in its code'
 _STARTS: Final = frozenset({"dtstart", "startDate", "start"})
 _STATES: Final = frozenset({"eventStatus", "status"})
 _DAY_S: Final = 86_400
@@ -86,14 +90,27 @@ def _clauses(words: Words, kind: str, data: JsonObject, now: str) -> list[str]:
         key = "recovered_changed"
     elif kind == events.DISALLOWED and not rule:
         key = "no_robots"
-    evidence, span = line(data.get("evidence")), words.span(_lasted_s(data))
-    return [words.say(f"summary.{key}", type=kind, rule=rule, evidence=evidence, span=span)]
+    if kind == events.SUSPECT:
+        return [_suspect(words, str(data.get("evidence") or ""))]
+    return [words.say(f"summary.{key}", type=kind, rule=rule, span=words.span(_lasted_s(data)))]
+
+
+def _suspect(words: Words, evidence: str) -> str:
+    """Tell what is served in place of a page, with the words of it that gave it away; the event has the rest."""
+    name, _, found = evidence.partition(": ")
+    key = f"suspect.{name}" if f"suspect.{name}" in words else "suspect.file"
+    # Letters of code are no words for people.
+    said = [] if _IN_CODE in found else [text for text in _QUOTED.findall(found) if text.strip()]
+    if key == "suspect.file" and (kind := _OTHER_KIND.match(evidence)):
+        return words.say("summary.suspect_says", what=words.say(key), said=line(kind[1]))
+    if not said:
+        return words.say("summary.suspect", what=words.say(key))
+    return words.say("summary.suspect_says", what=words.say(key), said=words.quote(line(said[0], _LONGEST_LABEL)))
 
 
 _KEYS: Final = {
     events.RECOVERED: "recovered",
     events.DISALLOWED: "disallowed",
-    events.SUSPECT: "suspect",
     events.OUTAGE_BEGAN: "outage_began",
     events.OUTAGE_ENDED: "outage_ended",
     events.TEST: "test",
@@ -408,10 +425,10 @@ def _of_rule(words: Words, rule: str, data: JsonObject, now: str) -> str:
     elif rule == "T46":
         places = {"n": words.number(number(data.get("minor_count")))}
     elif rule == "T47":
-        places = {"fields": ", ".join(line(row.get("field"), 40) for row in rows(data.get("changes"))[:4])}
+        places = {"fields": _named(words, "field", (row.get("field") for row in rows(data.get("changes"))))}
     elif rule == "S1":
-        said = [line(row.get("signal"), 40) for row in rows(data.get("signals")) if row.get("rule") == "S1"]
-        places = {"signals": ", ".join(said[:4])}
+        deciding = (row.get("signal") for row in rows(data.get("signals")) if row.get("rule") == "S1")
+        places = {"signals": _named(words, "signal", deciding)}
     elif rule == "S2":
         if data.get("basis") == "contradicted":
             return ""  # the witness says it
@@ -437,4 +454,12 @@ def _of_witness(words: Words, data: JsonObject, now: str) -> str:
         return words.say("why.witness_content")
     value = line(witness.get("value"), 60)
     key = "why.witness_text" if value else "why.witness_bare"
-    return words.say(key, signal=signal, value=words.quote(words.day(value, now) or value))
+    kind = "signal" if f"signal.{signal}" in words else "field"
+    return words.say(key, signal=_named(words, kind, (signal,)), value=words.quote(words.day(value, now) or value))
+
+
+def _named(words: Words, kind: str, names: Iterable[object]) -> str:
+    """Name signals or fields; one that has no name keeps its own."""
+    told = [line(name, _LONGEST_VALUE) for name in names]
+    found = dict.fromkeys(words.say(f"{kind}.{name}") if f"{kind}.{name}" in words else name for name in told)
+    return ", ".join([*found][:_MOST_NAMED])

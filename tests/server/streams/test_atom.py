@@ -185,7 +185,7 @@ def test_an_entry_says_what_happened_by_which_rule_and_on_what_basis() -> None:
     entry = entry_of(row_of(event), OURS)
 
     assert entry.title == "Major change: News"
-    assert entry.summary.startswith("topper-major changed (T44).")
+    assert entry.summary.startswith("The page says so itself: its list of major changes is another one (T44).")
     assert "<td>topper-major</td><td>none</td><td>2026-01-02</td>" in entry.content
     assert "<ins>We moved.</ins>" in entry.content
 
@@ -195,9 +195,12 @@ def test_an_entry_says_what_happened_by_which_rule_and_on_what_basis() -> None:
     [
         (
             {"signal": "json-ld.modified", "value": "2026-01-02", "since": "2026-02-03T04:05:06.000Z"},
-            "json-ld.modified says 2026-01-02 as before, since 2026-02-03T04:05:06.000Z.",
+            "its date in JSON-LD says “2 January 2026” (T44).</p>\n<p>This has been so since 2026-02-03T04:05:06.000Z.",
         ),
-        ({"signal": "content", "value": None, "since": None}, "The content is as before."),
+        (
+            {"signal": "content", "value": None, "since": None},
+            "The page declares a change, but its text is the same (T44).",
+        ),
     ],
 )
 def test_an_entry_of_a_contradicted_change_names_its_witness(witness: JsonObject, words: str) -> None:

@@ -14,6 +14,7 @@ from tests.server.web.busy import NEWS
 from tests.server.web.visiting import Visitor, told, tree, undo_of, unseen
 from tocsin import events
 from tocsin.model import AlertDraft, AlertQuery, AlertRow, JsonObject
+from tocsin.server.web.rendering import render
 from tocsin.server.web.telling import AlertInWords, Differing, tell
 
 
@@ -205,7 +206,12 @@ def told_of(kind: str, **changes: Any) -> AlertInWords:
 def test_a_major_change_says_which_dates_are_new() -> None:
     told = told_of(events.CHANGED)
 
-    assert (told.label, told.tone, told.rule, told.why) == ("Major change", "major", "T44", "topper-major changed")
+    assert (told.label, told.tone, told.rule, told.why) == (
+        "Major change",
+        "major",
+        "T44",
+        "The page says so itself: it added 4 March to its list of major changes.",
+    )
     assert told.fields[0].words == (("2026-01-02", "same"), ("2026-03-04", "come"))
 
 
@@ -307,3 +313,43 @@ def test_items_of_which_only_what_is_not_kept_may_differ_are_told() -> None:
 
     (said,) = told.held
     assert said.startswith("the page has more items than are kept, and those may differ")
+
+
+def test_the_reason_of_a_change_is_told_in_the_language_of_the_instance() -> None:
+    german = tell(alert(EXAMPLES[events.CHANGED]), "de").why
+
+    assert german == "Die Seite sagt es selbst: Sie nennt den 4. März neu unter ihren wichtigen Änderungen."
+
+
+def shown(change: AlertInWords) -> str:
+    """The page of a change."""
+    row = alert(EXAMPLES[events.CHANGED])
+    return render(
+        "change.html", change=change, alert=row, event="", is_cut=False, sample=[], storm=None, withheld=0, bases={}
+    )
+
+
+def test_a_difference_marks_words_that_are_gone_and_that_are_new_for_eye_and_ear() -> None:
+    html = shown(told_of(events.CHANGED))
+
+    assert (
+        'Open from 9 to <del><span class="hidden">removed: </span>16</del> '
+        '<ins><span class="hidden">added: </span>18</ins>.</p>'
+    ) in html
+    assert '<p class="gap">5 lines unchanged</p>' in html
+    assert '<ins><span class="hidden">added: </span>The office is closed on Fridays.</ins>' in html
+    assert "There is more" not in html
+
+
+def test_a_difference_by_word_has_a_bound_in_bytes() -> None:
+    pieces = [[kind, "<&>"] for _ in range(500) for kind in ("removed", "added")]
+    difference = {"rows": [{"kind": "changed", "lines": 1, "pieces": pieces}] * 40, "added": ["x"], "removed": []}
+
+    html = shown(told_of(events.CHANGED, difference=difference))
+
+    assert "There is more" in html
+    assert len(html.encode()) < 40_000
+
+
+def test_an_event_that_was_made_without_rows_shows_whole_lines() -> None:
+    assert '<p class="added">' in shown(told_of(events.CHANGED, difference={"added": ["x"], "removed": []}))

@@ -151,7 +151,7 @@ def test_a_declared_change_is_contradicted_only_by_a_content_that_was_compared()
 
 
 def test_a_change_is_told_in_words() -> None:
-    assert in_words(EDIT) == "1 new and 1 gone of 40 blocks, 3 % of the text"
+    assert in_words(EDIT) == "1 new and 1 gone of 40 parts, 3 % of the content"
 
 
 @pytest.mark.parametrize(
@@ -160,9 +160,9 @@ def test_a_change_is_told_in_words() -> None:
 def test_a_share_is_told_in_whole_percents(share: float, words: str) -> None:
     change = ContentChange(is_change=True, share=share, blocks=40, added=1)
 
-    assert in_words(change) == f"1 new of 40 blocks, {words} of the text"
+    assert in_words(change) == f"1 new of 40 parts, {words} of the content"
     assert in_words(ContentChange(is_change=True, share=0.001, blocks=9)) == (
-        "other figures of 9 blocks, less than 1 % of the text"
+        "other figures of 9 parts, less than 1 % of the content"
     )
 
 

@@ -122,12 +122,12 @@ _ULID_LENGTH: Final = 26
 _WEB: Final = ("http://", "https://")
 
 
-def entry_of(alert: AlertRow, public_url: str) -> AlertEntry:
+def entry_of(alert: AlertRow, public_url: str, language: str = "en") -> AlertEntry:
     """Make an entry of an alert.
 
     public_url  the URL of our web pages; empty: entries link to the watched page
     """
-    told = tell(alert)
+    told = tell(alert, language)
     return AlertEntry(
         id=urn_of(alert.id),
         title=_cut(f"{told.label}: {told.name}" if told.name else told.label),
@@ -165,8 +165,8 @@ def _links(told: AlertInWords, public_url: str) -> tuple[FeedLink, ...]:
 def _sentences(told: AlertInWords) -> list[str]:
     said = [told.summary] if told.summary else []
     if told.why and told.rule:
-        said.append(f"{told.why} ({told.rule}).")
-    if told.basis in BASES:
+        said.append(f"{told.why.rstrip('.')} ({told.rule}).")
+    elif told.basis in BASES:
         said.append(f"{BASES[told.basis].capitalize()}.")
     return [*said, *(note if note.endswith(".") else f"{note}." for note in told.notes)]
 
@@ -366,6 +366,6 @@ def _document(parts: Parts, subject: Subject, found: Slice[AlertRow], base: str)
             author=name,
             links=tuple(links),
             generator=f"Tocsin {live.version}",
-            entries=[entry_of(alert, public_url) for alert in found.rows],
+            entries=[entry_of(alert, public_url, settings.instance.language) for alert in found.rows],
         )
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, Final, Literal
 from urllib.parse import urlencode
 
@@ -10,7 +11,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 from msgspec import Struct
 
-from tocsin.model import AlertQuery, AlertRow, BoundedCount, Slice
+from tocsin.model import AlertQuery, AlertRow, BoundedCount
 from tocsin.ports import Store
 from tocsin.server.actions import Act
 from tocsin.server.decisions import mark_all_seen, mark_seen, missing, redeliver, release_storm
@@ -114,12 +115,13 @@ async def changes(
 ) -> Response:
     """List alerts."""
     wanted, store = wanted_of(show, kind, group, page_id), parts.store
+    language = parts.service.settings().instance.language
     # The first page is what people open each morning: it has major, minor and other alerts apart.
     if wanted == AlertFilter() and cursor is None:
-        lists, following = await _first(store, wanted)
+        lists, following = await _first(store, wanted, language)
     else:
         found = await store.browse_alerts(wanted.query, cursor=cursor, limit=_PART)
-        lists, following = [_list("", found)], wanted.path_at(found.next)
+        lists, following = [_list("", found.rows, language)], wanted.path_at(found.next)
     positions = [told.position for _, rows, _ in lists for told in rows]
     read = await together(_tally(store, each, query) for each, _, query in SHOWS)
     tallies = [(each, title, tally) for (each, title, _), tally in zip(SHOWS, read, strict=True)]
@@ -150,7 +152,7 @@ async def changes(
 async def change(request: Request, _caller: Reading, parts: Given, alert_id: str) -> Response:
     """Show one alert in full."""
     alert = await _demand(parts.store, alert_id)
-    told = tell(alert)
+    told = tell(alert, parts.service.settings().instance.language)
     written = json.dumps(alert.event, ensure_ascii=False, indent=2)
     shown = cut(written, _MOST_OF_AN_EVENT)
     storm = await parts.store.storm(told.storm_id) if told.storm_id is not None else None
@@ -320,19 +322,19 @@ async def _up_to(store: Store, query: AlertQuery, up_to: int) -> tuple[list[str]
 
 
 async def _first(
-    store: Store, wanted: AlertFilter
+    store: Store, wanted: AlertFilter, language: str
 ) -> tuple[list[tuple[str, list[AlertInWords], str | None]], str | None]:
     """Return the lists of the first page, and the path of the next part."""
     lists = []
     for title, outcome in _APART:
         found = await store.browse_alerts(AlertQuery(unseen=True, outcome=outcome), limit=_FIRST_PART)
-        lists.append(_list(title, found, more=f"/changes?show={outcome}" if found.next else None))
+        lists.append(_list(title, found.rows, language, more=f"/changes?show={outcome}" if found.next else None))
     latest = await store.browse_alerts(AlertQuery(unseen=True), limit=_FIRST_PART)
     others = [row for row in latest.rows if not _is_apart(row)]
     # A storm of changes fills the latest part; a question or an outage among them must still be seen.
     if not others and latest.next:
         others = await _others(store)
-    return [*lists, ("Everything else", [tell(row) for row in others], None)], wanted.path_at(latest.next)
+    return [*lists, _list("Everything else", others, language)], wanted.path_at(latest.next)
 
 
 async def _others(store: Store) -> list[AlertRow]:
@@ -347,5 +349,7 @@ def _is_apart(row: AlertRow) -> bool:
     return row.event.get("data", {}).get("outcome") in {outcome for _, outcome in _APART}
 
 
-def _list(title: str, found: Slice[AlertRow], *, more: str | None = None) -> tuple[str, list[AlertInWords], str | None]:
-    return title, [tell(row) for row in found.rows], more
+def _list(
+    title: str, rows: Sequence[AlertRow], language: str, *, more: str | None = None
+) -> tuple[str, list[AlertInWords], str | None]:
+    return title, [tell(row, language) for row in rows], more

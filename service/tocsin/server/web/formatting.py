@@ -77,6 +77,14 @@ class Room:
         self.left -= cost
         return shown
 
+    def piece(self, text: str, most: int, markup: int) -> str:
+        """Fit a part of a line, which keeps the spaces at its ends; its markup takes this many bytes."""
+        self.left = max(self.left - markup, 0)
+        shown = self.fit(text, most) if self.left else ""
+        if not text.strip():
+            return " "
+        return f"{' ' * text[:1].isspace()}{shown}{' ' * text[-1:].isspace()}" if shown else ""
+
 
 def weight(text: str) -> int:
     """The number of bytes of a text after escaping."""

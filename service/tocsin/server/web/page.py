@@ -15,7 +15,7 @@ from tocsin.configuration.pages import mend_of
 from tocsin.errors import UsageError
 from tocsin.events import CHANGED
 from tocsin.lists.pages import check_group, check_words
-from tocsin.model import DEMO_HOST, AlertRow, PageItems, PageRow, SnapshotRow, StateEntry, VerdictEntry
+from tocsin.model import DEMO_HOST, AlertRow, PageItems, PageRow, SnapshotRow, StateEntry, VerdictEntry, to_rfc3339
 from tocsin.server import actions
 from tocsin.server.decisions import demand_page
 from tocsin.server.jobs import Work
@@ -66,7 +66,8 @@ async def show(
     pair = choose(states, older, newer) if states else None
     changed = await parts.store.item_changes(page_id, limit=_CHANGES)
     renderings = await parts.store.renderings_of(page_id, limit=_RENDERINGS)
-    zone = zone_named(parts.service.settings().instance.time_zone)
+    instance = parts.service.settings().instance
+    zone = zone_named(instance.time_zone)
     kept = await parts.store.items_before(page_id)
     # There may be a thousand items: other requests have their turn meanwhile.
     held = await asyncio.to_thread(show_held, kept) if kept is not None else None
@@ -83,7 +84,7 @@ async def show(
         more_states=len(states) > _STATES,
         pair=pair,
         fields=field_rows(pair[0].fields if pair[0] else None, pair[1].fields) if pair else [],
-        verdicts=[(each, told(row, each)) for each in verdicts[:_VERDICTS]],
+        verdicts=[(each, told(row, each, instance.language)) for each in verdicts[:_VERDICTS]],
         more_verdicts=len(verdicts) > _VERDICTS,
         renderings=renderings.rows,
         copies=(await parts.store.copies_of(row.url))[:_COPIES],
@@ -109,11 +110,11 @@ def _shown(states: tuple[StateEntry, ...], pair: tuple[StateEntry | None, StateE
     return [state for place, state in enumerate(states) if place < _STATES or state.id in chosen]
 
 
-def told(row: PageRow, verdict: VerdictEntry) -> AlertInWords:
+def told(row: PageRow, verdict: VerdictEntry, language: str) -> AlertInWords:
     """Describe a verdict as its alert does."""
     # A verdict keeps the data of its event, so that the page and the alert say the same sentence.
-    event = {"data": verdict.data}
-    return tell(AlertRow(verdict.alert_id or "", 0, CHANGED, row.id, row.url, verdict.at, event))
+    event = {"time": to_rfc3339(verdict.at), "data": verdict.data}
+    return tell(AlertRow(verdict.alert_id or "", 0, CHANGED, row.id, row.url, verdict.at, event), language)
 
 
 @router.post("/pages/{page_id:int}/check")

@@ -10,6 +10,8 @@ from tocsin import events
 from tocsin.model import AlertRow, Instant, JsonObject
 from tocsin.server.web.formatting import failure, is_web
 from tocsin.spec.microdata.changes.words import tell_changes
+from tocsin.wording.summary import why
+from tocsin.wording.words import words_of
 
 _LABELS: Final[dict[str, tuple[str, str]]] = {
     events.CHANGED: ("Changed", "minor"),
@@ -26,6 +28,7 @@ _LABELS: Final[dict[str, tuple[str, str]]] = {
 _OUTCOMES: Final = {"major": ("Major change", "major"), "minor": ("Minor change", "minor")}
 
 _CHANGE: Final = ("change", "within", "path", "property", "previous", "latest")
+_MOST_ROWS: Final = 60  # An event has at most 40, with those between them.
 _MOST_DIGITS: Final = 18  # Digits of an id of the store.
 
 BASES: Final = {
@@ -65,6 +68,18 @@ class Differing(Struct, frozen=True):
         return (*gone, *((word, "same" if word in before else "come") for word in after))
 
 
+class DifferingRow(Struct, frozen=True):
+    """Lines of the text that differ, or those between them.
+
+    kind    changed, added, removed; unchanged or more: only `lines` of them are counted
+    pieces  texts of a line in their order, each "same", "removed" or "added"
+    """
+
+    kind: str
+    lines: int = 0
+    pieces: tuple[tuple[str, str], ...] = ()
+
+
 class AlertInWords(Struct, frozen=True):
     """An alert in words.
 
@@ -77,6 +92,7 @@ class AlertInWords(Struct, frozen=True):
     fields          the declared fields that differ
     signals         other differences
     added, removed  lines of the text; `is_cut`: there are more
+    rows            the same by word, where the event has it
     held            changes of the microdata, a line each
     trace           every rule that was tried: (rule, result, reason)
     notes           further remarks, a sentence each
@@ -105,6 +121,7 @@ class AlertInWords(Struct, frozen=True):
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     is_cut: bool = False
+    rows: tuple[DifferingRow, ...] = ()
     held: tuple[str, ...] = ()
     trace: tuple[tuple[str, str, str], ...] = ()
     notes: tuple[str, ...] = ()
@@ -114,8 +131,11 @@ class AlertInWords(Struct, frozen=True):
     question_id: int | None = None
 
 
-def tell(alert: AlertRow) -> AlertInWords:
-    """Describe an alert in words; a value too long for its event is described by its length."""
+def tell(alert: AlertRow, language: str = "en") -> AlertInWords:
+    """Describe an alert in words; a value too long for its event is described by its length.
+
+    language  of the reason; the sentence is in that of the time when the alert was made
+    """
     data = _table(alert.event.get("data"))
     label, tone = _LABELS.get(alert.type, (alert.type, "quiet"))
     if alert.type == events.CHANGED:
@@ -126,11 +146,15 @@ def tell(alert: AlertRow) -> AlertInWords:
     storm, question = _table(data.get("storm")), _table(data.get("question"))
     rendering = _table(data.get("rendering"))
     address = _words(page.get("url")) or (alert.url if is_web(alert.url) else None)
-    title = _words(rendering.get("title"))
+    title = _words(page.get("title")) or _words(rendering.get("title"))
     shared = alert.type == events.HOST_CHANGED
     difference = _table(data.get("excerpt" if shared else "difference"))
     rule = _words(data.get("rule"))
     trace = _trace(data)
+    # As messages have it; an event of an older version, or of a rule without words, has its trace.
+    reason = why(words_of(language), data, str(alert.event.get("time") or "")) or None
+    if reason is None:
+        reason = next((told for name, _, told in trace if name == rule), None)
     return AlertInWords(
         id=alert.id,
         position=alert.position,
@@ -148,11 +172,12 @@ def tell(alert: AlertRow) -> AlertInWords:
         host=_words(storm.get("host")) or _words(question.get("host")),
         basis=_words(data.get("basis")),
         rule=rule,
-        why=next((why for name, _, why in trace if name == rule), None),
+        why=reason,
         fields=tuple(_differing("field", each) for each in _rows(data.get("changes"))),
         signals=tuple(_differing("signal", each) for each in _rows(data.get("signals"))),
         added=_lines(difference.get("added")),
         removed=_lines(difference.get("removed")),
+        rows=tuple(_row(each) for each in _rows(difference.get("rows"))[:_MOST_ROWS]),
         is_cut=bool(difference.get("cut")) or _is_left_out(difference),
         held=_held(_table(data.get("items"))),
         trace=trace,
@@ -174,8 +199,8 @@ def _notes(kind: str, data: JsonObject, rendering: JsonObject) -> list[str]:
     if kind == events.DISALLOWED:
         rule = _words(_table(data.get("robots")).get("rule"))
         notes.append(f"robots.txt says {rule}" if rule else "robots.txt could not be read, so no request is made")
-    if witness := _table(data.get("witness")):
-        notes.append(_tell_witness(witness))
+    if since := _words(_table(data.get("witness")).get("since")):
+        notes.append(f"This has been so since {since}")
     if kind == events.SUSPECT:
         notes.append(f"{_words(data.get('evidence')) or 'another page'}; nothing was compared")
     if rendering and (failed := _table(rendering.get("error"))):
@@ -192,12 +217,6 @@ def _notes(kind: str, data: JsonObject, rendering: JsonObject) -> list[str]:
     return notes
 
 
-def _tell_witness(witness: JsonObject) -> str:
-    name, value, since = (_words(witness.get(key)) for key in ("signal", "value", "since"))
-    says = f"{name} says {value} as before" if value is not None else f"The {name} is as before"
-    return f"{says}, since {since}" if since is not None else says
-
-
 def _held(items: JsonObject) -> tuple[str, ...]:
     changes = [{key: row.get(key) for key in _CHANGE} | {"item": _item(row)} for row in _rows(items.get("changes"))]
     counts = {word: _number(items.get(word)) or 0 for word in ("added", "removed", "changed")}
@@ -208,6 +227,13 @@ def _held(items: JsonObject) -> tuple[str, ...]:
 def _item(row: JsonObject) -> JsonObject:
     item = _table(row.get("item"))
     return {key: item.get(key) for key in ("type", "label", "position")}
+
+
+def _row(row: JsonObject) -> DifferingRow:
+    found = row.get("pieces")
+    pairs = [pair for pair in found if isinstance(pair, list) and len(pair) == 2] if isinstance(found, list) else []  # noqa: PLR2004 - a kind and a text
+    pieces = tuple((str(kind), text) for kind, text in pairs if isinstance(text, str))
+    return DifferingRow(_words(row.get("kind")) or "", _number(row.get("lines")) or 0, pieces)
 
 
 def _trace(data: JsonObject) -> tuple[tuple[str, str, str], ...]:

@@ -210,7 +210,8 @@ def in_words(change: ContentChange) -> str:
     percent = "less than 1" if change.share < 0.01 else str(round(change.share * 100))  # noqa: PLR2004 - a percent
     parts = [f"{change.added} new" if change.added else "", f"{change.removed} gone" if change.removed else ""]
     counts = " and ".join(part for part in parts if part) or "other figures"
-    return f"{counts} of {change.blocks} blocks, {percent} % of the text"
+    # The content has no menus, counters and adverts; `share` of an event's difference is one of all text.
+    return f"{counts} of {change.blocks} parts, {percent} % of the content"
 
 
 def _hear(
