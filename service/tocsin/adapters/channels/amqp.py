@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 from msgspec import Meta, Struct
 
@@ -12,13 +12,11 @@ from tocsin.adapters.channels.broker import (
     CONTENT_TYPE,
     BrokerChannel,
     BrokerSettings,
-    Endpoint,
+    BrokerType,
     head_of,
-    read_endpoint,
     shown_error,
     silence,
 )
-from tocsin.adapters.channels.context import ChannelContext
 from tocsin.model import SerializedEvent
 from tocsin.ports import ChannelFinding
 from tocsin.settings import SecretAddress
@@ -26,7 +24,6 @@ from tocsin.settings import SecretAddress
 if TYPE_CHECKING:
     from aiormq.abc import AbstractChannel, AbstractConnection
 
-_SCHEMES: Final = {"amqp": (5672, False), "amqps": (5671, True)}
 _PERSISTENT: Final = 2
 
 
@@ -42,31 +39,6 @@ class AmqpSettings(BrokerSettings, frozen=True, kw_only=True):
         "tocsin.alerts"
     )
 
-    def address(self) -> str:
-        """Give the URL."""
-        return self.url
-
-
-class AmqpType:
-    """RabbitMQ and other brokers of AMQP 0-9-1; implements `ChannelType`."""
-
-    Settings = AmqpSettings
-    example = """\
-type = "amqp"
-url = "amqps://rabbit.example.org"
-routing_key = "tocsin.alerts"  # a durable queue of this name must be there; or set exchange, too
-user = "tocsin"
-password_file = "amqp.secret"
-"""
-
-    def open(self, name: str, settings: AmqpSettings, context: ChannelContext) -> AmqpChannel:
-        """Build the channel; raises SettingsError."""
-        return AmqpChannel(name, read_endpoint(name, settings, settings.url, _SCHEMES), settings, context)
-
-    async def probe(self, name: str, settings: AmqpSettings, context: ChannelContext) -> Sequence[ChannelFinding]:
-        """Connect, sign in, and look for the exchange or queue."""
-        return await self.open(name, settings, context).probe()
-
 
 class AmqpLink(Struct, frozen=True):
     """A connection with its one channel, as AMQP calls it."""
@@ -75,18 +47,13 @@ class AmqpLink(Struct, frozen=True):
     channel: AbstractChannel
 
 
-class AmqpChannel(BrokerChannel[AmqpLink]):
+class AmqpChannel(BrokerChannel[AmqpLink, AmqpSettings]):
     """Publishes each event persistently, with its id, and waits for the broker's confirmation."""
 
-    def __init__(self, name: str, endpoint: Endpoint, settings: AmqpSettings, context: ChannelContext) -> None:
-        super().__init__(name, endpoint, settings.timeout.total_seconds())
-        self._settings, self._context = settings, context
-
-    def errors(self) -> tuple[type[Exception], ...]:
-        """See BrokerChannel."""
+    def _library_errors(self) -> tuple[type[Exception], ...]:
         from aiormq.exceptions import AMQPError, ChannelInvalidStateError  # noqa: PLC0415 - only where it is used
 
-        return (AMQPError, ChannelInvalidStateError, OSError, TimeoutError, EOFError)
+        return (AMQPError, ChannelInvalidStateError)
 
     async def _open(self) -> AmqpLink:
         from aiormq.connection import Connection, TransportFactory  # noqa: PLC0415 - the same
@@ -161,3 +128,17 @@ class AmqpChannel(BrokerChannel[AmqpLink]):
                 return "channel", f"not there: {shown_error(exc)}; declare it"
         is_known = isinstance(exc, (exceptions.AMQPError, exceptions.ChannelInvalidStateError))
         return ("channel", shown_error(exc)) if is_known else None
+
+
+class AmqpType(BrokerType):
+    """RabbitMQ and other brokers of AMQP 0-9-1; implements `ChannelType`."""
+
+    Settings, Channel = AmqpSettings, AmqpChannel
+    schemes: ClassVar = {"amqp": (5672, False), "amqps": (5671, True)}
+    example = """\
+type = "amqp"
+url = "amqps://rabbit.example.org"
+routing_key = "tocsin.alerts"  # a durable queue of this name must be there; or set exchange, too
+user = "tocsin"
+password_file = "amqp.secret"
+"""

@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Annotated, Any, Final, Generic, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Final, Generic, TypeVar
 from urllib.parse import SplitResult, unquote, urlsplit
 
 import msgspec
 from msgspec import Meta, Struct
 
+from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.reaching import os_error_of, unreached
 from tocsin.configuration.loading import mask_address
 from tocsin.errors import DeliveryError, SettingsError, shortage_of
 from tocsin.model import SerializedEvent
 from tocsin.ports import ChannelFinding, Notification
-from tocsin.settings import ChannelSettings, Secret
+from tocsin.settings import ChannelSettings, Secret, SecretAddress
 
 CONTENT_TYPE: Final = "application/cloudevents+json; charset=utf-8"
 # Alerts that are given over one connection before the first is answered.
@@ -26,13 +27,19 @@ _CLOSE_S: Final = 2.0
 _PROBE_S: Final = 5.0
 
 ClientT = TypeVar("ClientT")
+SettingsT = TypeVar("SettingsT", bound="BrokerSettings")
 
 
 class BrokerSettings(ChannelSettings, frozen=True, kw_only=True):
-    """A message broker. Each type adds its URL and where it puts alerts."""
+    """A message broker. Each type describes its URL, and adds where it puts alerts."""
 
     user: Annotated[str, Meta(description="who signs in; may also be in url")] = ""
     password: Annotated[Secret, Meta(description="of this user; may also be in url")] = ""
+    url: SecretAddress = ""
+
+    def address(self) -> str:
+        """Give the URL."""
+        return self.url
 
 
 class Endpoint(Struct, frozen=True):
@@ -63,7 +70,7 @@ def head_of(event: SerializedEvent) -> EventHead:
     return msgspec.json.decode(event.json, type=EventHead)
 
 
-def read_endpoint(name: str, settings: BrokerSettings, url: str, schemes: dict[str, tuple[int, bool]]) -> Endpoint:
+def read_endpoint(name: str, settings: BrokerSettings, schemes: Mapping[str, tuple[int, bool]]) -> Endpoint:
     """Read the URL of a broker.
 
     schemes  those that are allowed, each with its port and whether it is encrypted
@@ -71,7 +78,7 @@ def read_endpoint(name: str, settings: BrokerSettings, url: str, schemes: dict[s
     """
     example = f'"{next(iter(schemes))}://broker.example.org"'
     try:
-        parts: SplitResult = urlsplit(url)
+        parts: SplitResult = urlsplit(settings.url)
         host, port = parts.hostname, parts.port
     except ValueError:
         parts, host, port = urlsplit(""), None, None
@@ -85,21 +92,24 @@ def read_endpoint(name: str, settings: BrokerSettings, url: str, schemes: dict[s
         user=settings.user or unquote(parts.username or ""),
         password=settings.password or unquote(parts.password or ""),
         path=unquote(parts.path.removeprefix("/")),
-        where=mask_address(url),
+        where=mask_address(settings.url),
     )
 
 
-class BrokerChannel(ABC, Generic[ClientT]):
+class BrokerChannel(ABC, Generic[ClientT, SettingsT]):
     """Gives events to a broker over one connection, which is opened when it is first needed.
 
     A client library never connects again by itself: it would choose the address, and could keep events that count as
     failed. After a failure the connection is closed, and the next delivery opens another.
     """
 
-    def __init__(self, name: str, endpoint: Endpoint, timeout_s: float) -> None:
+    at_once = _AT_ONCE
+    takes_messages = False
+
+    def __init__(self, name: str, endpoint: Endpoint, settings: SettingsT, context: ChannelContext) -> None:
         self.name = name
-        self.at_once, self.takes_messages = _AT_ONCE, False
-        self._endpoint, self._timeout_s = endpoint, timeout_s
+        self._endpoint, self._settings, self._context = endpoint, settings, context
+        self._timeout_s = settings.timeout.total_seconds()
         self._client: ClientT | None = None
         self._turn = asyncio.Lock()
 
@@ -112,7 +122,7 @@ class BrokerChannel(ABC, Generic[ClientT]):
                 await self._give(client, notification.event)
         except DeliveryError:
             raise
-        except self.errors() as exc:
+        except self._errors() as exc:
             fault = self._fault(exc)
             if fault.blames != "alert":
                 await self._drop(client)
@@ -127,7 +137,7 @@ class BrokerChannel(ABC, Generic[ClientT]):
         try:
             async with asyncio.timeout(min(self._timeout_s, _PROBE_S)):
                 return await self._examine(await self._connected())
-        except self.errors() as exc:
+        except self._errors() as exc:
             fault, error = self._fault(exc), os_error_of(exc)
             if self._judge(exc) is None and error is not None and not isinstance(error, TimeoutError):
                 return [unreached(error, self._endpoint.where)]
@@ -136,8 +146,8 @@ class BrokerChannel(ABC, Generic[ClientT]):
             await self.close()
 
     @abstractmethod
-    def errors(self) -> tuple[type[Exception], ...]:
-        """List what the library raises for failures, OSError and TimeoutError among them."""
+    def _library_errors(self) -> tuple[type[Exception], ...]:
+        """List what the library raises for failures."""
 
     @abstractmethod
     async def _open(self) -> ClientT:
@@ -162,6 +172,9 @@ class BrokerChannel(ABC, Generic[ClientT]):
     async def _examine(self, _client: ClientT) -> Sequence[ChannelFinding]:
         return ()
 
+    def _errors(self) -> tuple[type[Exception], ...]:
+        return (*self._library_errors(), OSError, TimeoutError, EOFError)
+
     async def _connected(self) -> ClientT:
         async with self._turn:
             if self._client is not None and not self._is_open(self._client):
@@ -180,7 +193,7 @@ class BrokerChannel(ABC, Generic[ClientT]):
         try:
             async with asyncio.timeout(_CLOSE_S):
                 await self._shut(client)
-        except self.errors():
+        except self._errors():
             # It was broken; the operating system closes it.
             pass
 
@@ -194,6 +207,32 @@ class BrokerChannel(ABC, Generic[ClientT]):
                 return DeliveryError(self.name, "ours", str(shortage))
             return DeliveryError(self.name, "channel", f"no connection: {error.strerror or error}")
         return DeliveryError(self.name, "channel", f"{type(exc).__name__}")
+
+
+class BrokerType:
+    """A type of channels to a broker; implements `ChannelType`.
+
+    schemes  of its URLs, each with its port and whether it is encrypted
+    Channel  the class of its channels
+    """
+
+    schemes: ClassVar[Mapping[str, tuple[int, bool]]]
+    Channel: ClassVar[type[BrokerChannel[Any, Any]]]
+
+    def open(self, name: str, settings: Any, context: ChannelContext) -> BrokerChannel[Any, Any]:
+        """Build the channel; raises SettingsError."""
+        endpoint = read_endpoint(name, settings, self.schemes)
+        if wrong := self.wrong_in(settings, endpoint):
+            raise SettingsError(f"channels.{name}.{wrong}")
+        return self.Channel(name, endpoint, settings, context)
+
+    async def probe(self, name: str, settings: Any, context: ChannelContext) -> Sequence[ChannelFinding]:
+        """Connect, sign in, and look at what the server says of the place that alerts go to."""
+        return await self.open(name, settings, context).probe()
+
+    def wrong_in(self, _settings: Any, _endpoint: Endpoint) -> str:
+        """Say what cannot work, beginning with its key; empty: nothing."""
+        return ""
 
 
 def silence(logger: str) -> None:

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 from msgspec import Meta
 
 from tocsin.adapters.channels.broker import (
     BrokerChannel,
     BrokerSettings,
+    BrokerType,
     Endpoint,
     head_of,
-    read_endpoint,
     shown_error,
 )
-from tocsin.adapters.channels.context import ChannelContext
-from tocsin.errors import SettingsError
 from tocsin.model import SerializedEvent
-from tocsin.ports import ChannelFinding
 from tocsin.settings import SecretAddress
 
 if TYPE_CHECKING:
     from tocsin.adapters.channels.mqtt_client import RelayedClient
 
-_SCHEMES: Final = {"mqtt": (1883, False), "mqtts": (8883, True)}
 # Source: MQTT 5.0, 2.4, reason codes: packet too large, payload format invalid.
 _ALERTS_FAULT: Final = frozenset({0x95, 0x99})
 _DENIED: Final = frozenset({0x86, 0x87})
@@ -44,51 +39,16 @@ class MqttSettings(BrokerSettings, frozen=True, kw_only=True):
     ] = 1
     retain: Annotated[bool, Meta(description="the broker keeps the latest alert for new subscribers")] = False
 
-    def address(self) -> str:
-        """Give the URL."""
-        return self.url
 
-
-class MqttType:
-    """MQTT 5; implements `ChannelType`."""
-
-    Settings = MqttSettings
-    example = """\
-type = "mqtt"
-url = "mqtts://mqtt.example.org"
-topic = "tocsin/alerts"
-user = "tocsin"
-password_file = "mqtt.secret"
-"""
-
-    def open(self, name: str, settings: MqttSettings, context: ChannelContext) -> MqttChannel:
-        """Build the channel; raises SettingsError."""
-        endpoint = read_endpoint(name, settings, settings.url, _SCHEMES)
-        if not settings.topic or any(letter in settings.topic for letter in "+#\0"):
-            raise SettingsError(
-                f"channels.{name}.topic: found {settings.topic!r}, allowed is a topic without wildcards, such as "
-                '"tocsin/alerts"'
-            )
-        return MqttChannel(name, endpoint, settings, context)
-
-    async def probe(self, name: str, settings: MqttSettings, context: ChannelContext) -> Sequence[ChannelFinding]:
-        """Connect and sign in."""
-        return await self.open(name, settings, context).probe()
-
-
-class MqttChannel(BrokerChannel["RelayedClient"]):
+class MqttChannel(BrokerChannel["RelayedClient", MqttSettings]):
     """Publishes each event with its id and type as user properties."""
 
-    def __init__(self, name: str, endpoint: Endpoint, settings: MqttSettings, context: ChannelContext) -> None:
-        super().__init__(name, endpoint, settings.timeout.total_seconds())
-        self._settings, self._context = settings, context
-        self.at_once = _AT_ONCE
+    at_once = _AT_ONCE
 
-    def errors(self) -> tuple[type[Exception], ...]:
-        """See BrokerChannel."""
+    def _library_errors(self) -> tuple[type[Exception], ...]:
         from aiomqtt import MqttError  # noqa: PLC0415 - only where such a channel is used
 
-        return (MqttError, OSError, TimeoutError, EOFError)
+        return (MqttError,)
 
     async def _open(self) -> RelayedClient:
         from tocsin.adapters.channels.mqtt_client import open_relayed  # noqa: PLC0415 - the same
@@ -116,3 +76,24 @@ class MqttChannel(BrokerChannel["RelayedClient"]):
             if code in _DENIED:
                 return "channel", "user or password refused, or no right to use this topic"
         return ("channel", shown_error(exc)) if isinstance(exc, MqttError) else None
+
+
+class MqttType(BrokerType):
+    """MQTT 5; implements `ChannelType`."""
+
+    Settings, Channel = MqttSettings, MqttChannel
+    schemes: ClassVar = {"mqtt": (1883, False), "mqtts": (8883, True)}
+    example = """\
+type = "mqtt"
+url = "mqtts://mqtt.example.org"
+topic = "tocsin/alerts"
+user = "tocsin"
+password_file = "mqtt.secret"
+"""
+
+    def wrong_in(self, settings: MqttSettings, _endpoint: Endpoint) -> str:
+        """See BrokerType."""
+        topic = settings.topic
+        if topic and not any(letter in topic for letter in "+#\0"):
+            return ""
+        return f'topic: found {topic!r}, allowed is a topic without wildcards, such as "tocsin/alerts"'

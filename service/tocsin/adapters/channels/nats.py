@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 from msgspec import Meta
 
@@ -12,13 +12,11 @@ from tocsin.adapters.channels.broker import (
     CONTENT_TYPE,
     BrokerChannel,
     BrokerSettings,
+    BrokerType,
     Endpoint,
     head_of,
-    read_endpoint,
     shown_error,
 )
-from tocsin.adapters.channels.context import ChannelContext
-from tocsin.errors import SettingsError
 from tocsin.model import SerializedEvent
 from tocsin.ports import ChannelFinding
 from tocsin.settings import Secret, SecretAddress
@@ -26,7 +24,6 @@ from tocsin.settings import Secret, SecretAddress
 if TYPE_CHECKING:
     from nats.aio.client import Client
 
-_SCHEMES: Final = {"nats": (4222, False), "tls": (4222, True)}
 _DENIED: Final = ("authorization violation", "permissions violation", "authentication")
 
 
@@ -37,51 +34,14 @@ class NatsSettings(BrokerSettings, frozen=True, kw_only=True):
     subject: Annotated[str, Meta(description="of the messages; a stream must store it")] = "tocsin.alerts"
     token: Annotated[Secret, Meta(description="instead of user and password")] = ""
 
-    def address(self) -> str:
-        """Give the URL."""
-        return self.url
 
-
-class NatsType:
-    """NATS JetStream; implements `ChannelType`."""
-
-    Settings = NatsSettings
-    example = """\
-type = "nats"
-url = "tls://nats.example.org"
-subject = "tocsin.alerts"    # a stream must store it: nats stream add ALERTS --subjects tocsin.alerts
-user = "tocsin"
-password_file = "nats.secret"
-"""
-
-    def open(self, name: str, settings: NatsSettings, context: ChannelContext) -> NatsChannel:
-        """Build the channel; raises SettingsError."""
-        endpoint = read_endpoint(name, settings, settings.url, _SCHEMES)
-        parts = settings.subject.split(".")
-        if not all(parts) or any(letter in settings.subject for letter in " \t\r\n*>\0"):
-            raise SettingsError(
-                f"channels.{name}.subject: found {settings.subject!r}, allowed is a subject without wildcards, such as "
-                '"tocsin.alerts"'
-            )
-        return NatsChannel(name, endpoint, settings, context)
-
-    async def probe(self, name: str, settings: NatsSettings, context: ChannelContext) -> Sequence[ChannelFinding]:
-        """Connect, sign in, and look for the stream."""
-        return await self.open(name, settings, context).probe()
-
-
-class NatsChannel(BrokerChannel["Client"]):
+class NatsChannel(BrokerChannel["Client", NatsSettings]):
     """Publishes each event with its id as Nats-Msg-Id, by which the stream leaves out repeats."""
 
-    def __init__(self, name: str, endpoint: Endpoint, settings: NatsSettings, context: ChannelContext) -> None:
-        super().__init__(name, endpoint, settings.timeout.total_seconds())
-        self._settings, self._context = settings, context
-
-    def errors(self) -> tuple[type[Exception], ...]:
-        """See BrokerChannel."""
+    def _library_errors(self) -> tuple[type[Exception], ...]:
         from nats.errors import Error  # noqa: PLC0415 - only where such a channel is used
 
-        return (Error, OSError, TimeoutError, EOFError)
+        return (Error,)
 
     async def _open(self) -> Client:
         from tocsin.adapters.channels.nats_client import DialledClient  # noqa: PLC0415 - the same
@@ -132,6 +92,27 @@ class NatsChannel(BrokerChannel["Client"]):
                 return "channel", "user, password or token refused, or no right to publish"
         is_known = isinstance(exc, errors.Error) and not isinstance(exc, errors.TimeoutError)
         return ("channel", said) if is_known else None
+
+
+class NatsType(BrokerType):
+    """NATS JetStream; implements `ChannelType`."""
+
+    Settings, Channel = NatsSettings, NatsChannel
+    schemes: ClassVar = {"nats": (4222, False), "tls": (4222, True)}
+    example = """\
+type = "nats"
+url = "tls://nats.example.org"
+subject = "tocsin.alerts"    # a stream must store it: nats stream add ALERTS --subjects tocsin.alerts
+user = "tocsin"
+password_file = "nats.secret"
+"""
+
+    def wrong_in(self, settings: NatsSettings, _endpoint: Endpoint) -> str:
+        """See BrokerType."""
+        subject = settings.subject
+        if all(subject.split(".")) and not any(letter in subject for letter in " \t\r\n*>\0"):
+            return ""
+        return f'subject: found {subject!r}, allowed is a subject without wildcards, such as "tocsin.alerts"'
 
 
 def _mend(subject: str) -> str:

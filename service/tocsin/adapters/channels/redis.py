@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 from msgspec import Meta
 
 from tocsin.adapters.channels.broker import (
     BrokerChannel,
     BrokerSettings,
+    BrokerType,
     Endpoint,
     head_of,
-    read_endpoint,
     shown_error,
 )
-from tocsin.adapters.channels.context import ChannelContext
-from tocsin.errors import SettingsError
 from tocsin.model import SerializedEvent
 from tocsin.ports import ChannelFinding
 from tocsin.settings import SecretAddress
@@ -24,7 +22,6 @@ from tocsin.settings import SecretAddress
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
-_SCHEMES: Final = {"redis": (6379, False), "rediss": (6379, True)}
 _CONNECTIONS: Final = 8
 _DENIED: Final = ("WRONGPASS", "NOAUTH", "NOPERM", "invalid username-password", "without any password configured")
 
@@ -41,50 +38,17 @@ class RedisSettings(BrokerSettings, frozen=True, kw_only=True):
         int, Meta(description="the oldest beyond about this number are deleted; 0: none", ge=0, le=1_000_000_000)
     ] = 0
 
-    def address(self) -> str:
-        """Give the URL."""
-        return self.url
 
-
-class RedisType:
-    """Redis and Valkey; implements `ChannelType`."""
-
-    Settings = RedisSettings
-    example = """\
-type = "redis"
-url = "rediss://redis.example.org/0"
-stream = "tocsin:alerts"
-password_file = "redis.secret"
-"""
-
-    def open(self, name: str, settings: RedisSettings, context: ChannelContext) -> RedisChannel:
-        """Build the channel; raises SettingsError."""
-        endpoint = read_endpoint(name, settings, settings.url, _SCHEMES)
-        if endpoint.path and not (endpoint.path.isascii() and endpoint.path.isdigit()):
-            raise SettingsError(f"channels.{name}.url: its path is the number of a database, as in redis://HOST/0")
-        if not settings.stream:
-            raise SettingsError(f"channels.{name}.stream: empty; name the stream's key")
-        return RedisChannel(name, endpoint, settings, context)
-
-    async def probe(self, name: str, settings: RedisSettings, context: ChannelContext) -> Sequence[ChannelFinding]:
-        """Connect, sign in, and ask whether what is accepted is on disk."""
-        return await self.open(name, settings, context).probe()
-
-
-class RedisChannel(BrokerChannel["Redis"]):
+class RedisChannel(BrokerChannel["Redis", RedisSettings]):
     """Adds each event to the stream as the fields id, type and event."""
 
-    def __init__(self, name: str, endpoint: Endpoint, settings: RedisSettings, context: ChannelContext) -> None:
-        super().__init__(name, endpoint, settings.timeout.total_seconds())
-        self._settings, self._context = settings, context
-        # Each waiting command takes a connection.
-        self.at_once = _CONNECTIONS
+    # Each waiting command takes a connection.
+    at_once = _CONNECTIONS
 
-    def errors(self) -> tuple[type[Exception], ...]:
-        """See BrokerChannel."""
+    def _library_errors(self) -> tuple[type[Exception], ...]:
         from redis.exceptions import RedisError  # noqa: PLC0415 - only where such a channel is used
 
-        return (RedisError, OSError, TimeoutError, EOFError)
+        return (RedisError,)
 
     async def _open(self) -> Redis:
         from redis.asyncio import BlockingConnectionPool, Connection, Redis  # noqa: PLC0415 - the same
@@ -147,3 +111,22 @@ class RedisChannel(BrokerChannel["Redis"]):
         if isinstance(exc, (exceptions.ConnectionError, exceptions.TimeoutError)) and exc.__context__ is not None:
             return None
         return ("channel", f"refused: {said}") if isinstance(exc, exceptions.RedisError) else None
+
+
+class RedisType(BrokerType):
+    """Redis and Valkey; implements `ChannelType`."""
+
+    Settings, Channel = RedisSettings, RedisChannel
+    schemes: ClassVar = {"redis": (6379, False), "rediss": (6379, True)}
+    example = """\
+type = "redis"
+url = "rediss://redis.example.org/0"
+stream = "tocsin:alerts"
+password_file = "redis.secret"
+"""
+
+    def wrong_in(self, settings: RedisSettings, endpoint: Endpoint) -> str:
+        """See BrokerType."""
+        if endpoint.path and not (endpoint.path.isascii() and endpoint.path.isdigit()):
+            return "url: its path is the number of a database, as in redis://HOST/0"
+        return "" if settings.stream else "stream: empty; name the stream's key"
