@@ -65,6 +65,24 @@ async def test_a_channel_that_a_route_names_is_not_removed(installation: Install
     assert "these routes send to it: press; edit or remove them first" in answer.err
 
 
+async def test_the_doctor_examines_what_was_made_at_run_time(installation: Installation) -> None:
+    installation.configure('[http]\nlisten = ""\n')
+    assert "No channel is configured" in (await asyncio.to_thread(installation.call, "doctor", "--no-settings")).out
+    path = installation.folder / "x.jsonl"
+    await asyncio.to_thread(installation.call, "channel", "add", "ops", "--type", "file", f"path={path}")
+    path.mkdir()
+    async with await open_store(f"sqlite:{installation.folder / 'tocsin.db'}", engine=False) as store:
+        await store.save_entry("channel", "loft", {"type": "pigeon"}, 0, who="kim", if_revision=0)
+        await store.save_entry("route", "press", {"channels": ["gone"]}, 0, who="kim", if_revision=0)
+
+    found = (await asyncio.to_thread(installation.call, "doctor", "--no-settings")).out
+
+    assert f"Channel ops cannot be opened: channels.ops.path: {path} is a folder" in found
+    assert "Channel loft cannot be opened: channels.loft.type: there is no channel of type 'pigeon'" in found
+    assert "Route press is left out: " in found
+    assert "No channel is configured" not in found
+
+
 def test_a_name_that_is_in_both_places_is_an_error_that_names_the_mend(installation: Installation) -> None:
     installation.configure("")
     installation.call("channel", "add", "ops", "--type", "stdout")

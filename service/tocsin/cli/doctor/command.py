@@ -34,10 +34,10 @@ from tocsin.configuration import Loaded, mask, resolve_page_origins, resolve_rea
 from tocsin.configuration.convert import dotted, to_json, walk
 from tocsin.configuration.pages import mend_of, without_unread
 from tocsin.engine.scheduling.host_capacity import look
-from tocsin.errors import StoreError
+from tocsin.errors import SettingsError, StoreError
 from tocsin.model import PageFilter
 from tocsin.model.records.service import Setting
-from tocsin.model.saved import merge
+from tocsin.model.saved import Saved, merge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -136,11 +136,15 @@ READ_BYTES: Final = 64 * 1024 * 1024
 
 
 class Examination(Struct):
-    """What was found, and what is set at run time: for all pages, and for each group by its name."""
+    """What was found, and what is set at run time: for all pages, and for each group by its name.
+
+    settings  with the channels and routes that were made at run time
+    """
 
     findings: list[Diagnosis]
     for_all: JsonObject
     groups: dict[str, JsonObject]
+    settings: Settings
 
 
 def examine(loaded: Loaded, now: Instant, *, thorough: bool = False) -> Examination:
@@ -153,12 +157,16 @@ def examine(loaded: Loaded, now: Instant, *, thorough: bool = False) -> Examinat
 
 async def _examine(loaded: Loaded, now: Instant, *, thorough: bool) -> Examination:
     # In this order: what is wrong with the machine explains faults that are found in the store.
-    found = Examination([*_of_configuration(loaded), *examine_clock(now), *examine_authorities()], {}, {})
+    found = Examination(
+        [*_of_configuration(loaded), *examine_clock(now), *examine_authorities()], {}, {}, loaded.settings
+    )
     has_tokens, is_running = await _of_store(loaded, now, found, thorough=thorough)
     found.findings += examine_files(loaded, store_path(loaded.settings))
     found.findings += examine_http(loaded.settings.http, has_tokens=has_tokens, is_running=is_running)
-    found.findings += await examine_channels(loaded.settings)
-    if not loaded.settings.channels:
+    found.findings += await examine_channels(
+        found.settings, saved=found.settings.channels.keys() - loaded.settings.channels
+    )
+    if not found.settings.channels:
         listed = Diagnosis(
             "No channel is configured: alerts are only listed.", "See: tocsin alerts list", is_wrong=False
         )
@@ -211,6 +219,7 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
         # Beside a service that may be running, and of a store as it is: looking must mend or migrate nothing.
         store = await open_store(url, engine=False, create=False)
         try:
+            found.settings = _with_saved(loaded.settings, await store.saved(), found.findings)
             found.for_all, groups = await store.overrides()
             found.groups = dict(groups.values())
             found.findings += await _of_integrity(store, _bytes_of(path), thorough=thorough)
@@ -218,8 +227,8 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
             found.findings += await find_refused(store, without_unread(loaded.settings.pages)[0])
             found.findings += to_findings(await find_crowding(store, loaded.settings))
             found.findings += await _of_pauses(store, str(found.for_all.get("mode", loaded.settings.pages.mode)))
-            found.findings += await _of_channel_states(store, loaded.settings.channels, now)
-            found.findings += await _of_routes(store, loaded.settings, found, now)
+            found.findings += await _of_channel_states(store, found.settings.channels, now)
+            found.findings += await _of_routes(store, found, now)
             found.findings += await _of_texts(store)
             found.findings += [*examine_room(path, url), *examine_backup(url, now)]
             return await store.has_tokens(), await store.is_held()
@@ -324,8 +333,22 @@ async def _of_channel_states(store: Store, channels: Mapping[str, ChannelSetting
     return findings
 
 
-async def _of_routes(store: Store, settings: Settings, found: Examination, now: Instant) -> list[Diagnosis]:
-    names = {route.name for route in merge(settings, await store.saved()).settings.routes}
+def _with_saved(settings: Settings, saved: Saved, findings: list[Diagnosis]) -> Settings:
+    """Add what was made at run time; what of it cannot be used is a finding."""
+    try:
+        merged = merge(settings, saved)
+    except SettingsError as exc:
+        what, _, mend = str(exc).partition("; ")
+        findings.append(Diagnosis(f"The service does not start: {what}.", _to_sentence(mend)))
+        return settings
+    for name, why in merged.unusable.items():
+        mend = f"Correct it on the page Notifications, or: tocsin route remove {quote(name)}"
+        findings.append(Diagnosis(f"Route {name} is left out: {why}", mend))
+    return merged.settings
+
+
+async def _of_routes(store: Store, found: Examination, now: Instant) -> list[Diagnosis]:
+    names = {route.name for route in found.settings.routes}
     levels = {"all pages": found.for_all, **{f"group {name}": given for name, given in found.groups.items()}}
     findings = [
         Diagnosis(

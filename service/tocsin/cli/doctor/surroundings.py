@@ -330,17 +330,24 @@ def _readiness(host: str, port: int) -> tuple[int, str]:
         return answer.status, " ".join(answer.read(1000).decode("utf-8", "replace").split())
 
 
-async def examine_channels(settings: Settings) -> list[Diagnosis]:
-    """Say what keeps alerts from each channel, if anything does."""
+async def examine_channels(settings: Settings, saved: Collection[str]) -> list[Diagnosis]:
+    """Say what keeps alerts from each channel, if anything does.
+
+    saved  names of those that were made at run time
+    """
     findings = []
     # Opened one by one, so that a channel that cannot be opened does not hide the others.
     async with OpenChannels(msgspec.structs.replace(settings, channels={})) as channels:
         for name, channel in settings.channels.items():
-            findings += await _examine_channel(name, channel, channels)
+            mend = f"Correct it on the page Notifications, or: tocsin channel remove {name}"
+            mend = mend if name in saved else f"Mend it under [channels.{name}]."
+            findings += await _examine_channel(name, channel, channels, mend)
     return findings
 
 
-async def _examine_channel(name: str, settings: ChannelSettings, channels: OpenChannels) -> list[Diagnosis]:
+async def _examine_channel(
+    name: str, settings: ChannelSettings, channels: OpenChannels, usual_mend: str
+) -> list[Diagnosis]:
     findings = []
     try:
         # As the service does, which contacts no host.
@@ -349,8 +356,7 @@ async def _examine_channel(name: str, settings: ChannelSettings, channels: OpenC
         shown, address = shown_address(settings), settings.address()
         # Some of these words quote the URL, which is a secret.
         what, _, mend = (str(exc).replace(address, shown) if address else str(exc)).partition("; ")
-        mend = mend or f"Mend it under [channels.{name}]."
-        findings.append(Diagnosis(f"Channel {name} cannot be opened: {what}", mend))
+        findings.append(Diagnosis(f"Channel {name} cannot be opened: {what}", mend or usual_mend))
     if unread_in(settings):
         return findings
     again = f"; then: tocsin channel test {name}"
