@@ -12,6 +12,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from benchmarks.soak.served import Served, judge_served
 from benchmarks.soak.versions import outcome_of, version_in_event
 
 LATE_S = 240.0
-"""Far more than the steps of lost answers and the rounds in which the service is dead."""
+"""Far more than the steps of lost answers."""
 CHANGED, UNREACHABLE, RECOVERED = (f"tocsin.page.{kind}.v1" for kind in ("changed", "unreachable", "recovered"))
 
 
@@ -33,6 +34,7 @@ def judge(
     versions: dict[str, int],
     refused: str = "",
     losable: Mapping[str, int] | None = None,
+    lives: Sequence[tuple[float, float]] = (),
 ) -> list[str]:
     """Find whatever is wrong.
 
@@ -40,6 +42,7 @@ def judge(
     versions  the version that each page has in the end
     refused   the page whose alerts one receiver never takes
     losable   how many messages each server may have lost after it had accepted them
+    lives     from when to when the service worked
     """
     losable = losable or {}
     reached = {**_by_channel(evidence, delivered), "lines": [(event["id"], True) for event in _read_lines(lines)]}
@@ -51,7 +54,7 @@ def judge(
         *_judge_questions(evidence),
         *_judge_deliveries(evidence, reached, never, losable),
         *_judge_digests(evidence, delivered, losable),
-        *_judge_lateness(evidence, delivered),
+        *_judge_lateness(evidence, delivered, lives or [(0.0, inf)]),
         *_judge_contents(evidence, delivered),
     ]
 
@@ -188,21 +191,27 @@ def _by_channel(evidence: Evidence, delivered: Sequence[Delivered]) -> dict[str,
     return found
 
 
-def late_by(evidence: Evidence, delivered: Sequence[Delivered]) -> dict[str, float]:
-    """Say how many seconds after it was written each alert was taken that the stubborn receiver took."""
+def late_by(
+    evidence: Evidence, delivered: Sequence[Delivered], lives: Sequence[tuple[float, float]]
+) -> dict[str, float]:
+    """Say how many seconds the service worked until each alert was taken that the stubborn receiver took."""
     written = {alert.id: alert.created_at / 1_000_000 for alert in evidence.alerts}
     taken: dict[str, float] = {}
     for delivery in delivered:
         if delivery.channel == STUBBORN and delivery.accepted and delivery.id in written:
-            taken.setdefault(delivery.id, delivery.at - written[delivery.id])
+            since, until = written[delivery.id], delivery.at
+            worked = (min(end, until) - max(begin, since) for begin, end in lives)
+            taken.setdefault(delivery.id, sum(span for span in worked if span > 0))
     return taken
 
 
-def _judge_lateness(evidence: Evidence, delivered: Sequence[Delivered]) -> Iterator[str]:
-    """One page that is refused for ever makes no other late."""
-    for id_, late_s in late_by(evidence, delivered).items():
+def _judge_lateness(
+    evidence: Evidence, delivered: Sequence[Delivered], lives: Sequence[tuple[float, float]]
+) -> Iterator[str]:
+    """Neither a page that is refused for ever nor a channel that fails makes any other late."""
+    for id_, late_s in late_by(evidence, delivered, lives).items():
         if late_s > LATE_S:
-            yield f"{STUBBORN}: alert {id_} was taken {late_s:.0f} s after it was written"
+            yield f"{STUBBORN}: alert {id_} was taken {late_s:.0f} s of work after it was written"
 
 
 def _judge_deliveries(

@@ -43,6 +43,8 @@ class Rounds:
         self.deaths: Counter[str] = Counter()
         self.findings: list[str] = []
         self.settled_s = 0.0
+        # From when to when it worked.
+        self.lives: list[tuple[float, float]] = []
 
     async def prepare(self) -> None:
         """Configure the service and give it its pages."""
@@ -75,6 +77,7 @@ class Rounds:
         self._hook(plan, count_down)
         if plan.is_at_work:
             await self._begun(process)
+        begun = time.time()
         patience = plan.patience
         if plan.window == STOPPING:
             await _wait(process, patience)
@@ -87,6 +90,7 @@ class Rounds:
         if not is_over:
             kill(process)
         status = await process.wait()
+        self.lives.append((begun, time.time()))
         self._hook(plan, None)
         self.deaths["fetcher"] += casualties.killed
         if left_behind := await casualties.left_behind():
@@ -106,6 +110,7 @@ class Rounds:
             if await _wait(process, 0.5):
                 break
         self.settled_s = time.monotonic() - began
+        self.lives.append((time.time() - self.settled_s, time.time()))
         self.findings += [f"after {self.settled_s:.0f} s undisturbed: {what}" for what in left]
         kill(process, signal.SIGTERM)
         if not await _wait(process, _STOP_S):
@@ -201,9 +206,10 @@ async def soak(folder: Path, *, rounds: int, seed: int, servers: Servers | None 
             evidence, together = gather(tocsin.store), alike.gather(tocsin.store)
         except (Muddled, sqlite3.Error) as exc:
             return Outcome(run.deaths, {}, [*findings, f"the store cannot be read: {exc}"])
-        refused, late = receivers.refused, sorted(late_by(evidence, receivers.delivered).values())
+        refused, late = receivers.refused, sorted(late_by(evidence, receivers.delivered, run.lives).values())
         losable = servers.losable if servers else {}
-        findings += judge(evidence, site.served, delivered, tocsin.lines, site.versions(), refused, losable)
+        told = judge(evidence, site.served, delivered, tocsin.lines, site.versions(), refused, losable, run.lives)
+        findings += told
         findings += alike.judge(together, site.served, site.alike_versions())
         totals = {
             "pages": len(site.urls),
@@ -222,7 +228,7 @@ async def soak(folder: Path, *, rounds: int, seed: int, servers: Servers | None 
             "delivered more than once": sum(count > 1 for count in _accepted(receivers).values()),
             f"refusals of one page at {STUBBORN}": receivers.refusals,
             f"alerts of other pages taken at {STUBBORN}": len(late),
-            "… ms after they were written, median": round(1000 * late[len(late) // 2]) if late else 0,
+            "… ms of its work after they were written, median": round(1000 * late[len(late) // 2]) if late else 0,
             "… and 99 of 100": round(1000 * late[len(late) * 99 // 100]) if late else 0,
             "seconds to settle": round(run.settled_s),
             **{f"taken by {name}": count for name, count in sorted(_taken(delivered).items())},
