@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
 
+import pytest
 from standardwebhooks.webhooks import Webhook
 
+from tests.far_ends.brokers import RedisBroker
 from tests.journey.running import CONFIGURATION, RARELY, Home, Service, until
 from tests.origin import Origin, Page
 from tests.receivers import Answer, WebhookReceiver
@@ -242,3 +247,84 @@ async def test_SIGHUP_takes_the_credentials_of_pages_that_were_not_there(
     assert asked_without == 0
     assert all(asked.headers.get("authorization") == "Basic bWU6c2VjcmV0" for asked in site.asked("/a"))
     assert await service.stop() == 0
+
+
+PIGEON = """
+from pathlib import Path
+from tocsin.settings import ChannelSettings
+
+
+class PigeonSettings(ChannelSettings, frozen=True, kw_only=True):
+    loft: str
+
+
+class Pigeon:
+    at_once, takes_messages = 1, False
+
+    def __init__(self, name, loft):
+        self.name, self._loft = name, loft
+
+    async def deliver(self, notification):
+        with self._loft.open("ab") as file:
+            file.write(notification.event.json + b"\\n")
+
+    async def close(self):
+        pass
+
+
+class PigeonType:
+    Settings, example = PigeonSettings, ""
+
+    def open(self, name, settings, context):
+        return Pigeon(name, Path(settings.loft))
+
+    async def probe(self, name, settings, context):
+        return ()
+"""
+
+
+async def test_a_broker_and_a_plug_in_take_their_changes_up_at_SIGHUP(
+    home: Home, site: Origin, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = home.folder / "installed"
+    metadata = installed / "pigeon-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: pigeon\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[tocsin.channels]\npigeon = pigeon:PigeonType\n")
+    (installed / "pigeon.py").write_text(PIGEON)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), str(installed)))))
+    site.pages["/a"] = dated("2026-01-01")
+    await home.watch(site.url("/a"))
+    broker = RedisBroker(home.folder / "redis")
+    await broker.start()
+    try:
+        home.configure(CONFIGURATION + channels_of(broker, stream="before", loft=home.folder / "before"))
+        service = await start()
+        await home.outcome(site.url("/a"), "first", "unchanged")
+
+        home.configure(CONFIGURATION + channels_of(broker, stream="tocsin:alerts", loft=home.folder / "after"))
+        service.tell(signal.SIGHUP)
+        read = await home.hears("configuration.read")
+        site.pages["/a"] = dated("2026-01-01", "2026-02-02")
+        await home.alert("changed", site.url("/a"))
+        given = await until(partial(broker.received, 0), what="an alert in the new stream")
+
+        async def carried() -> list[str]:
+            loft = home.folder / "after"
+            return loft.read_text("utf-8").splitlines() if loft.exists() else []
+
+        lines = await until(carried, what="an alert in the new loft")
+        assert await service.stop() == 0
+    finally:
+        await broker.kill()
+
+    assert (read["needs_restart"], (home.folder / "before").exists()) == ([], False)
+    assert [each["type"] for each in given] == ["tocsin.page.changed.v1"]
+    assert [json.loads(line) for line in lines] == given
+
+
+def channels_of(broker: RedisBroker, *, stream: str, loft: Path) -> str:
+    section = broker.section() | {"stream": stream}
+    lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in section.items())
+    pigeon = f'[delivery]\nplugins = ["pigeon"]\n[channels.loft]\ntype = "pigeon"\nloft = "{loft}"\n'
+    return f'{pigeon}[channels.stream]\ntype = "redis"\n{lines}'
