@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from shlex import quote
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -20,12 +21,7 @@ from tocsin.configuration.convert import (
 )
 from tocsin.configuration.loading import complaint, unknown_key
 from tocsin.errors import SettingsError
-from tocsin.settings import DAMAGED, UNREADABLE, why_unread
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from tocsin.settings import PageSettings
+from tocsin.settings import DAMAGED, UNREADABLE, PageSettings, why_unread
 
 LEVELS: Final = ("page", "group", "all pages")
 CONFIGURATION: Final = "configuration"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -25,10 +26,6 @@ from tocsin.configuration.loading import mask, shown_address
 from tocsin.configuration.routes import MOST_ROUTES, check_routes, read_routes
 from tocsin.errors import FieldErrors, SettingsError
 from tocsin.settings import ChannelSettings, RouteSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
 
 MOST_CHANNELS: Final = 200
 # Each type has a few keys of a few hundred characters; a certificate or a key has some thousands.

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 MINUTES_OF_DAY: Final = 24 * 60

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -11,10 +11,7 @@ from msgspec.structs import replace
 from tocsin.model.common import Attempt, Instant, Instruction, JsonObject
 from tocsin.model.knowledge import KnownCopy
 from tocsin.model.messages import Message
-from tocsin.settings import unread_in
-
-if TYPE_CHECKING:
-    from tocsin.settings import ChannelSettings
+from tocsin.settings import ChannelSettings, unread_in
 
 
 class QuestionTimes(Struct, frozen=True):

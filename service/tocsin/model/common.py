@@ -5,13 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from tocsin.settings import Settings
-
+from tocsin.settings import Settings
 
 # Microseconds since 1970-01-01T00:00:00Z.
 Instant: TypeAlias = int

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
-from tocsin.ports.pages import unheard
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tocsin.model import (
-        AlertDraft,
-        Claim,
-        Instant,
-        Instruction,
-        JsonObject,
-        KnownCopy,
-        QuestionRow,
-        StandingAnswerRow,
-        StormRow,
-        StormVerdict,
-    )
-    from tocsin.ports.pages import OnStep
+from tocsin.model import (
+    AlertDraft,
+    Claim,
+    Instant,
+    Instruction,
+    JsonObject,
+    KnownCopy,
+    QuestionRow,
+    StandingAnswerRow,
+    StormRow,
+    StormVerdict,
+)
+from tocsin.ports.pages import OnStep, unheard
 
 
 class AttentionStore(Protocol):

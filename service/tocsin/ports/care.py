@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import AsyncIterator, Iterable, Sequence
+from datetime import timedelta
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Sequence
-    from datetime import timedelta
-
-    from tocsin.model import (
-        AuditEntry,
-        Declaration,
-        Instant,
-        JobRow,
-        JsonObject,
-        Saved,
-        SavedKind,
-        Scope,
-        SessionRow,
-        Slice,
-        StoredAnswer,
-        StoreFigures,
-        TableRow,
-        TokenRow,
-    )
+from tocsin.model import (
+    AuditEntry,
+    Declaration,
+    Instant,
+    JobRow,
+    JsonObject,
+    Saved,
+    SavedKind,
+    Scope,
+    SessionRow,
+    Slice,
+    StoredAnswer,
+    StoreFigures,
+    TableRow,
+    TokenRow,
+)
 
 
 class TableStore(Protocol):

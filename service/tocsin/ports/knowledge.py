@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import timedelta
-
-    from tocsin.model import HostNoise, Instant, ItemChangeEntry, PageItems, SignalContext, Slice, SnapshotRow
+from tocsin.model import HostNoise, Instant, ItemChangeEntry, PageItems, SignalContext, Slice, SnapshotRow
 
 
 class SignalStore(Protocol):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
-
-    from tocsin.events import Happening
-    from tocsin.model import HopRequest, HopResponse, Instant, Rendered, RenderJob, SerializedEvent
-    from tocsin.model.messages import Message
+from tocsin.events import Happening
+from tocsin.model import HopRequest, HopResponse, Instant, Rendered, RenderJob, SerializedEvent
+from tocsin.model.messages import Message
 
 
 class Clock(Protocol):

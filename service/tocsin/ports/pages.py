@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Protocol, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from datetime import timedelta
+from tocsin.model import (
+    ActivityRow,
+    AlertQuery,
+    AlertRow,
+    BoundedCount,
+    GroupRow,
+    HistoryEntry,
+    Instant,
+    JsonObject,
+    NewPage,
+    PageFilter,
+    PageQuery,
+    PageRow,
+    QuestionRow,
+    RenderingEntry,
+    Slice,
+    StandingAnswerRow,
+    StateEntry,
+    VerdictEntry,
+)
 
-    from tocsin.model import (
-        ActivityRow,
-        AlertQuery,
-        AlertRow,
-        BoundedCount,
-        GroupRow,
-        HistoryEntry,
-        Instant,
-        JsonObject,
-        NewPage,
-        PageFilter,
-        PageQuery,
-        PageRow,
-        QuestionRow,
-        RenderingEntry,
-        Slice,
-        StandingAnswerRow,
-        StateEntry,
-        VerdictEntry,
-    )
-
-    OnStep = Callable[[int], None]
-    """Called after each transaction of a long edit with the number of its pages."""
+# Called after each transaction of a long edit with the number of its pages.
+OnStep: TypeAlias = Callable[[int], None]
 
 
 def unheard(_pages: int) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
 from tocsin.ports.messages import FromFetcher, ToFetcher
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Sent_contra = TypeVar("Sent_contra", contravariant=True)
 Received_co = TypeVar("Received_co", covariant=True)

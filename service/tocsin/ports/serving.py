@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Mapping
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tocsin.model import LiveState, Saved
-    from tocsin.settings import ChannelSettings, RouteSettings, Settings
+from tocsin.model import LiveState, Saved
+from tocsin.settings import ChannelSettings, RouteSettings, Settings
 
 
 class Service(Protocol):

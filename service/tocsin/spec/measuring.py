@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from collections.abc import Collection, Iterable, Sequence
+from datetime import timedelta
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from tocsin.spec.html.whole import parse_whole
+from tocsin.spec.html.whole import Whole, parse_whole
 from tocsin.spec.signals import SOURCES
+from tocsin.spec.signals.clocks import Received
 from tocsin.spec.signals.content import compare_contents
+from tocsin.spec.signals.fingerprint import ContentChange
 from tocsin.spec.signals.instants import keep_same
-from tocsin.spec.signals.reading import ContentSelectors, read_signals
-from tocsin.spec.signals.weigh import weigh
+from tocsin.spec.signals.reading import ContentSelectors, Readings, read_signals
+from tocsin.spec.signals.weigh import SignalRule, weigh
 from tocsin.spec.stand_ins import ComparedContents, find_stand_in
-from tocsin.spec.topper.compare import Comparison, Outcome, compare
+from tocsin.spec.topper.compare import Comparison, Outcome, Thresholds, compare
 from tocsin.spec.topper.state import PageState, read_state
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-    from datetime import timedelta
-
-    from tocsin.spec.html.whole import Whole
-    from tocsin.spec.signals.clocks import Received
-    from tocsin.spec.signals.fingerprint import ContentChange
-    from tocsin.spec.signals.reading import Readings
-    from tocsin.spec.signals.weigh import SignalRule
-    from tocsin.spec.topper.compare import Thresholds
 
 Label: TypeAlias = Literal["edit", "noise", "block", ""]
 # Sizes of edits that are less than a sentence: they are counted apart.

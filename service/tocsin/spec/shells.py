@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tocsin.spec.html.microsyntax import lower_ascii
-
-if TYPE_CHECKING:
-    from tocsin.spec.html.whole import Whole
+from tocsin.spec.html.whole import Whole
 
 # Letters of text that a shell may show until its scripts have run, such as "Loading…".
 _MOST_LETTERS: Final = 40

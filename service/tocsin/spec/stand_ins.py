@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from tocsin.spec.html.whole import Whole
 from tocsin.spec.signals.content import CHOSEN, read_content_at
-from tocsin.spec.signals.fingerprint import unpack
+from tocsin.spec.signals.fingerprint import Content, ContentChange, Fingerprint, unpack
 from tocsin.spec.suspicion.kinds import Suspicion, find_suspicion
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tocsin.spec.html.whole import Whole
-    from tocsin.spec.signals.fingerprint import Content, ContentChange, Fingerprint
 
 # A text that is mostly the one before is the page, however it looks: some watched pages are login forms.
 _MOSTLY: Final = 0.5

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta
 
 from tocsin.configuration.loading import shown_address
 from tocsin.configuration.saved import shown_section
-from tocsin.model.common import to_rfc3339
+from tocsin.model.alerts import AlertRow, ChannelState, QuestionRow, StandingAnswerRow, StormRow, StormVerdict
+from tocsin.model.common import Attempt, to_rfc3339
+from tocsin.model.knowledge import KnownCopy
 from tocsin.model.records.fields import Id, Json, Number, Record, Time, Ulid, id_or_none, time_or_none
 from tocsin.model.records.pages import Copy, copies_of
-from tocsin.settings import unread_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tocsin.model.alerts import AlertRow, ChannelState, QuestionRow, StandingAnswerRow, StormRow, StormVerdict
-    from tocsin.model.common import Attempt
-    from tocsin.model.knowledge import KnownCopy
-    from tocsin.model.saved import ChannelMute
-    from tocsin.settings import ChannelSettings
+from tocsin.model.saved import ChannelMute
+from tocsin.settings import ChannelSettings, unread_in
 
 
 class DeliveryStatus(Record, frozen=True):

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, Final, Generic, TypeAlias, TypeVar, get_args, get_type_hints
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Generic, TypeAlias, TypeVar, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
 
-from tocsin.model.common import to_rfc3339
+from tocsin.model.common import Instant, to_rfc3339
 from tocsin.spec.infrastructure.unsafe import UNSAFE_IN_TEXT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tocsin.model.common import Instant
 
 # RFC 3339 in UTC, cut to milliseconds.
 Time: TypeAlias = Annotated[str, Meta(examples=["2026-03-04T05:06:07.890Z"], extra_json_schema={"format": "date-time"})]

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, convert, field
 
+from tocsin.model.browsing import RenderingEntry, StateEntry, VerdictEntry
 from tocsin.model.common import to_rfc3339
+from tocsin.model.knowledge import HostNoise, ItemChangeEntry, SignalContext, SnapshotRow
 from tocsin.model.records.fields import Id, Json, Number, Part, Record, Time, id_or_none, time_or_none
 from tocsin.model.records.pages import Fields, fields_of
 from tocsin.model.rendering import RenderingRow
+from tocsin.model.watching import HistoryEntry
 from tocsin.spec.differences.compare import TextRun
 from tocsin.spec.microdata.changes.words import tell_changes
-
-if TYPE_CHECKING:
-    from tocsin.model.browsing import RenderingEntry, StateEntry, VerdictEntry
-    from tocsin.model.knowledge import HostNoise, ItemChangeEntry, SignalContext, SnapshotRow
-    from tocsin.model.watching import HistoryEntry
 
 
 class State(Record, frozen=True):

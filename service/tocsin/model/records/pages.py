@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field, to_builtins
 
 from tocsin.configuration.loading import mask_settings
 from tocsin.model.browsing import BoundedCount
-from tocsin.model.common import CheckOutcome, to_rfc3339
+from tocsin.model.checks import CheckReport
+from tocsin.model.common import CheckOutcome, FieldValues, JsonObject, to_rfc3339
+from tocsin.model.knowledge import KnownCopy, PageItems
 from tocsin.model.records.fields import Id, Json, Number, Part, Record, Time, id_or_none, time_or_none
+from tocsin.model.watching import PageRow
 from tocsin.spec.topper.state import FIELDS, PageState
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tocsin.model.checks import CheckReport
-    from tocsin.model.common import FieldValues, JsonObject
-    from tocsin.model.knowledge import KnownCopy, PageItems
-    from tocsin.model.watching import PageRow
 
 Fields = Annotated[dict[str, str | None], Meta(description="the twelve fields, in the specification's order")]
 Mode = Literal["on", "auto", "off"]

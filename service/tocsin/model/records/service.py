@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec import field as named
 
 from tocsin.configuration.loading import mask_settings
-from tocsin.model.browsing import BoundedCount
-from tocsin.model.common import to_rfc3339
+from tocsin.model.access import AuditEntry, JobRow, TokenRow
+from tocsin.model.browsing import ActivityRow, BoundedCount, GroupRow
+from tocsin.model.common import Instant, to_rfc3339
+from tocsin.model.live import FetcherLife, LiveState
 from tocsin.model.records.fields import Id, Json, Number, Record, Time, Ulid, time_or_none
 from tocsin.settings import Scope
-
-if TYPE_CHECKING:
-    from tocsin.model.access import AuditEntry, JobRow, TokenRow
-    from tocsin.model.browsing import ActivityRow, GroupRow
-    from tocsin.model.common import Instant
-    from tocsin.model.live import FetcherLife, LiveState
 
 
 class JobStatus(Record, frozen=True):

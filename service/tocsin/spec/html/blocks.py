@@ -5,10 +5,12 @@ The walk visits the parser's own nodes once, and takes text beside the content a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
 import turbohtml
 
+from tocsin.spec.html.whole import Whole
 from tocsin.spec.html.zones import (
     ADVERTISEMENTS,
     ASKING,
@@ -20,12 +22,6 @@ from tocsin.spec.html.zones import (
     to_heading,
     zone_by_attributes,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from tocsin.spec.html.whole import Whole
-
 
 # Blocks as they are found, and the boxes among them: a heading or a button can put the text beside it outside.
 

@@ -8,7 +8,7 @@ stays linear where lexbor's time grows with the square of the open elements.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import turbohtml
 from msgspec import Struct
@@ -19,9 +19,6 @@ from tocsin.spec.html.complexity import LITTLE_TO_REOPEN, refuse_reopening, refu
 from tocsin.spec.html.decoding import NOT_ASCII, decode
 from tocsin.spec.html.microsyntax import fold_space
 from tocsin.spec.html.search import count, find_last, find_last_of_each, find_tag_end, holds_any, lower
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Meta(Struct, frozen=True, gc=False):

@@ -5,9 +5,10 @@ HTML is read on the parser's own nodes; XHTML, which is rare, over `tree`, so th
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import turbohtml
 
@@ -18,10 +19,6 @@ from tocsin.spec.html.microsyntax import split_tokens
 from tocsin.spec.html.page import Kind, find_encoding, find_kind
 from tocsin.spec.html.search import count
 from tocsin.spec.html.tree import HTML, Element, read_pragma_language, read_tree
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
-
 
 # The marks of a page are its elements that carry microdata: nodes of a parser or of a tree.
 

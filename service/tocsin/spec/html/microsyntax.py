@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
+from collections.abc import Collection
 
 # HTML's white space: what separates tokens and is trimmed from values.
 SPACE = "\t\n\f\r "

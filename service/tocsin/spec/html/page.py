@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from tocsin.errors import TooComplex
 from tocsin.spec.html.content_type import extract_encoding, read_content_types
 from tocsin.spec.html.decoding import BOMS, NOT_ASCII, decode, encoding_for, prescan, xml_declaration
-from tocsin.spec.html.document import Meta, PageHead, read_metas, read_whole
+from tocsin.spec.html.document import Meta, PageHead, Reading, read_metas, read_whole
 from tocsin.spec.html.sniffing import SNIFFED_BYTES, feed_or_html, sniff
 from tocsin.spec.html.xhtml import read_whole_xhtml, read_xhtml_metas
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from tocsin.spec.html.document import Meta, Reading
-
 
 DEFAULT = "windows-1252"
 _CHARSET = b"charset"

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice, zip_longest
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import turbohtml
 
 from tocsin.spec.html.complexity import refuse_too_complex
-from tocsin.spec.html.document import empty_templates, to_meta
+from tocsin.spec.html.document import Meta, empty_templates, to_meta
 from tocsin.spec.html.marked import MarkedPage, choose_marks, mark_html, read_marked
 from tocsin.spec.html.microsyntax import SPACE
 from tocsin.spec.html.xhtml import parse_xml
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from tocsin.spec.html.document import Meta
 
 
 class FindingLevel(StrEnum):

@@ -8,13 +8,10 @@ a page's meta elements takes four times as long with them.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import stringzilla
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 _LOWER = bytes(range(256)).lower()
 _NAMES_ENDED = bytes(0x20 if byte in b"\t\n\f\r />" else byte for byte in _LOWER)

@@ -7,16 +7,11 @@ Source  infrastructure 2.7.2 to 2.7.6 (SNF-01 to SNF-17), with the readings C-32
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
 
-from tocsin.spec.html.content_type import MediaType, read_content_types
+from tocsin.spec.html.content_type import MediaType, Profile, read_content_types
 from tocsin.spec.html.search import next_attribute
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
-    from tocsin.spec.html.content_type import Profile
-
 
 # Signatures of audio and video that no mask can tell.
 #

@@ -5,9 +5,10 @@ The content of a template is not the page's and is left out. Nothing here recurs
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import turbohtml
 
@@ -18,9 +19,6 @@ from tocsin.spec.html.document import empty_templates
 from tocsin.spec.html.microsyntax import SPACE, fold_space, lower_ascii, split_tokens
 from tocsin.spec.html.page import Kind, find_encoding, find_kind, find_xml_encoding
 from tocsin.spec.html.xhtml import parse_xml
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 
 def read_pragma_language(metas: Iterable[tuple[str | None, str | None]]) -> str | None:

@@ -6,9 +6,10 @@ Lighter than `tree`: nodes are the parser's own, and become Python objects only 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 import turbohtml
 from xxhash import xxh3_64_intdigest
@@ -16,15 +17,10 @@ from xxhash import xxh3_64_intdigest
 from tocsin.errors import TooComplex
 from tocsin.spec.html.complexity import refuse_too_complex
 from tocsin.spec.html.decoding import NOT_ASCII, decode
-from tocsin.spec.html.document import empty_templates, to_meta
+from tocsin.spec.html.document import Meta, empty_templates, to_meta
 from tocsin.spec.html.microsyntax import fold_space
 from tocsin.spec.html.page import Kind, find_encoding, find_kind, find_xml_encoding
 from tocsin.spec.html.search import count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tocsin.spec.html.document import Meta
 
 # The types of nodes: asking for these is faster than asking for what they have.
 TEXT: Final = turbohtml.Text

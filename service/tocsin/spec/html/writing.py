@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, Final
 
 import turbohtml
 
@@ -11,10 +12,6 @@ from tocsin.errors import TooComplex
 from tocsin.spec.html.decoding import decode
 from tocsin.spec.html.page import Kind, find_encoding, find_kind
 from tocsin.spec.html.tree import HTML, MATHML, MOST_NODES, SVG, TOO_MANY, Element, Tree, parse_html, read_tree
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
 
 _NAMESPACES: Final = {
     turbohtml.Namespace.HTML: HTML,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lxml import etree  # type: ignore[import-untyped]  # has no stubs
 
@@ -13,9 +14,6 @@ from tocsin.spec.html.complexity import MOST_METAS, MOST_TAGS
 from tocsin.spec.html.decoding import decode
 from tocsin.spec.html.document import Meta, PageHead, Reading
 from tocsin.spec.html.microsyntax import fold_space
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _XHTML = "{http://www.w3.org/1999/xhtml}"
 _META, _TITLE = _XHTML + "meta", _XHTML + "title"

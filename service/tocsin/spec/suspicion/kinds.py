@@ -10,21 +10,18 @@ The limits of length are the result of trials with real pages; `tests/spec/suspi
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
 from urllib.parse import urljoin
 
 from msgspec import Struct
 
 from tocsin.spec.html.decoding import NOT_ASCII
 from tocsin.spec.html.sniffing import BINARY, SNIFFED_BYTES
+from tocsin.spec.html.whole import Whole
 from tocsin.spec.suspicion.marks import MARKS, PLACES
 from tocsin.spec.suspicion.page import MOST_OWN, SuspectPage
 from tocsin.spec.suspicion.phrases import PHRASES, fold_words, is_noise, split_parts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from tocsin.spec.html.whole import Whole
 
 
 class Suspicion(Struct, frozen=True):

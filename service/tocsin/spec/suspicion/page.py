@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from http import HTTPStatus
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tocsin.spec.html.decoding import NOT_ASCII
+from tocsin.spec.html.document import Meta
 from tocsin.spec.html.microsyntax import fold_space, lower_ascii
 from tocsin.spec.html.search import holds_any
-from tocsin.spec.html.whole import ELEMENT, TEXT
-from tocsin.spec.suspicion.marks import NEEDLES, ProductMark, find_mark, read_landing
+from tocsin.spec.html.whole import ELEMENT, TEXT, Whole
+from tocsin.spec.suspicion.marks import NEEDLES, Landing, ProductMark, find_mark, read_landing
 from tocsin.spec.suspicion.phrases import LONGEST, fold_words, split_parts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tocsin.spec.html.document import Meta
-    from tocsin.spec.html.whole import Whole
-    from tocsin.spec.suspicion.marks import Landing
-
 
 # Letters of text outside of links and furniture; a page with more of them is a real page.
 MOST_OWN = 2500

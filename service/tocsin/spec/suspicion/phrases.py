@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tocsin.spec.words import read_lists, split_phrases
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 # Letters of a text that are compared; pages with a longer text are not of these kinds.
 LONGEST = 8000

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from tocsin.spec.topper.dates import parse_token
-from tocsin.spec.topper.state import EMPTY, FIELDS, TOPPER_FIELDS, Dates, read_dates, tokens_of
-
-if TYPE_CHECKING:
-    from tocsin.spec.topper.dates import Interval
-    from tocsin.spec.topper.state import PageState
+from tocsin.spec.topper.dates import Interval, parse_token
+from tocsin.spec.topper.state import EMPTY, FIELDS, TOPPER_FIELDS, Dates, PageState, read_dates, tokens_of
 
 
 class Outcome(StrEnum):

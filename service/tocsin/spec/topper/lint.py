@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tocsin.spec.html.microsyntax import SPACE, lower_ascii, split_tokens
-from tocsin.spec.html.positions import FindingLevel, Found, value_span
-from tocsin.spec.topper.dates import granularity, parse_token
+from tocsin.spec.html.positions import FindingLevel, Found, PlacedMeta, value_span
+from tocsin.spec.topper.dates import Interval, granularity, parse_token
 from tocsin.spec.topper.state import TOPPER_FIELDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from tocsin.spec.html.positions import PlacedMeta
-    from tocsin.spec.topper.dates import Interval
-
 
 _RAW_TOKEN = re.compile(f"[^{SPACE}]+")
 

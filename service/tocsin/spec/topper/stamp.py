@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tocsin.errors import UsageError
 from tocsin.spec.html.decoding import NOT_ASCII, decode
 from tocsin.spec.html.microsyntax import SPACE
 from tocsin.spec.html.page import Kind, find_kind, find_page_encoding, read_page, why_no_page
-from tocsin.spec.html.positions import read_layout, value_span
-from tocsin.spec.topper.dates import granularity, parse_token
+from tocsin.spec.html.positions import Layout, PlacedMeta, read_layout, value_span
+from tocsin.spec.topper.dates import Interval, granularity, parse_token
 from tocsin.spec.topper.lint import WrittenElement, find_elements
 from tocsin.spec.topper.state import read_dates, read_state
-
-if TYPE_CHECKING:
-    from tocsin.spec.html.positions import Layout, PlacedMeta
-    from tocsin.spec.topper.dates import Interval
 
 _BOM = b"\xef\xbb\xbf"
 _CLOSED = re.compile(rf"[{SPACE}]*</meta[{SPACE}]*>", re.IGNORECASE)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html.entities import html5
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tocsin.errors import BadUrl, TableError, UsageError
 from tocsin.spec.html.microsyntax import fold_space
 from tocsin.spec.html.urls import watch_url
 from tocsin.spec.topper.state import FIELDS, PageState, canonical_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 
 _WRITTEN = {
     '"': "&quot;",

@@ -6,12 +6,10 @@ to judge a page.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from configparser import RawConfigParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Final
 
 _FOLDER: Final = Path(__file__).parent
 
