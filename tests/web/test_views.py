@@ -30,6 +30,7 @@ PATHS: Final = (
     "/notifications",
     "/notifications/route",
     "/notifications/channel?type=webhook",
+    "/notifications/digests",
     "/settings",
     "/settings/groups",
     "/settings/group?name=" + quote(EVIL_GROUP),
@@ -117,6 +118,29 @@ async def test_T60_a_question_is_answered_and_the_rule_lifted_without_script(liv
         await page.get_by_role("link", name="See standing answers").click()
         await page.locator("tr", has_text="closed.example").get_by_role("button", name="Remove").click()
         assert "removed" in await page.inner_text("#told")
+
+
+async def test_a_sentence_follows_the_pickers_of_a_route_by_keyboard(living: Living, browser: Browser) -> None:
+    async with Window.on(browser, living.url, width=320, forced_colors="active") as window:
+        page = window.page
+        await window.go("/notifications/route")
+        await page.get_by_role("group", name="Days of the digest").get_by_label("Mon").focus()
+        await page.keyboard.press("Space")
+        await page.get_by_label("Time 1", exact=True).fill("08:00")
+
+        await expect(page.locator("#sentence")).to_contain_text("One digest each Monday at 08:00", timeout=PATIENCE_MS)
+        assert await page.locator("input[name=when]:checked").get_attribute("value") == "times"
+        assert (await window.overflow(), window.said) == (0, [])
+
+
+async def test_days_and_times_are_picked_without_script(living: Living, browser: Browser) -> None:
+    async with Window.on(browser, living.url, java_script_enabled=False) as window:
+        await window.go("/notifications/route")
+        await window.page.get_by_label("Together, at fixed times").check()
+        await window.page.get_by_label("Time 1", exact=True).fill("09:00")
+        await window.page.get_by_role("button", name="Preview").click()
+
+        assert "One digest each day at 09:00" in await window.page.inner_text("#sentence")
 
 
 async def test_a_change_that_is_found_appears_by_itself(living: Living, browser: Browser) -> None:

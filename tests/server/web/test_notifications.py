@@ -8,7 +8,7 @@ import pytest
 
 from tests.routers import gathering
 from tests.server.web.visiting import Visitor, told, tree
-from tocsin.model import AlertDraft
+from tocsin.model import AlertDraft, DeliveryResult
 from tocsin.server.web.route_words import tell_match
 
 SECRET = "raw:a key that is nowhere shown"
@@ -103,8 +103,17 @@ async def test_a_channel_is_tested_before_it_is_saved(visitor: Visitor) -> None:
     answer = await visitor.post("/notifications/channel", **HOOK | {"do": "test"})
 
     assert "The test was accepted." in text_of(answer.text)
+    assert "type the secret again" in text_of(answer.text)
     assert visitor.rig.service.tried == ["press-hook"]
     assert (await visitor.store.saved()).channels == ()
+
+
+async def test_a_type_that_writes_files_of_the_machine_has_no_form(visitor: Visitor) -> None:
+    (types,) = tree(await visitor.get("/notifications/channel")).xpath("//nav[@aria-label='Type']")
+
+    names = types.xpath("a/text()")
+    assert "file" not in names
+    assert {"webhook", "stdout", "mail", "nats"} <= set(names)
 
 
 async def test_a_channel_is_tested_as_it_is(visitor: Visitor) -> None:
@@ -197,6 +206,10 @@ async def test_digests_are_listed_shown_sent_and_given_up(visitor: Visitor) -> N
     assert "There is no such digest" in text_of(await visitor.get("/notifications/digests?state=dead"))
     assert "Major change https://a.example/" in text_of(await visitor.get("/notifications/digests/1"))
     assert told(await visitor.done("/notifications/digests/1/send")) == "Digest 1 is sent to ops now."
+    await visitor.store.seal_bundle(1, now)
+    tried = DeliveryResult("", "ops", "waiting", now, now + 10**9, "550 no such user", position=-1)
+    await visitor.store.record_deliveries([tried])
+    assert "Digest 1 was refused: 550 no such user" in text_of(await visitor.get("/notifications"))
     assert "Give up digest 1, with 1 alert for ops?" in (await visitor.post("/notifications/digests/1/give-up")).text
     page = await visitor.done("/notifications/digests/1/give-up", confirmed="yes")
     assert "given up by local" in text_of(page)

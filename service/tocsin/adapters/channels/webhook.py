@@ -189,7 +189,9 @@ class WebhookChannel:
         except aiohttp.ClientConnectorError as exc:
             if (shortage := shortage_of(exc.os_error, ports=True)) is not None:
                 raise DeliveryError(self.name, "ours", str(shortage)) from exc
-            raise DeliveryError(self.name, "channel", f"no connection: {exc.os_error}") from exc
+            raise DeliveryError(
+                self.name, "channel", f"no connection: {exc.os_error.strerror or exc.os_error}"
+            ) from exc
         except aiohttp.ClientResponseError as exc:
             raise DeliveryError(self.name, "channel", "not an answer of HTTP") from exc
         except (aiohttp.ClientError, OSError, MemoryError) as exc:

@@ -19,10 +19,12 @@ from tocsin.server.lost_forms import NOT_SENT_BACK
 from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.problems import Problem
 from tocsin.server.web.rendering import go_on, page, typed_again
+from tocsin.settings import ChannelSettings
 
 router = APIRouter(include_in_schema=False)
 
 _HOME: Final = "/notifications"
+_ACRONYMS: Final = frozenset({"ca", "id", "tls", "url"})
 _PREFIXES: Final = {"secret": NOT_SENT_BACK}  # Of the names of fields; of all others "s-".
 
 
@@ -59,19 +61,23 @@ async def save_channel(request: Request, caller: Writing, parts: Given) -> Respo
             section, _ = deeds.read_given(parts, name or "new", typed, written=True)
             await deeds.try_unsaved(parts, caller, name or "new", section)
             told = "The test was accepted. Nothing is saved yet."
+            if _secrets(parts, kind) & {key for key, value in typed.items() if value not in ("", "***")}:
+                told += " To save, type the secret again: it is not sent back."
             return await _channel_page(request, parts, name, kind, again, revision, told=told)
         await deeds.save_channel(parts, caller, name, typed, if_revision=revision, written=True)
     except FieldErrors as exc:
-        return await _channel_page(request, parts, name, kind, again, revision, wrong=dict(exc.errors))
+        wrong = dict(exc.errors)
     except Stale:
         entry = deeds.entry_of(parts, "channel", name)
-        now = entry.revision if entry is not None else 0
-        return await _channel_page(
-            request, parts, name, kind, again, now, other=await _other(parts, entry, name, typed)
-        )
-    except (Problem, UsageError, DeliveryError) as exc:
-        return await _channel_page(request, parts, name, kind, again, revision, wrong={"": str(exc)})
-    return go_on(request, _HOME, f"Channel {name} is saved.")
+        now, other = entry.revision if entry is not None else 0, await _other(parts, entry, name, typed)
+        return await _channel_page(request, parts, name, kind, again, now, other=other)
+    except DeliveryError as exc:
+        wrong = {"": f"The test failed, and nothing is saved. {exc}"}
+    except (Problem, UsageError) as exc:
+        wrong = {"": str(exc)}
+    else:
+        return go_on(request, _HOME, f"Channel {name} is saved.")
+    return await _channel_page(request, parts, name, kind, again, revision, wrong=wrong)
 
 
 async def _other(parts: Parts, entry: SavedEntry | None, name: str, typed: Mapping[str, Any]) -> deeds.OtherVersion:
@@ -97,6 +103,21 @@ def _fields(parts: Parts, kind: str) -> list[ChannelField]:
         return fields_of(load_type(kind, parts.service.settings().delivery.plugins).Settings) if kind else []
     except UsageError:
         return []
+
+
+def _has_form(parts: Parts, kind: str) -> bool:
+    """Say whether a form has what is the type's own, beside what every type has."""
+    try:
+        settings = load_type(kind, parts.service.settings().delivery.plugins).Settings
+    except UsageError:
+        return False
+    own = set(settings.__struct_fields__) - set(ChannelSettings.__struct_fields__)
+    return not own or not own.isdisjoint(each.key for each in _fields(parts, kind))
+
+
+def _label(key: str) -> str:
+    words = [word.upper() if word in _ACRONYMS else word for word in key.split("_")]
+    return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])
 
 
 def _secrets(parts: Parts, kind: str) -> set[str]:
@@ -143,7 +164,7 @@ async def _channel_page(
     types = [*our_types(), *parts.service.settings().delivery.plugins]
     entry = deeds.entry_of(parts, "channel", name)
     fields = [
-        (each, _shown(each, values.get(each.key)), bool(entry and entry.settings.get(each.key)))
+        (each, _label(each.key), _shown(each, values.get(each.key)), bool(entry and entry.settings.get(each.key)))
         for each in _fields(parts, kind)
     ]
     return await page(
@@ -151,7 +172,7 @@ async def _channel_page(
         "channel_form.html",
         status=412 if other else 422 if wrong else 200,
         # A type that needs a file of this machine has no form: only its owner names one.
-        types=[each for each in types if len(_fields(parts, each)) > 1 or each == "stdout"],
+        types=[each for each in types if _has_form(parts, each)],
         name=name,
         kind=kind,
         fields=fields,

@@ -22,7 +22,7 @@ _PART: Final = 40
 _MOST_DIGITS: Final = 10**17
 # What people call the states of the store.
 STATES: Final[dict[BundleState, tuple[str, str]]] = {
-    "open": ("Waiting", "off"),
+    "open": ("Waiting", "still"),
     "sealed": ("Being sent", "minor"),
     "accepted": ("Sent", "good"),
     "dead": ("Given up", "bad"),

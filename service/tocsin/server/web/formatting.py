@@ -198,6 +198,19 @@ def local_time(at: Instant, zone: tzinfo) -> str:
     return absolute(at, zone) if there is None else f"{there.astimezone(zone):%a %-d %b, %H:%M}"
 
 
+def brief(at: Instant, zone: tzinfo) -> Markup:
+    """Write an instant to the minute, with the absolute time in its title."""
+    return Markup('<time title="{}">{}</time>').format(absolute(at, zone), local_time(at, zone))
+
+
+def coded(text: str) -> Markup:
+    """Write a text of ours in which backticks mark code."""
+    parts = text.split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(each) if number % 2 else escape(each) for number, each in enumerate(parts)
+    )
+
+
 def ago(at: Instant | None, now: Instant, zone: tzinfo = UTC, never: str = "never") -> Markup:
     """Write an instant relative to now, with the absolute time in its title."""
     if at is not None and abs(now - at) > _YEAR_US:

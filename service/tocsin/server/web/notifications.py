@@ -51,6 +51,7 @@ async def _home(
     alerts = await deeds.latest_alerts(parts, _LAST)
     counts = await asyncio.to_thread(_counts, parts, alerts) if len(routes) <= _PART else {}
     now = parts.clock.now()
+    refused = {row.channel: row for row in await parts.store.bundles(limit=_PART, state="sealed") if row.error}
     silences = [each for each in await parts.store.silences(limit=100) if each.is_in_force(now)]
     return await page(
         request,
@@ -65,6 +66,7 @@ async def _home(
         file=deeds.place_of(parts, "route", ""),
         places={each.name: deeds.place_of(parts, "channel", each.name) for each in channels},
         channels=channels,
+        refused=refused,
         failing=[each for each in channels if each.state in {"failing", "disabled", "unreadable"}],
         silences=[(each, tell_match(each.match)) for each in silences],
         silence=silence or {},

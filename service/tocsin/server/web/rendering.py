@@ -244,6 +244,12 @@ def _utc(context: Context, text: str) -> Markup:
     return formatting.moment((datetime.fromisoformat(text) - EPOCH) // timedelta(microseconds=1), context["zone"])
 
 
+@pass_context
+def _brief(context: Context, text: str) -> Markup:
+    at = (datetime.fromisoformat(text) - EPOCH) // timedelta(microseconds=1)
+    return formatting.brief(at, context["zone"])
+
+
 class Columns:
     """The columns of a table of records: titled as the records' fields are declared, and numbers set to the right.
 
@@ -295,6 +301,8 @@ def _environment() -> Environment:
         lasting=_lasting,
         moment=_moment,
         utc=_utc,
+        brief=_brief,
+        coded=formatting.coded,
         span=formatting.span,
         count=formatting.count,
         size=formatting.size,

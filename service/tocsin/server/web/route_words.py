@@ -34,10 +34,14 @@ def tell_match(match: Mapping[str, Any]) -> str:
     return ", ".join([begin, *(f"{word} {said[key]}" for key, word in words.items() if key in said)])
 
 
+def _when(told: str) -> str:
+    return f"when {told}" if told.startswith("a page ") else told
+
+
 def tell_route(route: ConfiguredRoute) -> str:
     """Tell a route as a sentence."""
     when = tell_digest(route.digest, route.group_by)
-    parts = [tell_match(route.match), f"but not {tell_match(route.unless)}" if route.unless else "", when]
+    parts = [tell_match(route.match), f"but not {_when(tell_match(route.unless))}" if route.unless else "", when]
     parts += [f"at most {route.at_most}" if route.at_most else "", "further routes, too" if route.continues else ""]
     parts += [f"in {LANGUAGE_NAMES[route.language]}" if route.language else ""]
     parts += [f"by {route.template}" if route.template else ""]
