@@ -33,9 +33,18 @@ from tests.fakes import START, RecordingTelemetry, SeededChance
 from tests.spec.microdata.making import item, page
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.rendering import awareness as comparing
-from tocsin.engine.rendering.awareness import Awareness, Comparisons
+from tocsin.engine.rendering.awareness import LARGE_BYTES, Awareness, Comparisons, RenderedAssessment
 from tocsin.errors import FetchFailed, FetchRefused
-from tocsin.model import Attempt, FieldValues, PageFlags, PageItems, RenderCommit, RenderJob
+from tocsin.model import (
+    Attempt,
+    FieldValues,
+    Instant,
+    PageFlags,
+    PageItems,
+    RenderCommit,
+    Rendered,
+    RenderJob,
+)
 from tocsin.settings import PageSettings
 from tocsin.spec.microdata.reading.packing import pack
 
@@ -338,3 +347,27 @@ async def test_the_loop_goes_on_while_contents_are_compared(monkeypatch: pytest.
         may_end.set()
 
     assert comparison.result() is not None
+
+
+class HeldAwareness(Awareness):
+    """Reads an answer once the loop has had a turn meanwhile; on the loop itself it would wait for ever."""
+
+    def __init__(self) -> None:
+        super().__init__(EventWriter("tocsin", SeededChance()), "http")
+        self.loop, self.may_end = asyncio.get_running_loop(), threading.Event()
+
+    def look(self, job: RenderJob, rendered: Rendered, policy: PageSettings, now: Instant) -> RenderedAssessment:
+        self.loop.call_soon_threadsafe(self.may_end.set)
+        assert self.may_end.wait(30), "the loop stood still meanwhile"
+        return super().look(job, rendered, policy, now)
+
+
+async def test_the_loop_goes_on_while_a_large_page_is_read() -> None:
+    task = task_of()
+    rendered = rendered_of(task, body=page_html(NEW).ljust(LARGE_BYTES))
+
+    looked = await Comparisons(Kept(), RecordingTelemetry()).look(
+        HeldAwareness(), job_of(task), rendered, POLICY, START
+    )
+
+    assert looked.assessment.state.values == NEW

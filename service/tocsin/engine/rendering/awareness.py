@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
@@ -70,13 +70,26 @@ class ContentStore(Protocol):
         """Return what the items of a page are compared with; None where nothing is known of them."""
 
 
+# A smaller body is read within some 20 ms; a page of 4 MB takes 0.7 s, in which the loop would do nothing else.
+LARGE_BYTES: Final = 128 * 1024
+
+
 class Comparisons:
-    """Compares contents of pages on a thread beside the loop, one at a time."""
+    """Reads large pages and compares contents on a thread beside the loop, one at a time."""
 
     def __init__(self, kept: ContentStore, telemetry: Telemetry) -> None:
         self._kept, self._telemetry = kept, telemetry
         # One thread at a time: comparing holds the interpreter, and further threads would only delay the loop.
         self._one = asyncio.Lock()
+
+    async def look(
+        self, awareness: Awareness, job: RenderJob, rendered: Rendered, policy: PageSettings, now: Instant
+    ) -> RenderedAssessment:
+        """Assess the answer of a rendering; see `Awareness.look`."""
+        if len(rendered.body) < LARGE_BYTES:
+            return awareness.look(job, rendered, policy, now)
+        async with self._one:
+            return await asyncio.to_thread(awareness.look, job, rendered, policy, now)
 
     async def add_differences(self, job: RenderJob) -> RenderJob:
         """Add to each verdict of a job the difference between the page's text at it and the one before.

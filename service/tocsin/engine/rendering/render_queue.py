@@ -394,7 +394,7 @@ class RenderQueue:
         now = self._clock.now()
         if job.copy_url is not None:
             return self._awareness.given(job, rendered, policy, now)
-        looked = self._awareness.look(job, rendered, policy, now)
+        looked = await self._comparisons.look(self._awareness, job, rendered, policy, now)
         if rendered.unread is not None:
             what = {"page_id": job.page_id, "url": job.task.url, "error": rendered.unread}
             self._telemetry.emit(Happening("items.unread", "warning", what))
