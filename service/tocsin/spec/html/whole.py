@@ -20,7 +20,7 @@ from tocsin.spec.html.decoding import NOT_ASCII, decode
 from tocsin.spec.html.document import Meta, empty_templates, to_meta
 from tocsin.spec.html.microsyntax import fold_space
 from tocsin.spec.html.page import Kind, find_encoding, find_kind, find_xml_encoding
-from tocsin.spec.html.search import count
+from tocsin.spec.html.search import count, find
 
 # The types of nodes: asking for these is faster than asking for what they have.
 TEXT: Final = turbohtml.Text
@@ -157,7 +157,8 @@ def parse_whole(
     if tags > _MOST_TAGS:
         raise TooComplex(f"more than {_MOST_TAGS} tags; split the page")
     refuse_too_complex(markup, tags)
-    is_plain = kind is Kind.HTML and "\ufffd" not in text and "\0" not in text
+    # Of NULs the bytes are searched: among letters of two bytes, each of ASCII looks like one.
+    is_plain = kind is Kind.HTML and find(markup, b"\0") < 0 and "\ufffd" not in text
     if kind is Kind.XHTML:
         text = to_html(text)
     document = turbohtml.parse(text, positions=False)

@@ -73,8 +73,12 @@ class Clock(NamedTuple):
 
 
 class _Days(NamedTuple):
-    """The days that a line may show: a pattern without which it shows none, and years and months by the day."""
+    """The days that a line may show: their figures, a pattern of them as figures of their own, and years and months.
 
+    A line that shows one of them has its figures; to look for these takes a fifth of the time of the pattern.
+    """
+
+    figures: tuple[str, ...]
     pattern: re.Pattern[str]
     by_day: dict[int, list[tuple[int, int]]]
 
@@ -84,7 +88,8 @@ def find_clock(text: str, received: Received, *, is_sentence: bool) -> Clock | N
     start, end = received
     days = _days_between((start - _BEFORE).date(), (end + _AHEAD).date())
     day = (end.date() - _EPOCH).days if start == end else 0
-    if days.pattern.search(text) is not None and (rest := _without_dates(text, days)) is not None:
+    has_figures = any([figures in text for figures in days.figures])
+    if has_figures and days.pattern.search(text) is not None and (rest := _without_dates(text, days)) is not None:
         return Clock(_digest_of(rest), _NO_COUNT, day)
     if is_sentence or len(text) > _LONGEST_COUNT:
         return None
@@ -115,7 +120,7 @@ def _days_between(first: date, last: date) -> _Days:
     for number in range((last - first).days + 1):
         each = first + timedelta(days=number)
         by_day.setdefault(each.day, []).append((each.year, each.month))
-    return _Days(re.compile(rf"(?<!\d)0?(?:{'|'.join(map(str, by_day))})(?!\d)"), by_day)
+    return _Days(tuple(map(str, by_day)), re.compile(rf"(?<!\d)0?(?:{'|'.join(map(str, by_day))})(?!\d)"), by_day)
 
 
 def _without_dates(text: str, days: _Days) -> str | None:
