@@ -25,7 +25,7 @@ _LINKS: Final = ("a", "nobr")
 _ALIKE = 3
 _CLOSED = ord(">")
 # An attribute takes 26 bytes, and an element as much as four: what is opened again takes 42 MB at most. Each of 51 real
-# pages has less than half of it, even if nothing on it were closed.
+# pages has less than six tenths of it, even if nothing on it were closed.
 _REOPENED = 1_600_000
 _ELEMENT: Final = 4
 # Of elements that are open, which are remembered until they are closed; a page has a few.
@@ -44,6 +44,7 @@ _FOREIGN: Final = frozenset({"svg", "math"})
 # An end tag moves a formatting element by as many blocks at a time.
 _MOST_WITHIN: Final = 7
 _TEXT, _COMMENT = turbohtml.TokenType.TEXT, turbohtml.TokenType.COMMENT
+_NEEDLES: Final = tuple([f"<{name} ".encode() for name in (*_FORMATTING, *_LINKS)])
 _START, _END = turbohtml.TokenType.START_TAG, turbohtml.TokenType.END_TAG
 # HTML copies the chosen option of a select into each of these.
 _COPIES = 16
@@ -166,13 +167,14 @@ class _OpenFormatting:
         # Scopes have numbers, since one of another name or place is another one.
         self._scopes: list[tuple[str, int]] = [("", 0)]
         self._blocks = self._number = self._foreign = 0
+        self._is_lost = False
         # By name: key, weight, scope, and how many blocks had begun; and how many more there are that are alike.
         self._open: dict[str, list[tuple[object, int, int, int]]] = {}
         self._more: dict[str, int] = {}
         self._alike: dict[object, int] = {}
 
     def reopens_too_much(self, markup: bytes) -> bool:
-        """Return whether the tags of a page may open too much again, or hide what they do."""
+        """Return whether the tags of a page may open too much again."""
         for token in turbohtml.tokenize(markup.decode("latin-1")):
             kind, name = token.type, token.tag
             if kind is _START or kind is _END:
@@ -189,16 +191,31 @@ class _OpenFormatting:
                         self._start(name, token.attrs or [])
                 else:
                     self._blocks += kind is _START
-            elif self._foreign and _may_hide(kind, token.data or ""):
-                return True
+            elif self._foreign or self._is_lost:
+                self._look_for_hidden(kind, token.data or "")
         return False
+
+    def _look_for_hidden(self, kind: turbohtml.TokenType, text: str) -> None:
+        """Weigh what SVG or MathML may have as tags where HTML has text, and the other way round, as in a style.
+
+        From then on, no end tag is sure to be one.
+        """
+        if kind is _TEXT and "<" in text:
+            markup = text.encode("latin-1", "replace")
+            ended = end_names(markup)
+            for needle in _NEEDLES:
+                if count(ended, needle):
+                    self.live += _ELEMENT * _ALIKE + _weigh_unlike(markup, ended, needle, _REOPENED)
+                    self._is_lost = True
+        elif kind is _COMMENT and text.startswith("[CDATA["):
+            self._is_lost = True
 
     def _start(self, name: str, attributes: list[tuple[str, str]]) -> None:
         weight, scope = _ELEMENT + len(attributes), self._scopes[-1][1]
         found = self._open.setdefault(name, [])
         if name in _LINKS:
             # One that follows in the same scope ends the one before; of others the heaviest counts.
-            while found and (found[-1][2] == scope or found[-1][1] <= weight):
+            while found and ((found[-1][2] == scope and not self._is_lost) or found[-1][1] <= weight):
                 self._forget(found)
             self.work += self.live
             if found:
@@ -214,6 +231,8 @@ class _OpenFormatting:
 
     def _end(self, name: str) -> None:
         found = self._open.get(name)
+        if self._is_lost:
+            return
         if self._more.get(name):
             self._more[name] -= 1
         elif found and found[-1][2] == self._scopes[-1][1] and self._blocks - found[-1][3] <= _MOST_WITHIN:
@@ -239,8 +258,3 @@ class _OpenFormatting:
         if self._scopes[-1][0] == name:
             self._scopes.pop()
             self._foreign -= name in _FOREIGN
-
-
-def _may_hide(kind: turbohtml.TokenType, text: str) -> bool:
-    """Return whether SVG or MathML may hold tags where HTML has none, as in a style, or text where it has tags."""
-    return (kind is _TEXT and "<" in text) or (kind is _COMMENT and text.startswith("[CDATA["))
