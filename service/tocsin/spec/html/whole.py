@@ -80,7 +80,7 @@ class Whole:
         # people see.
         self._code = {
             node: [piece.extract() for piece in node.children if type(piece) is TEXT]
-            for node in document.iter_elements(("script", "style"))
+            for node in (*document.find_all("script"), *document.find_all("style"))
         }
 
     @cached_property

@@ -88,7 +88,8 @@ def find_clock(text: str, received: Received, *, is_sentence: bool) -> Clock | N
     start, end = received
     days = _days_between((start - _BEFORE).date(), (end + _AHEAD).date())
     day = (end.date() - _EPOCH).days if start == end else 0
-    has_figures = any([figures in text for figures in days.figures])
+    # A list is made in half of the time of a generator.
+    has_figures = True in [figures in text for figures in days.figures]
     if has_figures and days.pattern.search(text) is not None and (rest := _without_dates(text, days)) is not None:
         return Clock(_digest_of(rest), _NO_COUNT, day)
     if is_sentence or len(text) > _LONGEST_COUNT:
