@@ -16,9 +16,9 @@ from tests.far_ends.base import PASSWORD
 from tests.receivers import EVENT
 from tocsin.adapters.channels.amqp import AmqpSettings
 from tocsin.adapters.channels.context import ChannelContext
+from tocsin.adapters.channels.mqtt_client import open_relay
 from tocsin.adapters.channels.nats import NatsSettings
 from tocsin.adapters.channels.registry import open_channel
-from tocsin.adapters.channels.relay import open_relay
 from tocsin.adapters.http.guarded import GuardedSessions
 from tocsin.errors import DeliveryError
 from tocsin.model import SerializedEvent

@@ -23,13 +23,15 @@ if TYPE_CHECKING:
 class Command(NamedTuple):
     """A command as the help shows it; its module is imported only when it is called.
 
-    module  holds the click command as `command`
+    module     holds the click command
+    attribute  its name there; a module may hold two commands that do the same up to their last step
     """
 
     section: str
     name: str
     module: str
     help: str
+    attribute: str = "command"
 
 
 WATCH, HEAR, WRITE, CARE = SECTIONS = ("Watch pages", "Follow changes", "Write pages", "Operate the installation")
@@ -40,7 +42,7 @@ COMMANDS: tuple[Command, ...] = (
         WATCH, "watch", "tocsin.cli.watch.command", "the list of pages: add, remove, list, set, import, export, clear"
     ),
     Command(WATCH, "plan", "tocsin.cli.plan", "show what a list of pages in TOML or YAML would change"),
-    Command(WATCH, "apply", "tocsin.cli.apply", "change the list of pages to match such a file"),
+    Command(WATCH, "apply", "tocsin.cli.plan", "change the list of pages to match such a file", "apply"),
     Command(WATCH, "check", "tocsin.cli.check", "check pages once, now"),
     Command(WATCH, "run", "tocsin.cli.run", "the service: check pages when due, deliver alerts, serve web pages"),
     Command(WATCH, "demo", "tocsin.cli.demo", "see the service work on a small demo site"),
@@ -130,7 +132,7 @@ class Commands(click.Group):
         """Import the command of this name; None if there is none."""
         for command in COMMANDS:
             if command.name == cmd_name:
-                found: click.Command = importlib.import_module(command.module).command
+                found: click.Command = getattr(importlib.import_module(command.module), command.attribute)
                 return found
         return None
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tocsin.model import Instant
+    from tocsin.settings import MatchSettings
 
 _Function = TypeVar("_Function", bound="Callable[..., object]")
 
@@ -82,6 +83,12 @@ def match_options(function: _Function) -> _Function:
         decorated = click.option(f"--{key}", multiple=True, metavar=metavar, help=text)(decorated)
     found: _Function = decorated
     return found
+
+
+def match_in_words(match: MatchSettings) -> str:
+    """Write a match in a line."""
+    given = {key: values for key in match.__struct_fields__ if (values := getattr(match, key))}
+    return ", ".join(f"{key} {' or '.join(values)}" for key, values in given.items()) or "all"
 
 
 def removal(pages: int) -> str:

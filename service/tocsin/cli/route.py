@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from tocsin.cli import output
+from tocsin.cli.arguments import match_in_words
 from tocsin.cli.formatting import show_time
 from tocsin.cli.session import configuration, is_store_there, now, settings_in_force, with_store
 from tocsin.errors import UsageError
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tocsin.engine.alerting.routing import RouteAnswer
     from tocsin.model import AlertDraft, Instant, PageRow, Routed, Silence
     from tocsin.ports import Store
-    from tocsin.settings import MatchSettings, RouteSettings, Settings
+    from tocsin.settings import RouteSettings, Settings
 
 # The kinds of alerts that are about one page; a storm and an outage are not.
 _KINDS: Final = ("changed", "unreachable", "recovered", "disallowed", "suspect", "unchanged", "too-soon")
@@ -187,9 +188,3 @@ def _gets(routed: Routed) -> str:
         return f"{routed.channel}: held back by silence {routed.silence}"
     at = "at once" if routed.due_at is None else f"at {show_time(routed.due_at)}"
     return f"{routed.channel}: {f'in a digest {at}' if routed.is_digest else at}"
-
-
-def match_in_words(match: MatchSettings) -> str:
-    """Write a match in a line."""
-    given = {key: values for key in match.__struct_fields__ if (values := getattr(match, key))}
-    return ", ".join(f"{key} {' or '.join(values)}" for key, values in given.items()) or "all"

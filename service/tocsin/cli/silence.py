@@ -8,9 +8,8 @@ import click
 import msgspec
 
 from tocsin.cli import output
-from tocsin.cli.arguments import Number, match_options, parse_time
+from tocsin.cli.arguments import Number, match_in_words, match_options, parse_time
 from tocsin.cli.formatting import show_time
-from tocsin.cli.route import match_in_words
 from tocsin.cli.session import now, with_store
 from tocsin.configuration.routes import read_silences
 from tocsin.errors import UsageError

@@ -170,7 +170,7 @@ def open_list(stream: IO[bytes], *, name: str, kind: str | None = None) -> tuple
         is_in_place = may_be_archive and _begins_an_archive(stream)
         source = _decompressed(stream, name)
         if is_in_place or (may_be_archive and source.peek(4).startswith(_ARCHIVE)):
-            from tocsin.lists.exports.reading import read_archive  # noqa: PLC0415 - few lists are one
+            from tocsin.lists.exports import read_archive  # noqa: PLC0415 - few lists are one
 
             return CHANGEDETECTION, _guarded(read_archive(stream if is_in_place else source, name=name), name)
         bom, encoding = next(
@@ -185,7 +185,7 @@ def open_list(stream: IO[bytes], *, name: str, kind: str | None = None) -> tuple
         return "sitemap", _guarded(read_sitemap(source, name=name, expected=kind), name)
     source.read(len(bom))
     if kind == DISTILL or (kind in {None, CHANGEDETECTION} and _JSON.match(beginning)):
-        from tocsin.lists.exports.reading import read_export  # noqa: PLC0415 - the same
+        from tocsin.lists.exports import read_export  # noqa: PLC0415 - the same
 
         found, items = read_export(source, name=name, expected=kind)
         return found, _guarded(items, name)

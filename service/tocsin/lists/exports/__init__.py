@@ -1,1 +1,0 @@
-"""Exports of other programs: their pages are imported; settings without a counterpart here are reported."""
