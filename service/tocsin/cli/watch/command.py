@@ -486,7 +486,8 @@ async def _print_list(store: Store, which: PageFilter, *, base: str, limit: int 
     """Print page by page to a program, one table to a person; memory stays flat in the first case."""
     kept: list[PageRow] = []
     after, printed = 0, 0
-    which = structs.replace(which, group=await demand_group(store, which.group))
+    if which.group is not None:
+        which = structs.replace(which, group=await demand_group(store, which.group))
     modes = Modes(base, *await store.overrides())
     while (limit is None or printed < limit) and (pages := await store.pages(which, after_id=after, limit=BATCH)):
         after = pages[-1].id

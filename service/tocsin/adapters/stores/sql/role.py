@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from msgspec import Struct, structs
@@ -105,8 +106,12 @@ class Role:
         self._database, self._options = database, options
         self._write, self._edit = database.write, database.edit
         self._read, self._view = database.read, database.view
-        self._routes = Routes()
         self._paces: defaultdict[str, Pace] = defaultdict(Pace)
+
+    @cached_property
+    def _routes(self) -> Routes:
+        """The routes in force, for the roles that write alerts."""
+        return Routes()
 
     async def _step(self, pace: Pace, work: Callable[[SqlSession], int], on_step: OnStep) -> int:
         """Do one step; returns what `work` returns: how many rows it was about.
