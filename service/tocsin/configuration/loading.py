@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 
 _MASK: Final = "***"
+# In their addresses a path names a database or a virtual host; elsewhere it may be a secret.
+_BROKERS: Final = frozenset({"amqp", "amqps", "mqtt", "mqtts", "nats", "redis", "rediss", "tls"})
 UNREAD_SHOWN: Final = "(its file cannot be read)"
 _OF_CHANNEL: Final = re.compile(r"channels\.([A-Za-z0-9_-]+)\.secret_file")
 _LONGEST_BYTES: Final = 65_536
@@ -72,7 +74,7 @@ def mask(path: Path, value: Any) -> Any:
 
 
 def mask_address(value: Any) -> str:
-    """Return the scheme and host of an address; they alone may be shown."""
+    """Return what may be shown of an address: the scheme, the host, and of a broker the place on it."""
     if isinstance(value, str) and why_unread(value) is not None:
         return UNREAD_SHOWN
     try:
@@ -80,7 +82,8 @@ def mask_address(value: Any) -> str:
     except (ValueError, TypeError, AttributeError):
         return _MASK
     host = parts.netloc.rpartition("@")[2]
-    rest = _MASK if parts.path.strip("/") or parts.query else parts.path
+    has_secret = parts.query or (parts.path.strip("/") and parts.scheme not in _BROKERS)
+    rest = _MASK if has_secret else parts.path
     return f"{parts.scheme}://{_MASK + '@' if '@' in parts.netloc else ''}{host}{'/' if rest == _MASK else ''}{rest}"
 
 
