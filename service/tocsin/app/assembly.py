@@ -132,6 +132,7 @@ class Assembly:
         self._settings, self._store, self._fetcher = settings, store, fetcher
         self._clock, self._chance = SystemClock(), SystemChance()
         self.shortage = ShortageWatch(self._clock, FanOut((telemetry, self.counts)))
+        # The parts below get this one: each event is logged, counted, and looked at for shortages.
         self.telemetry = self._telemetry = telemetry = FanOut((telemetry, self.counts, self.shortage))
         self._request_id, self._on_committed, self._count = request_id, on_committed, fetchers
         self._starter, self._demo_port = starter, demo_port
@@ -300,11 +301,13 @@ class Assembly:
 
         settings  another configuration, with what was saved
         """
+        # What can fail comes first: until here nothing has changed, and the caller keeps the old settings.
         opened, gone = await self._channels.change(settings, *_names_in(saved, self._clock.now()))
         tell_of_unread(settings, self._channels, self._telemetry)
         self._delivery.configure(self._counted(opened), gone)
         try:
             await set_outbox(settings, self._store)
+        # The channels are open already; refusing now would leave them half changed. Only new ones get no alerts yet.
         except StoreError as exc:
             values: JsonObject = {"error": str(exc), "mend": "send SIGHUP again: new channels get no alerts until then"}
             self._telemetry.emit(Happening("channels.unnoted", "error", values))
@@ -410,7 +413,9 @@ class Assembly:
         if any(result.verdict is not None or result.render_owed for result in results):
             self.renders.wake()
         else:
+            # Nothing new to render, but a host that was busy with a check may be free for one that waits.
             self.renders.on_checked()
+        # Most batches have none, and a wake-up reads the outbox of every channel.
         if any(result.alerts or result.recovery for result in results):
             self._announced()
         self.counts.committed(results)
@@ -429,6 +434,7 @@ async def set_outbox(settings: Settings, store: Store) -> None:
         Silence(0, to_builtins(silence.match), now, _instant_of(silence.until), silence.reason)
         for silence in settings.silences
     ]
+    # Channels before routes: a route names channels, and alerts are written for those that are set.
     await store.set_channels(list(settings.channels))
     await store.declare_silences(silences, now)
     await store.set_routes(router_of(settings, SystemClock()), [route.name for route in settings.routes], now)
@@ -504,6 +510,7 @@ async def assemble(
 async def _hold_hosts(gates: Gates, store: Store) -> None:
     """Leave hosts alone that asked for it: that outlives the process that they told, also as one-shot checks."""
     clock = SystemClock()
+    # Before anything may ask a host: it told an earlier run to wait.
     for host, until in (await store.host_gates(clock.now())).items():
         gates.hold(host, clock.monotonic() + (until - clock.now()) / 1_000_000)
 
@@ -535,5 +542,6 @@ FEW_FILES_MEND = "raise the limit: ulimit -n, LimitNOFILE= of a systemd unit, --
 
 def _tell_of_few_files(fetch: FetchSettings, fetchers: int, telemetry: Telemetry) -> None:
     few = files_are_few(fetch, fetchers)
+    # Told by a service alone: a command that checks some pages once hardly uses all requests that are allowed.
     if few is not None:
         telemetry.emit(Happening("files.few", "warning", {"error": few, "mend": FEW_FILES_MEND}))

@@ -97,6 +97,7 @@ async def check(
                 if request_id is None:
                     request_id = await store.request_check(page_ids, SystemClock().now())
                 return await _check_ourselves(settings, store, request_id, tally)
+        # An engine runs on this store: it has the gates of all hosts, so that it must make the requests.
         except StoreLocked:
             async with open_store_for(settings, engine=False) as store:
                 if request_id is None:
@@ -114,13 +115,20 @@ async def fetch_page(settings: Settings, url: str, *, secrets: tuple[str, str] |
     credentials, since the file that holds them cannot be read.
     """
     watched = watch_url(url)
+    # Without its proxy the request would show an address that the user wants hidden.
     refuse_unread(settings.pages)
     clock = SystemClock()
     agent = user_agent(settings.instance.contact)
     accepted = accepted_of(settings.hosts)
     async with HttpFetcher(settings.fetch, settings.network, user_agent=agent, accepted=accepted) as fetcher:
         receiver = Receiver(
-            Gates(settings.hosts, clock), None, OutageWatch(clock), RequestSlots(1), settings.fetch, clock
+            # Robots.txt is not read: a person asks for this one page, as in a browser.
+            Gates(settings.hosts, clock),
+            None,
+            OutageWatch(clock),
+            RequestSlots(1),
+            settings.fetch,
+            clock,
         )
         secrets = watched.credentials or secrets
         request = PageRequest(watched.url, watched.host, settings.pages, secrets=secrets, private=True)
@@ -184,6 +192,7 @@ async def _check_ourselves(settings: Settings, store: Store, request_id: int, ta
             if result.order.request_id == request_id:
                 tally.take(result.report)
 
+    # The reports say how each page went; a log beside them would say it twice.
     telemetry = LogTelemetry(msgspec.structs.replace(settings.log, level="warning"))
     stopping = asyncio.Event()
     with _interrupted_by(stopping.set):
@@ -196,6 +205,7 @@ async def _check_ourselves(settings: Settings, store: Store, request_id: int, ta
             fetchers=fetchers_of(settings, pages=tally.pages),
         ) as engine:
             await engine.runner.check(stopping)
+    # The pages that are left must not be checked by the next engine: the user gave this up.
     if stopping.is_set():
         await store.drop_request(request_id)
         raise KeyboardInterrupt

@@ -98,6 +98,7 @@ def _storm_row(storm: StormRow) -> tuple[object, ...]:
 def _what(storm: StormRow) -> str:
     """Say what changed in a line: what is new there, or else what is gone."""
     lines = _lines(storm.excerpt)
+    # What came says more of a change than what went.
     line = next((each for each in lines if each.startswith("+")), next(iter(lines), ""))
     short = line if len(line) <= _SHOWN else f"{line[:_SHOWN].rstrip()}…"
     return f"{storm.outcome}: {short}" if short else storm.outcome
@@ -112,6 +113,7 @@ def _lines(excerpt: JsonObject | None) -> list[str]:
 
 
 def _verdict_row(verdict: StormVerdict) -> tuple[object, ...]:
+    # Released, but its page was not rendered since: the alert is written with its rendering.
     stands = verdict.alert_id or ("withheld" if verdict.withheld else "due")
     return (verdict.url, show_time(verdict.at), verdict.outcome, stands)
 
@@ -128,6 +130,7 @@ async def _whole(store: Store, storm_id: int, limit: int) -> tuple[StormRow, lis
     found: list[StormVerdict] = []
     after = (0, 0)
     while len(found) < limit:
+        # In pieces, so that no transaction reads a storm of a million pages while an engine wants to write.
         piece = await store.storm_verdicts(storm_id, after=after, limit=min(_PIECE, limit - len(found)))
         if not piece:
             break
@@ -218,6 +221,7 @@ def replay(
     yes: bool,
 ) -> None:
     """Deliver an alert again, a digest, or all dead letters; receivers get the same ids again. Or apply a new route."""
+    # Each of them counts in another way, so that two of them at once would have no clear sum.
     if (alert_id is not None) + dead + (bundle is not None) + (route is not None) != 1:
         raise UsageError("name an alert, or give one of --dead (all dead letters), --bundle N or --route NAME")
     settings = configuration(ctx).settings
@@ -229,6 +233,7 @@ def replay(
         replaying = partial(_replay_bundle, bundle=bundle)
     else:
         replaying = partial(_replay, alert_id=alert_id, channel=channel)
+    # Counted first in any case: the question names a number, and nothing to do needs no question.
     deliveries = with_store(ctx, lambda store: replaying(store, dry_run=True))
     if deliveries and not dry_run:
         confirm(f"deliver {count(deliveries, 'alert')} {'now' if route is not None else 'again'}", yes=yes)
@@ -290,6 +295,7 @@ async def _replay(
     if alert_id is None:
         return await store.count_dead(channel)
     alert = await _one(store, alert_id)
+    # What replaying touches: deliveries, digests that are sealed or over, and what silences held back.
     found = sum(channel in (None, name) for name, _, _, _ in alert.deliveries)
     found += sum(channel in (None, each.channel) and each.state != "gathered" for each in alert.bundled)
     found += sum(channel in (None, name) for name, _ in alert.silenced)
@@ -301,9 +307,11 @@ async def _replay_bundle(store: Store, bundle: int, *, dry_run: bool, on_step: O
     row = await store.bundle(bundle)
     if row is None:
         raise UsageError(f"digest {bundle}: no such digest; `tocsin alerts show ID` names those of an alert")
+    # One that is under way would be sent twice.
     if row.state not in {"accepted", "dead"}:
         raise UsageError(f"digest {bundle}: it is {row.state}, and sent by itself; replay one that ended")
     replayed = row.alerts if dry_run else await store.replay_bundle(bundle, now())
+    # The store refuses quietly what has no receiver; a user must know why nothing happens.
     if not dry_run and not replayed and row.alerts:
         raise UsageError(f"digest {bundle}: its channel {row.channel} is no longer configured; put it back first")
     on_step(replayed)

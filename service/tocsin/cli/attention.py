@@ -74,6 +74,7 @@ def pick_copy(question_id: int, text: str, copies: Sequence[KnownCopy], only: st
     """
     see = f"see: tocsin attention show {question_id}"
     if text.isascii() and text.isdecimal():
+        # Cut: `int` takes quadratic time for millions of digits.
         number = int(text[:20])
         if not 1 <= number <= len(copies):
             raise UsageError(f"question {question_id}: no copy has the number {text[:20]}; {see}")
@@ -82,6 +83,7 @@ def pick_copy(question_id: int, text: str, copies: Sequence[KnownCopy], only: st
             raise UsageError(f"copy {number} is a copy of {copy.of}, not of {only}; {see}")
         return Picked(copy.url, copy.of)
     url = watch_url(text).url
+    # A URL that the user typed may be one of the offered ones; then it is known what it is a copy of.
     of = {copy.of for copy in copies if copy.url == url}
     return Picked(url, of.pop() if len(of) == 1 else None)
 
@@ -98,6 +100,7 @@ def lift(ctx: click.Context, answer: int) -> None:
 
 
 async def _lift(store: Store, answer_id: int) -> int:
+    # Lifting one that is not there changes nothing, and the user would be told of no page.
     if all(row.id != answer_id for row in await store.standing_answers()):
         raise UsageError(f"standing answer {answer_id}: no such answer; see: tocsin attention list --standing")
     with steps("Lifting", "checked again") as on_step:
@@ -168,6 +171,7 @@ async def _list(store: Store, limit: int | None, *, closed: bool) -> None:
     """Print question by question to a program, one table to a person."""
     if not output.is_json():
         shown = limit or _ON_TERMINAL
+        # One more than is shown tells whether there are more.
         questions = await store.questions(closed=closed, limit=shown + 1)
         _print_questions(questions[:shown])
         if len(questions) > shown:
@@ -270,6 +274,7 @@ def answer(
     if url and scope not in (None, "page"):
         raise UsageError(f"--url is for one page, --scope {scope} for more; leave one of them out")
     at_instant = _refuse_mismatch(kind, copy, times, at, scope, now=now(), new_connections=new_connections, later=later)
+    # As it is stored: the user may write it in another way.
     only = watch_url(url).url if url else None
     instruction = Instruction(
         kind=kind,
@@ -286,6 +291,7 @@ def answer(
     if kind == "drop" and not dry_run:
         confirm(removal(pages), yes=yes)
     if not dry_run:
+        # The narrowest that covers what was named: a wider one must be asked for.
         chosen = scope or ("page" if only else "host-cause")
 
         async def carry_out(store: Store) -> int:

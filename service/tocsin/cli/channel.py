@@ -50,6 +50,7 @@ class Refusals(Struct, frozen=True):
 
 async def find_refusals(store: Store, states: Mapping[str, ChannelState]) -> dict[str, Refusals]:
     """Find the alerts that wait because they were refused, by channel; channels that fail as a whole are left out."""
+    # A channel that fails as a whole says so itself; here are those that refuse single alerts.
     asked = {name for name, state in states.items() if state.waiting and not state.failures and not state.disabled}
     found: dict[str, Refusals] = {}
     before: int | None = None
@@ -89,6 +90,7 @@ def make_secret(name: str, file: Path | None, *, replace: bool) -> str:
         return secret
     try:
         before = _newest_of(file)
+        # Overwritten, the old one would be lost to receivers that know nothing of the new one yet.
         if before and not replace:
             raise UsageError(f"{file}: already contains a secret; --replace puts a new one before it, and both sign")
         _write(file, f"{secret}\n{before}\n" if before else f"{secret}\n")

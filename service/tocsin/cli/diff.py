@@ -75,6 +75,7 @@ def print_difference(before: TextVersion, latest: TextVersion, difference: Diffe
 def name_of(version: TextVersion) -> str:
     """Name a text: what it is of, and when it was so."""
     when = show_time(version.at)
+    # As `diff -u` writes it, so that tools that read its output find the name.
     return version.name if when is None else f"{version.name}  {when}"
 
 
@@ -84,6 +85,7 @@ def _mark_of(row: DiffRow) -> tuple[str, str]:
 
 def _pieces(row: DiffRow) -> Iterator[tuple[str, str]]:
     for kind, text in row.pieces:
+        # Marks within a line only: a whole line has its sign, and colours may be switched off.
         yield (_WITHIN[kind].format(text) if row.kind is None else text), _STYLES[kind]
 
 
@@ -114,6 +116,8 @@ details { border-block: 1px solid var(--rule); margin: .4rem 0; }
 """.strip()
 
 _POLICY: Final = (
+    # The file is opened from a disk, where no server sends a policy: it brings its own, which allows this style
+    # alone.
     f"default-src 'none'; style-src 'sha256-{b64encode(sha256(_STYLE.encode()).digest()).decode()}'; "
     "base-uri 'none'; form-action 'none'"
 )
@@ -182,6 +186,7 @@ def _line(row: DiffRow) -> str:
 
 
 def _safe(text: str) -> str:
+    # Escaped against markup, cleaned against letters that turn the direction of a line.
     return escape(safe_text(text))
 
 
@@ -273,6 +278,7 @@ def _read_file(name: str) -> TextVersion:
 async def _read_kept(store: Store, url: str, wanted: tuple[str | None, str | None], *, lists: bool) -> Kept:
     (page,) = await pages_named(store, [url])
     rows = await store.snapshots(page.url, limit=_MOST)
+    # A list of one is of use, a difference needs two.
     if not rows or (len(rows) == 1 and not lists):
         return Kept(page, rows, (), await store.texts_are_short())
     places = range(len(rows)) if lists else _choose(rows, *wanted)
@@ -281,6 +287,7 @@ async def _read_kept(store: Store, url: str, wanted: tuple[str | None, str | Non
 
 async def _read_text(store: Store, url: str, row: SnapshotRow, place: int) -> TextVersion:
     packed = await store.snapshot_text(row.id)
+    # A service that runs beside us prunes.
     if packed is None:
         raise UsageError(f"{url}: its text {place + 1} was just deleted; run the command again")
     return TextVersion(url, unpack_text(packed), place + 1, row)
@@ -292,11 +299,13 @@ def _choose(rows: Sequence[SnapshotRow], from_: str | None, to: str | None) -> t
     if from_ is not None:
         return _place_of(rows, from_, "--from"), latest
     if latest + 1 >= len(rows):
+        # It has no text before it to be compared with.
         raise UsageError(f"--to: {to!r} is the oldest stored text; give a later one, see --list")
     return latest + 1, latest
 
 
 def _place_of(rows: Sequence[SnapshotRow], said: str, option: str) -> int:
+    # Before times: no time is a number of five digits at most.
     if _NUMBER.fullmatch(said):
         number = int(said)
         if not 1 <= number <= len(rows):
@@ -317,6 +326,7 @@ def _why_none(ctx: click.Context, found: Kept) -> str:
     """Say why there are no two texts of a page."""
     page, rows, _, is_short = found
     per_page = configuration(ctx).settings.snapshots.per_page
+    # The reason that a setting cannot change first, then the settings, then what time will mend.
     if page.flags.noindex:
         return "its texts are not stored: the page asks not to be indexed (noindex)"
     if per_page == 0 and not rows:

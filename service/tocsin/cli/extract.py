@@ -67,6 +67,7 @@ def give_documents(
     from tocsin.spec.microdata.formats.catalogue import FORMATS  # noqa: PLC0415 - links and meta need no writers
 
     written = FORMATS[form]
+    # Before any page is fetched: a wrong call must not cost requests.
     _refuse_wrong_call(written, sources, profile, item)
     status = output.DONE
     for number, name in enumerate(sources, 1):
@@ -85,6 +86,8 @@ def give_documents(
                 profile=profile,
                 item=item,
                 now=datetime.now(UTC),
+                # Blank nodes of several documents would else get the same names, and be one node where they are
+                # joined.
                 blank=f"p{number}" if len(sources) > 1 else "",
             )
             if not found.is_page:
@@ -116,6 +119,7 @@ def _address_of(source: Source, form: Format, base: str | None) -> str | None:
 
     Raises UsageError where the format needs one and there is none.
     """
+    # Of a URL its own, of a file what --base says, else where the file is; standard input has none.
     address = source.url or base or (None if source.name == "-" else Path(source.name).resolve().as_uri())
     if address is None and form.needs_address:
         raise UsageError(f"{source.name}: {form.name} needs the page's URL; give it with --base URL")
@@ -133,6 +137,7 @@ def _print(name: str, form: Format, found: Extract, item: Which) -> None:
         output.print_json(*({"source": name, **record} for record in found.records))
     elif form.name == MICRODATA:
         _print_items(name, found.records[0]["items"])
+    # Asked, and not merely piped: a document goes into a pipe as it is.
     elif output.is_json_asked():
         told = {"format": form.name, "profile": found.profile, "media_type": found.media_type, "text": found.document}
         output.print_json({"source": name, **told})
@@ -151,6 +156,7 @@ def _print_items(name: str, items: Sequence[dict[str, Any]]) -> None:
 
 def _lines(items: Sequence[dict[str, Any]]) -> Iterator[tuple[int, str, str | None]]:
     """Give each line with how far it is set in, and its style; without recursion, however deep items lie in others."""
+    # A list instead of recursion: items may be nested as deep as their page likes.
     waiting: list[tuple[int, str | None, object]] = [(0, None, item) for item in reversed(items)]
     while waiting:
         indent, name, value = waiting.pop()
@@ -184,6 +190,7 @@ def _absolute(_ctx: click.Context, _param: click.Parameter, value: str | None) -
 def _number(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Which:
     if value is None or value == ALL:
         return None if value is None else "all"
+    # Looked at as text first: `int` takes digits of any script, and thousands of them.
     if not (value.isascii() and value.isdecimal()) or len(value) > _DIGITS or int(value) == 0:
         raise click.BadParameter(f"{value}: not a number from 1, nor {ALL}")
     return int(value)
@@ -248,6 +255,7 @@ def command(
             found = extract(
                 source.body, source.content_type, form=form, url=source.url, base=base, headers=source.headers, own=own
             )
+            # X-Robots-Tag speaks for what is no page, too.
             if not found.is_page and Form(form) is not Form.ROBOTS:
                 raise UsageError(f"{source.name}: {'; '.join(found.problems)}; only HTML and XHTML can be read")
         except TocsinError as exc:
@@ -265,6 +273,7 @@ def _print_records(name: str, form: Form, found: Extract) -> None:
             output.print_json(record)
     elif records:
         _PRINT[form](name, records)
+    # Otherwise the note above says why there is none.
     elif not found.no_links:
         output.say(f"{name}: no {form.value}")
 

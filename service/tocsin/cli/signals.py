@@ -57,6 +57,7 @@ def places_of(beside: SignalContext | None, of_host: Iterable[HostNoise]) -> lis
     for each in noise:
         state: NoiseState = "heard" if each.key in heard else "watched" if each.since is None else "muted"
         found[each.key] = _noise(len(found) + 1, each.key, each.what, state, each.since, each.changes, each.quiet)
+    # What the host mutes counts for the page, unless its user said otherwise for this page.
     for common in of_host:
         own = found.get(common.key)
         if common.muted_at is None or (own is not None and own.shown.state != "watched"):
@@ -64,6 +65,7 @@ def places_of(beside: SignalContext | None, of_host: Iterable[HostNoise]) -> lis
         state = "heard" if common.heard or common.key in heard else "muted-on-host"
         number = len(found) + 1 if own is None else own.shown.number
         found[common.key] = _noise(number, common.key, common.what, state, common.muted_at)
+    # Unmuted, and quiet since: listed all the same, so that it can be muted again.
     for key in sorted(heard.difference(found)):
         found[key] = _noise(len(found) + 1, key, "a place that has not changed lately", "heard")
     return list(found.values())
@@ -82,6 +84,7 @@ def chosen_keys(places: Sequence[Noise], numbers: Sequence[str], *, option: str,
     Raises UsageError for a number that no place has.
     """
     by_number = {str(place.shown.number): place.key for place in places}
+    # Before the others are judged: it includes them.
     if "all" in numbers:
         return list(by_number.values())
     for number in numbers:
@@ -166,11 +169,13 @@ def _content_seen(content: Content) -> ComparedContent:
     counted, beside = ([], []) if isinstance(unpacked, str) else (unpacked.blocks, unpacked.beside)
     blocks = content.text.split("\n") if content.text else []
     return ComparedContent(
+        # What is no text is compared byte by byte, and has nothing to show.
         by_bytes=bool(counted) and not blocks,
         letters=sum(map(len, blocks)),
         blocks=blocks,
         left_out=[
             LeftOutText(text=text, why=_BY_ITSELF if each.flags & SHORT else _BESIDE)
+            # Not strict: a fingerprint keeps a bounded number of blocks, the text all of them.
             for text, each in zip(content.beside, beside, strict=False)
         ],
     )
@@ -226,6 +231,7 @@ def command(
 def _in_force(ctx: click.Context, source: str, tried: JsonObject) -> PageInForce:
     """Find what holds for the page, and let the selectors that are tried take the place of its own."""
     settings = configuration(ctx).settings
+    # A file, or a page that is not watched, is looked at as a new page would be.
     in_force = PageInForce(settings.pages)
     if _is_url(source) and is_store_there(settings):
         in_force = with_store(ctx, partial(find_in_force, url=source, base=settings.pages))
@@ -255,6 +261,7 @@ async def _set_heard(store: Store, url: str, unmute: tuple[str, ...], mute: tupl
     in_force = await _known_of(store, url)
     places = places_of(in_force.beside, in_force.of_host)
     asked = ((unmute, "--unmute", False), (mute, "--mute", True))
+    # All numbers are judged before anything is changed: a wrong one leaves everything as it was.
     chosen = [
         (chosen_keys(places, numbers, option=option, url=url), muted) for numbers, option, muted in asked if numbers
     ]
@@ -316,6 +323,7 @@ def _print_content(content: ComparedContent | None) -> None:
     else:
         output.say(f"Compared: {count(len(blocks), 'block')}, {content.letters:,} letters", style="bold")
     _print_lines(blocks)
+    # One heading for each reason, in the order in which they occur.
     for why in dict.fromkeys(each.why for each in left_out):
         texts = [each.text for each in left_out if each.why == why]
         output.say(f"Left out: {count(len(texts), 'block')}, {why}", style="bold")
@@ -338,9 +346,11 @@ def _print_settings(settings: ComparisonSettings) -> None:
 
 
 def _print_check(sight: DryRun, in_force: PageInForce) -> None:
+    # With one step only, the rule says all that the basis would.
     told = [part for part in (sight.rule, sight.reason, sight.basis if len(sight.trace) > 1 else None) if part]
     how = f" ({', '.join(told)})" if told else ""
     output.say(f"A check now would find: {sight.outcome}{how}", style="bold")
+    # The first is the comparison of the twelve fields, which the line above has.
     for step in sight.trace[1:]:
         output.say(f"  {step['rule']} {step['says']}: {step['why']}")
     if not sight.is_read:

@@ -81,6 +81,7 @@ def mask_address(value: Any) -> str:
         parts = urlsplit(value)
     except (ValueError, TypeError, AttributeError):
         return _MASK
+    # The last @: a password may contain one.
     host = parts.netloc.rpartition("@")[2]
     has_secret = parts.query or (parts.path.strip("/") and parts.scheme not in _BROKERS)
     rest = _MASK if has_secret else parts.path
@@ -132,6 +133,7 @@ def read_secret(file: pathlib.Path, *, key: str, source: str) -> str:
         secret = body.decode()
     except UnicodeDecodeError as exc:
         raise SettingsError(f"{where}: not UTF-8; write the secret as text") from exc
+    # Editors end a file with a line feed; a secret may begin or end with a space, so that nothing else is taken off.
     secret = secret.removesuffix("\n").removesuffix("\r")
     if not secret:
         raise SettingsError(f"{where}: the file is empty; write the secret into it")
@@ -172,6 +174,7 @@ def from_tree(tree: Mapping[str, Any], source: str, *, path: Path = ()) -> Itera
     """
     for name, value in tree.items():
         below = (*path, name)
+        # Which keys a channel has is known with its type, which another layer may give.
         if _is_of_channel(below):
             yield Given(below, value, source)
             continue
@@ -198,6 +201,7 @@ def from_environ(environ: Mapping[str, str], *, channels: Collection[str] = ()) 
     """
     spelled = {re.sub(r"[^A-Z0-9]", "_", name.upper()): name for name in channels}
     for variable in sorted(environ):
+        # An empty variable is how compose files say "not set".
         if not is_ours(variable) or not environ[variable]:
             continue
         path = tuple(part.lower() for part in variable.removeprefix(PREFIX).split(_PARTS))
@@ -357,10 +361,12 @@ def parse(layers: Iterable[Layer], *, read_secret: ReadSecret) -> Parsed:
         others = tuple(item for item in layer.given if not _is_of_channel(item.path))
         _lay(Layer(others, layer.folder), gathered, read_secret)
     plugins = gathered.values.get(("delivery", "plugins"), ())
+    # Only now: which plug-ins may be loaded is itself a setting.
     for layer in typed_channels(layers, plugins, gathered.complaints.append):
         _lay(layer, gathered, read_secret)
     _check_names(gathered)
     _check_required(gathered)
+    # All at once: a user who mends a file wants to start the service once more, and not once for each error.
     if gathered.complaints:
         raise SettingsError("\n".join(gathered.complaints))
     tree = _to_tree(gathered.values)
@@ -377,6 +383,7 @@ def parse(layers: Iterable[Layer], *, read_secret: ReadSecret) -> Parsed:
 
 def complaint(path: Path, source: str, value: object, allowed: str) -> str:
     """Say where a value is wrong and what is allowed; a value that may be a secret is not repeated."""
+    # The value of a secret is not repeated, in an error neither.
     found = "" if traits_at(path).get("shown") else f"found {_shown(value)}, "
     return f"{source}: {dotted(path)}: {found}allowed is {allowed}"
 
@@ -406,6 +413,7 @@ def _value_of(given: Given, layer: Layer, read_secret: ReadSecret) -> Any:
     if is_table_list(type_at(given.path)):
         return TABLE_LISTS[given.path[0]](given.value, given.source)
     setting = to_setting(given.path, given.value, written=given.written)
+    # Names in variables and options start from the working folder, as for any command.
     if layer.folder is None or not setting:
         return setting
     if given.path == ("store", "url"):
@@ -423,6 +431,7 @@ def _value_in_file(given: Given, layer: Layer, read_secret: ReadSecret) -> Any:
     try:
         return to_setting(given.path, read_secret(name, key, given.source), written=True)
     except SettingsError as exc:
+        # No error of the start: a secret that cannot be read stops what needs it, and nothing else.
         return unread(str(exc))
     except NotAllowed as exc:
         return unread(f"{given.source}: {key}: {name}: allowed is {exc}; write it into this file, or mend the name")
@@ -434,6 +443,7 @@ def _choose_schedule(here: dict[Path, Given], gathered: _Gathered) -> None:
     if every and cron and cron.value:
         where = cron.source if cron.source == every.source else f"{every.source} and {cron.source}"
         gathered.complaints.append(f"{where}: pages.every and pages.cron exclude each other; leave one of them out")
+    # A later layer with an interval takes the place of a cron expression of an earlier one.
     elif every and gathered.values.get(_CRON):
         gathered.values[_CRON], gathered.origins[_CRON] = "", every.source
 
@@ -480,6 +490,7 @@ def _check_whole(settings: Settings, gathered: _Gathered) -> None:
         source = gathered.origins.get(("pages", "route"), DEFAULT)
         check_page_route(settings.pages.route, settings.routes, f"{source}: pages.route")
     for host, rule in settings.hosts.rules.items():
+        # Accepted for many, a certificate that no authority signed would open all of them at once.
         if rule.certificate is not None and "*" in host:
             path = ("hosts", "rules", host, "certificate")
             raise SettingsError(
@@ -514,6 +525,7 @@ def _to_tree(values: dict[Path, Any]) -> dict[str, Any]:
 
 def _shown(value: object) -> str:
     """Give a value for a message: without control characters, and cut."""
+    # A value may control the terminal that the error is printed on.
     text = f'"{value}"' if isinstance(value, str) and value.isprintable() else ascii(value)
     text = str(value).lower() if isinstance(value, bool) else text
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
@@ -587,6 +599,7 @@ def _secret_files(layers: Iterable[Layer], plugins: Collection[str], cwd: pathli
     typed = typed_channels(layers, plugins, lambda _: None)
     for layer in (*layers, *typed):
         for given in layer.given:
+            # A later layer replaces the secret, and with it the file that an earlier one named.
             found.pop(dotted(given.path), None)
             if given.by_file and isinstance(given.value, str):
                 found[dotted(given.path)] = cwd / (layer.folder or "") / given.value

@@ -142,6 +142,7 @@ async def edit_page(parts: Parts, act: Act, page_id: int, deed: Deed, *, if_revi
     async with act.jobs.editing:
         await _demand(parts, page_id, if_revision)
         await _edit(parts, [page_id], deed, of=1)
+    # Audited when it is done: what was refused has changed nothing.
     await audit(parts, act.caller, f"page.{deed.kind}", page=str(page_id), **_told(deed))
 
 

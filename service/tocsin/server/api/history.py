@@ -157,6 +157,7 @@ async def list_item_changes(
     page = await demand_page(parts, int(page_id))
     found = await parts.store.item_changes(page.id, cursor=asked.cursor, limit=asked.limit)
     why = None
+    # Only an empty list needs an explanation; an empty last part is its end.
     if not found.rows and asked.cursor is None:
         keeps = parts.service.settings().items.keep
         why = why_no_changes(page, await parts.store.items_before(page.id), keeps=keeps)
@@ -199,6 +200,7 @@ async def get_text(_: Reading, parts: Given, page_id: NumberInPath, text_id: Num
     """Get the main text of a page as it was."""
     page = await demand_page(parts, int(page_id))
     rows = await parts.store.snapshots(page.url, limit=MOST_TEXTS)
+    # The id may be of another page's text, which its URL does not give away.
     if all(row.id != int(text_id) for row in rows):
         raise missing("text", text_id, f"GET /api/v1/pages/{page_id}/texts")
     return PlainTextResponse(_whole(await _read(parts, int(text_id), page_id)))
@@ -218,6 +220,7 @@ async def compare_two_texts(
     rows = await parts.store.snapshots(page.url, limit=MOST_TEXTS)
     newer = asked.newer or 1
     older = asked.older or newer + 1
+    # Numbers count from the latest, and move when a text is stored: the answer names what it compared.
     if max(older, newer) > len(rows):
         raise Problem(
             404,
@@ -248,6 +251,7 @@ async def _read(parts: Parts, text_id: int, page_id: str) -> str:
 
 def _whole(text: str) -> str:
     """Replace halves of surrogate pairs, which UTF-8 cannot hold."""
+    # Halves of surrogate pairs, which pages may contain, cannot be written as UTF-8.
     return text.encode("utf-8", "replace").decode()
 
 

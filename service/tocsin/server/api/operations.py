@@ -51,6 +51,7 @@ class IdempotentRoute(APIRoute):
     def get_route_handler(self) -> Handle:
         """Wrap the handler of a write."""
         handle = super().get_route_handler()
+        # Reading twice is the same as reading once.
         if not WRITES & (self.methods or set()):
             return handle
         wanted = wanted_of(self.dependant)
@@ -61,6 +62,8 @@ class IdempotentRoute(APIRoute):
             if caller is not None and wanted is not None and not caller.may(wanted):
                 # Before the body of a request that will be refused is read or stored.
                 raise not_allowed(caller, wanted)
+            # Without a caller the handler answers 401; the key of a client without a token must not take room in the
+            # store.
             if key is None or caller is None:
                 return await _handled(request, handle)
             return await _once(request, key, caller, handle)
@@ -113,11 +116,13 @@ async def _once(request: Request, key: str, caller: Caller, handle: Handle) -> R
             mend="send a fresh UUID, in quotation marks or without",
         )
     parts: Parts = request.app.state.parts
+    # Keys of two tokens are apart, and the store keeps none as it was sent.
     name = blake2b(f"{caller.token_id or 0}\n{key}".encode("utf-8", "surrogatepass"), digest_size=32).digest()
     file = await spool(request)
     try:
         # A list may have gigabytes, whose digest would hold up other requests on the loop.
         fingerprint = await asyncio.to_thread(_fingerprint, request, file)
+        # The row is there before the work begins: a repeated request that comes meanwhile finds it.
         known = await parts.store.begin_once(name, fingerprint, parts.clock.now())
         if known is not None:
             return _again(known, fingerprint)
@@ -126,6 +131,7 @@ async def _once(request: Request, key: str, caller: Caller, handle: Handle) -> R
             response = await _handled(Request(request.scope, _replay(file), request._send), handle)  # noqa: SLF001 - as above
             answer = _kept(response, fingerprint, parts)
         finally:
+            # Without an answer the key is free again: what failed may be tried once more.
             await parts.store.finish_once(name, answer)
     finally:
         file.close()
@@ -141,6 +147,7 @@ def _again(known: StoredAnswer, fingerprint: bytes) -> Response:
             "a key belongs to one request: the same method, address and body",
             mend="send this request with a key of its own",
         )
+    # Begun, and not finished: by a request under way, or one that a crash cut off.
     if not known.status:
         raise Problem(
             409,
@@ -160,6 +167,7 @@ def _again(known: StoredAnswer, fingerprint: bytes) -> Response:
 def _kept(response: Response, fingerprint: bytes, parts: Parts) -> StoredAnswer | None:
     """Return the answer to store; None for one that failed, is a stream, or holds a secret."""
     body = getattr(response, "body", None)
+    # The answer holds a new token, which is shown once and stored nowhere.
     is_secret = response.headers.get("cache-control") == "no-store"
     if response.status_code not in _DONE or not isinstance(body, bytes) or len(body) > MOST_KEPT or is_secret:
         return None
@@ -175,6 +183,7 @@ def _kept(response: Response, fingerprint: bytes, parts: Parts) -> StoredAnswer 
 
 def _fingerprint(request: Request, file: IO[bytes]) -> bytes:
     """Digest everything that identifies a request."""
+    # These change what a request means; others, such as the user agent of a retry, do not.
     headers = {name: request.headers.get(name) for name in ("content-type", "if-match")}
     asked = [request.method, request.scope["path"], request.scope["query_string"].decode("latin-1"), headers]
     digest = blake2b(msgspec.json.encode(asked), digest_size=32)

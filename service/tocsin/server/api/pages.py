@@ -113,6 +113,7 @@ class ChosenPages(Input):
 
     @model_validator(mode="after")
     def _is_one(self) -> ChosenPages:
+        # An empty choice would mean every page; that must be said, as the message does.
         has_query = any(part is not None for part in (self.view, self.group, self.host, self.q))
         if (self.ids is not None) == has_query:
             raise ValueError('name the pages: either `ids`, or one of view, group, host and q; {"view": "all"} is all')
@@ -138,6 +139,7 @@ class BulkAction(Input):
 
     @model_validator(mode="after")
     def _fits(self) -> BulkAction:
+        # What does not belong is refused, and not ignored: a client that sends it expects something of it.
         if (self.action == "move") != (self.group is not None):
             raise ValueError("`group` belongs to move, which needs it")
         if (self.action == "set") != (self.settings is not None or self.unset is not None):
@@ -204,6 +206,7 @@ async def add(
     """
     act = Act(jobs, caller)
     if isinstance(given, list):
+        # Two spellings of one URL in a request are one page, with the last settings.
         pages = list({page.url: page for page in map(_judged, given)}.values())
         ids = await add_pages(parts, act, pages, check=True)
         items = [
@@ -215,6 +218,7 @@ async def add(
         return AddedPages(items=items, added=added, known=len(ids) - added)
     page = _judged(given)
     (page_id,) = await add_pages(parts, act, [page], check=True)
+    # Of one page the client wants to know; of many, the answer says for each.
     if page_id is None:
         known = await parts.store.page(page.url)
         at = f"/api/v1/pages/{known.id}" if known is not None else "GET /api/v1/pages"
@@ -259,6 +263,7 @@ async def edit(
 )
 async def remove(caller: Writing, parts: Given, jobs: Work, page_id: NumberInPath, if_match: IfMatch = None) -> None:
     """Remove a page with everything that is stored of it; no request for it is made from then on (T62)."""
+    # A client that deletes a page need not have seen it.
     revision = revision_wanted(if_match, current=await _revision(parts, int(page_id)), needed=False)
     await remove_page(parts, Act(jobs, caller), int(page_id), if_revision=revision)
 
@@ -340,5 +345,6 @@ async def _set_paused(
     parts: Parts, act: Act, page_id: int, response: Response, kind: Literal["pause", "resume"]
 ) -> WholePage:
     await _revision(parts, page_id)
+    # No revision: pausing is the same, whatever else was edited.
     await edit_page(parts, act, page_id, Deed(kind), if_revision=None)
     return await _shown(parts, page_id, response)

@@ -57,8 +57,11 @@ def lint(body: bytes, content_type: str | None = None) -> tuple[PageFinding, ...
     page = open_page(body, content_type)
     if page is None:
         return ()
+    # A set: two checks may find the same fault at the same place.
     found = set(_find_all(page))
     lines = Lines(page.text)
+    # The first of the page, in its order: a generated page may have a million, and sorting all of them would take
+    # seconds.
     first = nsmallest(MOST_FINDINGS, found)
     told = [PageFinding(*lines.position_of(at.place), at.rule, at.level, at.message) for at in first]
     if len(found) > len(first):

@@ -88,12 +88,14 @@ class Questions:
         db = self._db
         where = {"page": page_id, "host": host_id, "cause": failure.cause}
         question = None
+        # A standing answer was given once for all such failures: the user is not asked again.
         rule = db.execute(SQL["standing_answer_in_force"], where).fetchone()
         if rule is not None:
             self._apply(page_id, rule[0], rule[1])
         elif not failure.silent:
             question = self._question(where, failure, at, pending)
             db.execute(SQL["join"], {"page": page_id, "question": question})
+        # Its cause changed, or an answer covers it now: it leaves its question, which may be over with that.
         if joined is not None and joined != question:
             if question is None:
                 db.execute(SQL["leave"], {"page": page_id})
@@ -120,6 +122,7 @@ class Questions:
         db = self._db
         if found := db.execute(SQL["open_question"], where).fetchone():
             question: int = found[0]
+            # The verdict whose rendering failed must not be lost with the question that others opened.
             if pending is not None:
                 db.execute(SQL["carry_verdict"], {"question": question, "pending": pending})
             return question
@@ -199,6 +202,7 @@ class AnswerAtWork:
             return self._replace(db, rows)
         pages = self._next_pages(db, rows)
         self._carry_out(db, pages)
+        # The engine keeps due times in memory, and reads those of a host anew when it is touched.
         touch_hosts(db, {page.host_id for page in pages})
         if self._answer.url is not None or len(pages) < rows:
             self._end(db)
@@ -224,6 +228,7 @@ class AnswerAtWork:
     def _follow(self, db: SqlSession, page: int) -> None:
         _hold(db, self._answer, page, self._rule or 0)
         if self._answer.instruction.kind != "never":
+            # Spread: thousands of pages that were never checked would else be due in one moment.
             at = spread_at(page, self._answer.now, window_us(self._former_pages))
             db.execute(SQL["never_no_more"], {"page": page, "at": at})
 
@@ -248,6 +253,7 @@ class AnswerAtWork:
         scope = "page" if answer.url is not None else answer.scope
         if scope not in _RULES_ABOUT:
             raise UsageError(f"scope {scope!r}: unknown; use one of {', '.join(_RULES_ABOUT)}")
+        # Wider than one question: all open questions that it covers are answered with it.
         if scope in ("host", "cause"):
             covered = db.execute(SQL[f"covered_by_{scope}"], {"host": host_id, "cause": cause}).fetchall()
             self._questions = [row[0] for row in covered]
@@ -335,6 +341,7 @@ def _record(db: SqlSession, answer: UserAnswer, questions: Iterable[int], *, end
     instruction = to_json(answer.instruction)
     for question in questions:
         place = {"question": question, "now": answer.now, "at": answer.now, "instruction": instruction}
+        # Pages that failed meanwhile joined it: it stays open for them.
         if ends and not db.execute(SQL["close_if_left"], place).rowcount:
             continue
         db.execute(SQL["record_answer"], place)
@@ -357,6 +364,7 @@ def _again(db: SqlSession, answer: UserAnswer, pages: list[AskedPage]) -> None:
 def _put_off(db: SqlSession, answer: UserAnswer) -> None:
     """Keep the question silent until a time is set: it is the question that waits, not one of its pages."""
     (pages,) = db.execute(SQL["size_of_question"], {"question": answer.question}).fetchone()
+    # `later` is noted with the question, not with each of its pages.
     if answer.url is not None and pages > 1:
         raise UsageError(
             f"question {answer.question}: it is about {pages} pages, and `later` would silence all of them; set a time "
