@@ -34,6 +34,19 @@ CHANNEL = "hook"
 _PATIENCE_S = 120.0
 _DAY_US = 86_400_000_000
 _NONE = (None,) * 12
+RENDERING = RenderingRow(
+    kind="http",
+    started_at=0,
+    received=_DAY_US,
+    status=200,
+    final_url="https://example.org/",
+    content_type="text/html",
+    title="A title",
+    bytes=52_000,
+    digest="sha256:00",
+    same_state=True,
+    error=None,
+)
 
 
 class _Silence:
@@ -121,19 +134,6 @@ def changed_alerts(tasks: Sequence[PageTask]) -> Iterator[AlertDraft]:
     before = StoredState(1, fields, 0, 0, 1)
     latest = PageState((*fields[:11], "2022-05-06 2023-07-08"))
     comparison = decide(before, latest, _DAY_US, policy)
-    rendering = RenderingRow(
-        kind="http",
-        started_at=0,
-        received=_DAY_US,
-        status=200,
-        final_url="https://example.org/",
-        content_type="text/html",
-        title="A title",
-        bytes=52_000,
-        digest="sha256:00",
-        same_state=True,
-        error=None,
-    )
     for task in tasks:
         data = changed_data(
             page=task,
@@ -144,7 +144,7 @@ def changed_alerts(tasks: Sequence[PageTask]) -> Iterator[AlertDraft]:
             elapsed_s=86_400,
             thresholds=thresholds_of(policy),
         )
-        yield alerts.changed_event(task, PendingVerdict(1, _DAY_US, "minor", data), rendering)
+        yield alerts.changed_event(task, PendingVerdict(1, _DAY_US, "minor", data), RENDERING)
 
 
 async def _post_all(url: str, events: Sequence[bytes]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
@@ -37,6 +38,7 @@ class Happening(Struct, frozen=True):
     values: dict[str, Any] = {}
 
 
+@lru_cache(maxsize=64)  # there are some twenty types; each alert asks twice
 def kind_of(event_type: str) -> str:
     """Give the kind that alerts are listed by: the last part of a page's event, else "storm", "outage" or "channel"."""
     _, area, kind, *_ = f"{event_type}...".split(".")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.contract.desk import DAY, HOUR, NOW, SECOND, A, Desk, alert
+from tests.contract.desk import DAY, HOUR, NOW, SECOND, A, B, C, Desk, alert
 from tests.contract.test_store_alerts import due, publish, record
 from tests.routers import ScriptedRouter, digest, gathering
 from tocsin.model import (
@@ -344,21 +344,32 @@ async def test_at_most_is_counted_in_the_transaction_that_publishes(desk: Desk) 
     assert (await bundle(desk)).alerts == 1
 
 
-async def test_the_route_of_a_page_is_read_of_the_page_its_group_or_all(desk: Desk) -> None:
-    seen: list[str | None] = []
+async def test_the_route_of_a_page_is_that_of_the_page_its_group_or_all(desk: Desk) -> None:
+    seen: dict[str, str | None] = {}
 
     def look(draft: AlertDraft, _: Instant, context: RoutingContext) -> list[Routed]:
-        seen.append(context.page_route(draft.page_id or 0))
+        seen[draft.id.lstrip("0")] = context.page_route(draft.page_id or 0)
         return []
 
-    (page,) = await desk.watch(A)
-    await routed(desk, ScriptedRouter(look))
-    await publish(desk, "one", page_id=page)
-    for scope in ("main", None):
-        await desk.store.edit_group(scope, desk.now, settings={"route": scope or "all"}, unset=())
-    await publish(desk, "two", page_id=page)
+    async def tell() -> list[str | None]:
+        """Publish an alert of each page in one transaction."""
+        tasks = {url: await desk.task(url) for url in (A, B, C)}
+        drafts = {url: alert(f"{desk.now} {url[-1]}", task.page_id) for url, task in tasks.items()}
+        await desk.store.commit(desk.claim, [desk.result(tasks[url], "1", alerts=(drafts[url],)) for url in tasks])
+        desk.now += DAY
+        return [seen[draft.id.lstrip("0")] for draft in drafts.values()]
 
-    assert seen == [None, "main"]
+    _, other = await desk.watch(A, B)
+    await desk.watch(C, group="press")
+    await routed(desk, ScriptedRouter(look))
+
+    assert await tell() == [None, None, None]
+    await desk.store.edit_group(None, desk.now, settings={"route": "all"}, unset=())
+    assert await tell() == ["all", "all", "all"]
+    await desk.store.edit_group("press", desk.now, settings={"route": "group"}, unset=())
+    assert await tell() == ["all", "all", "group"]
+    await desk.edit(other, settings={"route": "own"})
+    assert await tell() == ["all", "own", "group"]
 
 
 async def test_silences_are_known_to_the_next_alert_and_counted_beside_the_digest(desk: Desk) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tocsin.configuration.routes import read_match
 from tocsin.engine.alerting.matching import AlertFacts, Matcher
 from tocsin.events import CHANGED, HOST_CHANGED, OUTAGE_BEGAN, UNREACHABLE
+from tocsin.settings import MatchSettings
 
 PAGE = {"id": "1", "url": "https://www.example.org/news/a?b=1", "group": "press", "text": "The Council"}
 CHANGE = {
@@ -138,6 +139,19 @@ def test_any_event_has_an_answer_and_a_reason(data: Any, event_type: str) -> Non
     for key, value in EVERYTHING.items():
         matcher = Matcher(read_match({key: value}))
         assert matcher.takes(facts) is (matcher.why_not(facts) is None)
+
+
+TEXTS = st.text(alphabet="ab \u00c4\u00e4\ufb01.\u5929I\u0130", max_size=12)
+
+
+@given(TEXTS, st.lists(TEXTS.filter(lambda text: bool(text.strip(" ."))), min_size=1, max_size=3))
+def test_words_are_found_alike_by_few_matchers_and_by_many(text: str, phrases: list[str]) -> None:
+    # Few are looked up in the whole text first; with many it is split at once.
+    matcher, event = Matcher(MatchSettings(words=tuple(phrases))), {"data": {"page": {"text": text}}}
+    alone, after_many = AlertFacts(CHANGED, event), AlertFacts(CHANGED, event)
+    after_many.may_have([("a",)] * 99)
+
+    assert matcher.takes(alone) is matcher.takes(after_many)
 
 
 def test_a_pattern_of_many_stars_ends() -> None:

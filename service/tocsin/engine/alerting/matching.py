@@ -29,13 +29,16 @@ _ASCII_BREAKS: Final = {code: " " for code in range(128) if not _WORD.match(chr(
 # Between the words of a text; no word contains it.
 _GAP: Final = "\0"
 _MOST_SHOWN: Final = 3
+# With more phrases than these it costs less to split an alert's texts.
+_MOST_SOUGHT: Final = 4
 
 
 class AlertFacts:
     """What matchers ask of an alert, read from its event once.
 
-    kind   as in lists of alerts: "changed", "storm", …
-    group  "" for an alert of no page, like each value that it lacks
+    kind         as in lists of alerts: "changed", "storm", …
+    group        "" for an alert of no page, like each value that it lacks
+    are_unsplit  its texts were not split into words yet: `may_have` is asked first
     """
 
     def __init__(self, event_type: str, event: JsonObject) -> None:
@@ -47,6 +50,8 @@ class AlertFacts:
         self.rule = _text(data.get("rule"))
         self.group = _text(page.get("group"))
         self.url = _text(page.get("url"))
+        self.are_unsplit, self._sought = True, 0
+        self._folded: str | None = None
 
     @cached_property
     def host(self) -> str:
@@ -63,14 +68,38 @@ class AlertFacts:
     @cached_property
     def words(self) -> tuple[str, frozenset[str]]:
         """The words of the title, the added lines and the user's text: in their order, and as a set."""
-        data = self._data
-        texts = [_text(_table(data.get("rendering")).get("title")), _text(self._page.get("text"))]
-        for changed in (data.get("difference"), data.get("excerpt")):
-            added = _table(changed).get("added")
-            # In an event above 256 KiB the longest lists are replaced by their digests.
-            texts += [line for line in added if isinstance(line, str)] if isinstance(added, list) else []
-        words = _words_of(_GAP.join(texts))
+        words = _words_in(self._fold_texts())
         return f"{_GAP}{_GAP.join(words)}{_GAP}", frozenset(words)
+
+    def may_have(self, phrases: Sequence[Sequence[str]]) -> bool:
+        """Tell whether all words of one of these phrases may be in its texts; False is certain.
+
+        Most alerts have none that is sought: that is found out without splitting their texts, unless many are sought.
+        """
+        self._sought += len(phrases)
+        if self._sought > _MOST_SOUGHT:
+            self.are_unsplit = False
+            return True
+        text = self._fold_texts()
+        for phrase in phrases:
+            for word in phrase:
+                if word not in text:
+                    break
+            else:
+                self.are_unsplit = False
+                return True
+        return False
+
+    def _fold_texts(self) -> str:
+        if self._folded is None:
+            data = self._data
+            texts = [_text(_table(data.get("rendering")).get("title")), _text(self._page.get("text"))]
+            for changed in (data.get("difference"), data.get("excerpt")):
+                added = _table(changed).get("added")
+                # In an event above 256 KiB the longest lists are replaced by their digests.
+                texts += [line for line in added if isinstance(line, str)] if isinstance(added, list) else []
+            self._folded = _fold(_GAP.join(texts))
+        return self._folded
 
 
 def host_of(url: str) -> str:
@@ -93,11 +122,15 @@ def _entries(value: Any) -> list[JsonObject]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
-def _words_of(text: str) -> list[str]:
-    if text.isascii():
+def _fold(text: str) -> str:
+    return text.lower() if text.isascii() else normalize("NFKC", text).casefold()
+
+
+def _words_in(folded: str) -> list[str]:
+    if folded.isascii():
         # A quarter of the time that the pattern takes; a word begins and ends at the same places.
-        return text.lower().translate(_ASCII_BREAKS).split()
-    return _WORD.findall(normalize("NFKC", text).casefold())
+        return folded.translate(_ASCII_BREAKS).split()
+    return _WORD.findall(folded)
 
 
 class Matcher:
@@ -195,11 +228,13 @@ def _fields(names: Sequence[str]) -> Takes:
 
 
 def _words(phrases: Sequence[str]) -> Takes:
-    found = [tuple(_words_of(phrase)) for phrase in phrases]
+    found = [tuple(_words_in(_fold(phrase))) for phrase in phrases]
     alone = frozenset(words[0] for words in found if len(words) == 1)
     several = [f"{_GAP}{_GAP.join(words)}{_GAP}" for words in found if len(words) > 1]
 
     def is_met(facts: AlertFacts) -> bool:
+        if facts.are_unsplit and not facts.may_have(found):
+            return False
         text, known = facts.words
         if not alone.isdisjoint(known):
             return True

@@ -44,6 +44,8 @@ class Route:
         self.quiet = QuietHours(parse_times(settings.quiet), time_zone)
         self.digest = DigestTimes(settings.digest, time_zone, self.quiet) if settings.digest else None
         self.at_most = parse_at_most(settings.at_most) if settings.at_most else None
+        self._at_once = {channel: Routed(channel, self.name) for channel in self.channels}
+        self._has_times = bool(settings.digest or settings.at_most or settings.quiet)
 
     def judge(self, facts: AlertFacts, page_route: str | None) -> tuple[bool, str]:
         """Say whether an alert is this route's, and why.
@@ -68,6 +70,8 @@ class Route:
 
         take  as in RoutingContext
         """
+        if not self._has_times:
+            return self._at_once[channel]
         if self.digest is not None:
             return Routed(channel, self.name, self.key_of(facts), self.digest.after(now), is_digest=True)
         quiet_end = self.quiet.end_of(now)
@@ -77,7 +81,7 @@ class Route:
             if not take(channel, self.name, window):
                 due_at = self.quiet.after(window.end)
                 return Routed(channel, self.name, self.key_of(facts), due_at, is_digest=True)
-        return Routed(channel, self.name, due_at=quiet_end)
+        return self._at_once[channel] if quiet_end is None else Routed(channel, self.name, due_at=quiet_end)
 
 
 class RouteList:
@@ -116,7 +120,7 @@ class RouteList:
             return self._to_all
         now = now if self._clock is None else max(now, self._clock.now())
         facts = AlertFacts(draft.type, draft.event)
-        silence = self._silence_of(facts, now, context.silences)
+        silence = self._silence_of(facts, now, context.silences) if context.silences else None
         page_route: str | None = None
         if self._names_routes and draft.page_id is not None:
             page_route = context.page_route(draft.page_id)

@@ -10,7 +10,7 @@ from tocsin.events import OUTAGE_BEGAN, OUTAGE_ENDED, kind_of
 from tocsin.model import Silence
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from tocsin.adapters.stores.sql.session import Row, SqlSession
     from tocsin.model import AlertDraft, Instant, JsonObject, RateLimit, Routed
@@ -58,15 +58,14 @@ def publish(db: SqlSession, drafts: Sequence[AlertDraft], routes: Routes) -> Non
     if routes.router is not None and (routes.is_needed or (revision and routes.silences_of(db, revision))):
         _route(db, _write_alerts(db, drafts, last), routes.router, routes.silences_of(db, revision))
         return
-    placed = _write_alerts(db, drafts, last)
-    db.executemany(
-        ALERTS["insert_delivery"],
-        [
-            {"channel": channel, "position": position, "alert": draft.id, "page": _order_of(draft), "at": draft.at}
-            for position, draft in placed
-            for channel in read_names(names)
-        ],
-    )
+    channels = read_names(names)
+    rows = [
+        (channel, position, draft.id, _order_of(draft), draft.at, None, None)
+        for position, draft in _write_alerts(db, drafts, last)
+        for channel in channels
+    ]
+    if rows:
+        db.executemany(ALERTS["insert_delivery"], rows)
 
 
 def _write_alerts(db: SqlSession, drafts: Sequence[AlertDraft], last: int) -> list[tuple[int, AlertDraft]]:
@@ -76,18 +75,7 @@ def _write_alerts(db: SqlSession, drafts: Sequence[AlertDraft], last: int) -> li
         ALERTS["insert_alert"],
         [(*row, row_digest(*row)) for row in (_alert_row(position, draft) for position, draft in placed)],
     )
-    db.executemany(
-        ALERTS["insert_mark"],
-        [
-            {
-                "position": position,
-                "kind": kind_of(draft.type),
-                "outcome": draft.event.get("data", {}).get("outcome"),
-                "group": group_of(draft.event.get("data", {})),
-            }
-            for position, draft in placed
-        ],
-    )
+    db.executemany(ALERTS["insert_mark"], [_mark_row(position, draft) for position, draft in placed])
     return placed
 
 
@@ -95,12 +83,11 @@ def _route(
     db: SqlSession, placed: Sequence[tuple[int, AlertDraft]], router: Router, silences: Sequence[Silence]
 ) -> None:
     """Write where the routes send these alerts."""
-    ledger = Ledger(db, router, silences)
+    ledger = Ledger(db, router, silences, pages={draft.page_id for _, draft in placed})
     for position, draft in placed:
-        answers = router.route(draft, draft.at, ledger)
-        for routed in answers:
-            ledger.write(position, draft, routed)
-        if not answers:
+        if answers := router.route(draft, draft.at, ledger):
+            ledger.write(position, draft, answers)
+        else:
             ledger.unrouted.append((position, draft.at))
     ledger.flush()
 
@@ -108,15 +95,24 @@ def _route(
 class Ledger:
     """What routes decide within one transaction, gathered for few statements; implements ports.RoutingContext.
 
-    late  now, where the alerts were published before
+    pages  of all its alerts; None among them is no page
+    late   now, where the alerts were published before
     """
 
     def __init__(
-        self, db: SqlSession, router: Router, silences: Sequence[Silence], *, late: Instant | None = None
+        self,
+        db: SqlSession,
+        router: Router,
+        silences: Sequence[Silence],
+        *,
+        pages: Collection[int | None],
+        late: Instant | None = None,
     ) -> None:
         self.silences = silences
         self.unrouted: list[Row] = []
         self._db, self._router, self._late = db, router, late
+        self._pages = pages
+        self._routes_of_pages: dict[int, str] | None = None
         self._alone: list[Row] = []
         self._gathered: list[Row] = []
         self._silenced: list[Row] = []
@@ -126,9 +122,10 @@ class Ledger:
 
     def page_route(self, page_id: int) -> str | None:
         """Return the route that a page's settings name."""
-        row = self._db.execute(ROUTED["route_of_page"], {"page": page_id}).fetchone()
-        name: str | None = row[0] if row is not None else None
-        return name
+        if self._routes_of_pages is None:
+            place = {"pages": to_json([page for page in self._pages if page is not None])}
+            self._routes_of_pages = dict(self._db.execute(ROUTED["routes_of_pages"], place).fetchall())
+        return self._routes_of_pages.get(page_id)
 
     def take(self, channel: str, route: str, limit: RateLimit) -> bool:
         """Count one more alert in this window, unless its limit is reached."""
@@ -144,28 +141,28 @@ class Ledger:
         self._windows[what] = limit.start, taken + 1
         return True
 
-    def write(self, position: int, draft: AlertDraft, routed: Routed) -> None:
-        """Note where a channel gets this alert."""
+    def write(self, position: int, draft: AlertDraft, answers: Sequence[Routed]) -> None:
+        """Note where channels get this alert."""
         now, page = draft.at if self._late is None else self._late, _order_of(draft)
-        if routed.silence is not None:
-            self._silenced.append((position, routed.channel, routed.route, routed.silence))
-        elif routed.is_digest:
-            in_order = _NO_PAGE if page is None else page
-            self._gathered.append((position, routed.channel, self._bundle_of(now, routed), in_order))
-        else:
-            self._alone.append((routed.channel, position, draft.id, page, now, routed.due_at, routed.route or None))
+        for routed in answers:
+            if routed.silence is not None:
+                self._silenced.append((position, routed.channel, routed.route, routed.silence))
+            elif routed.is_digest:
+                in_order = _NO_PAGE if page is None else page
+                self._gathered.append((position, routed.channel, self._bundle_of(now, routed), in_order))
+            else:
+                self._alone.append((routed.channel, position, draft.id, page, now, routed.due_at, routed.route or None))
 
     def flush(self) -> None:
         """Write all of it."""
-        alone = "insert_delivery" if self._late is None else "insert_late"
-        for name, rows in (
-            (alone, self._alone),
-            ("gather", self._gathered),
-            ("silence_alert", self._silenced),
-            ("note_unrouted", self.unrouted),
+        for statement, rows in (
+            (ALERTS["insert_delivery"] if self._late is None else ROUTED["insert_late"], self._alone),
+            (ROUTED["gather"], self._gathered),
+            (ROUTED["silence_alert"], self._silenced),
+            (ROUTED["note_unrouted"], self.unrouted),
         ):
             if rows:
-                self._db.executemany(ROUTED[name], rows)
+                self._db.executemany(statement, rows)
         if self._late is not None:
             self._db.executemany(ROUTED["begin_late"], [row[:2] for row in self._alone])
             placed = [row[1] for row in self._alone] + [row[0] for row in (*self._gathered, *self._silenced)]
@@ -208,6 +205,11 @@ def open_bundle(
 
 def _alert_row(position: int, draft: AlertDraft) -> tuple[str, int, int | None, str, int, str]:
     return draft.id, position, draft.page_id, draft.type, draft.at, to_json(draft.event)
+
+
+def _mark_row(position: int, draft: AlertDraft) -> Row:
+    data = draft.event.get("data", {})
+    return position, kind_of(draft.type), data.get("outcome"), group_of(data)
 
 
 def _order_of(draft: AlertDraft) -> int | None:

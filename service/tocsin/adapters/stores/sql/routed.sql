@@ -1,16 +1,13 @@
 -- Where the routes send alerts, written in the transaction that publishes them.
 
--- name: route_of_page
-select coalesce({field p.settings route}, {field g.settings route}, (select {field store.settings route} from store))
-from pages p join groups g on g.id = p.group_id where p.id = :page;
-
--- As for alerts without routes; in quiet hours it waits for their end.
--- name: insert_delivery
-insert into deliveries (channel, position, alert_id, page_id, next_at, held_until, route, is_first)
-values (?1, ?2, ?3, ?4, coalesce(?6, ?5), ?6, ?7, not exists (
-  select 1 from deliveries e {index deliveries_of_page}
-  where e.channel = ?1 and e.page_id = ?4 and e.state = 'waiting'
-));
+-- Of these pages, those that name a route: their own settings do, else their group's, else those of all pages. As joins
+-- alone: with `in` the same takes half as long again.
+-- name: routes_of_pages
+select p.id, coalesce(
+  {field p.settings route}, {field g.settings route}, (select {field store.settings route} from store)
+) as route
+from {each :pages a} cross join pages p on p.id = a.value cross join groups g on g.id = p.group_id
+where route is not null;
 
 -- One that was published before: `begin_late` finds its place among its page's.
 -- name: insert_late

@@ -8,12 +8,13 @@ update store set position = position + :count returning position, channels, sile
 insert into alerts (id, position, page_id, type, created_at, event, digest)
 values (?, ?, ?, ?, ?, ?, ?);
 
--- One that may be tried at once: nothing older of its page waits. Alerts of no page wait for no other.
+-- One that may be tried at once: nothing older of its page waits. Alerts of no page wait for no other. In quiet hours it
+-- waits for their end. The last value is its route.
 -- name: insert_delivery
-insert into deliveries (channel, position, alert_id, page_id, next_at, is_first)
-values (:channel, :position, :alert, :page, :at, not exists (
+insert into deliveries (channel, position, alert_id, page_id, next_at, held_until, route, is_first)
+values (?1, ?2, ?3, ?4, coalesce(?6, ?5), ?6, ?7, not exists (
   select 1 from deliveries e {index deliveries_of_page}
-  where e.channel = :channel and e.page_id = :page and e.state = 'waiting'
+  where e.channel = ?1 and e.page_id = ?4 and e.state = 'waiting'
 ));
 
 -- name: set_channels
@@ -157,7 +158,7 @@ where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1') order by posi
 
 -- What an alert is listed by.
 -- name: insert_mark
-insert into alert_marks (position, kind, outcome, page_group) values (:position, :kind, :outcome, :group);
+insert into alert_marks (position, kind, outcome, page_group) values (?, ?, ?, ?);
 
 -- Tests of channels, asked for beside a running service. What was asked for a day ago was answered long ago.
 -- name: forget_channel_tests

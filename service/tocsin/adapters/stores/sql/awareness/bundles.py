@@ -172,16 +172,17 @@ class BundleRole(Role):
         dry_run: bool,
     ) -> int:
         (revision,) = db.execute(ROUTED["silences_revision"]).fetchone()
-        ledger = Ledger(db, router, self._routes.silences_of(db, revision), late=now)
+        pages = {row[2] for row in rows}
+        ledger = Ledger(db, router, self._routes.silences_of(db, revision), pages=pages, late=now)
         written = 0
         for alert_id, position, page, kind, at, event in rows:
             draft = AlertDraft(alert_id, kind, page, at, read_object(event))
             there = {row[0] for row in db.execute(SQL["channels_of"], {"id": alert_id, "position": position})}
-            for routed in router.route(draft, now, ledger):
-                if routed.route == route and routed.channel not in there:
-                    written += 1
-                    if not dry_run:
-                        ledger.write(position, draft, routed)
+            answers = router.route(draft, now, ledger)
+            missing = [each for each in answers if each.route == route and each.channel not in there]
+            written += len(missing)
+            if not dry_run:
+                ledger.write(position, draft, missing)
         if not dry_run:
             ledger.flush()
         return written
