@@ -8,7 +8,7 @@ from typing import Final
 import turbohtml
 
 from tocsin.errors import TooComplex
-from tocsin.spec.html.search import count, count_attributes, end_names, find, find_tag_end, lower
+from tocsin.spec.html.search import count, count_attributes, end_names, find, find_each, find_tag_end, lower
 
 # A page of more is too complex (CI-08): each element of a parsed page costs about 100 bytes.
 MOST_TAGS: Final = 1_000_000
@@ -122,8 +122,8 @@ def _may_weigh_more(markup: bytes, lowered: bytes, most: int) -> bool:
 def _weigh_unlike(markup: bytes, ended: bytes, name: bytes, most: int) -> int:
     """Weigh the tags of a name that have attributes, of those that are alike three; no further than `most`."""
     alike: dict[bytes, int] = {}
-    weight, place = 0, find(ended, name)
-    while place >= 0 and weight <= most:
+    weight = 0
+    for place in find_each(ended, name):
         end = place + len(name)
         if markup[end - 1] != _CLOSED:
             tag = markup[place : markup.find(b">", end) + 1]
@@ -132,21 +132,20 @@ def _weigh_unlike(markup: bytes, ended: bytes, name: bytes, most: int) -> int:
                 tag = markup[place : find_tag_end(markup, place)]
             known = alike[tag] = alike.get(tag, 0) + 1
             weight += _weigh(tag) if known <= _ALIKE else 0
-        place = find(ended, name, end)
+            if weight > most:
+                break
     return weight
 
 
 def _holds_heavier(markup: bytes, ended: bytes, name: bytes, room: int) -> bool:
     """Return whether any tag of a name weighs more than there is room; one alone of these is opened again."""
     # Most are too short for that.
-    short = _SHORTEST_ATTRIBUTE * (room - _ELEMENT)
-    place = find(ended, name)
-    while place >= 0:
-        usual = _USUAL.match(markup, place + len(name))
+    short, match, length = _SHORTEST_ATTRIBUTE * (room - _ELEMENT), _USUAL.match, len(name)
+    for place in find_each(ended, name):
+        usual = match(markup, place + length)
         end = find_tag_end(markup, place) if usual is None else usual.end()
         if end - place > short and _weigh(markup[place:end]) > room:
             return True
-        place = find(ended, name, place + len(name))
     return False
 
 

@@ -39,6 +39,15 @@ def find(body: bytes, needle: bytes, start: int = 0) -> int:
     return place
 
 
+def find_each(body: bytes, needle: bytes) -> Iterator[int]:
+    """Find the places of the needle, each behind the end of the one before."""
+    search, length = stringzilla.find, len(needle)
+    place: int = search(body, needle)
+    while place >= 0:
+        yield place
+        place = search(body, needle, place + length)
+
+
 def find_last(body: bytes, needle: bytes) -> int:
     """Find the last place of the needle; -1 if there is none."""
     place: int = stringzilla.rfind(body, needle)

@@ -85,9 +85,7 @@ class _Days(NamedTuple):
 
 def find_clock(text: str, received: Received, *, is_sentence: bool) -> Clock | None:
     """Find what moves with time in a line; None for a line in which nothing does, as far as its form tells."""
-    start, end = received
-    days = _days_between((start - _BEFORE).date(), (end + _AHEAD).date())
-    day = (end.date() - _EPOCH).days if start == end else 0
+    days, day = _days_of(received)
     # A list is made in half of the time of a generator.
     has_figures = True in [figures in text for figures in days.figures]
     if has_figures and days.pattern.search(text) is not None and (rest := _without_dates(text, days)) is not None:
@@ -113,6 +111,14 @@ def _digest_of(rest: str) -> int:
     kept = _WEEKDAY_SIGNS.sub("", rest)
     kept = _WORD.sub(lambda word: "" if word[0].lower() in _WEEKDAYS else word[0], kept)
     return xxh3_64_intdigest("".join(kept.split()).encode("utf-8", "replace")) & _DIGEST
+
+
+# All lines of a page are received at once.
+@lru_cache(maxsize=4)
+def _days_of(received: Received) -> tuple[_Days, int]:
+    start, end = received
+    days = _days_between((start - _BEFORE).date(), (end + _AHEAD).date())
+    return days, (end.date() - _EPOCH).days if start == end else 0
 
 
 @lru_cache(maxsize=64)
