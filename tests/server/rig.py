@@ -105,7 +105,8 @@ class StillService:
 
     async def demand_channel(self, name: str, section: ChannelSettings) -> None:
         """Refuse what cannot be opened, and private.example, as the address policy would."""
-        context = cast("ChannelContext", SimpleNamespace(session=None, clock=self.clock, dial=None))
+        asides = SimpleNamespace(why_not=lambda: "")
+        context = cast("ChannelContext", SimpleNamespace(session=None, clock=self.clock, dial=None, asides=asides))
         await open_channel(name, section, context).close()
         if "private.example" in section.address():
             raise SettingsError(f"channels.{name}: private.example is 10.0.0.7, which is private; allow it")
