@@ -24,6 +24,7 @@ from tocsin.adapters.channels.webhook import WebhookSettings
 from tocsin.configuration import load, mask
 from tocsin.configuration.channels import forget_types, load_type, our_types
 from tocsin.configuration.convert import ChannelName, described, walk
+from tocsin.configuration.schema import to_schema
 from tocsin.errors import SettingsError
 from tocsin.settings import ChannelSettings, Secret, Settings
 
@@ -172,6 +173,14 @@ def test_a_type_of_another_package_is_used_where_the_configuration_names_it(tmp_
 
     assert settings.channels["roof"] == PigeonSettings(type="pigeon", loft="north", ring="s3cret")
     assert "s3cret" not in str([mask(path, value) for path, value in walk(settings)])
+
+
+@pytest.mark.usefixtures("pigeons")
+def test_a_type_of_another_package_has_a_schema_where_it_is_named() -> None:
+    found = to_schema(["pigeon"])
+
+    assert found["$defs"]["pigeon"]["properties"]["type"] == {"const": "pigeon"}
+    assert "pigeon" not in to_schema()["$defs"]
 
 
 @pytest.mark.usefixtures("pigeons")

@@ -43,6 +43,11 @@ doctor` prints the values in force and where each came from.
 **In the environment** a setting is called `TOCSIN_SECTION__KEY`, with two underscores: `TOCSIN_PAGES__EVERY=6h`,
 `TOCSIN_CHANNELS__OPS__URL=https://…`. Lists are written as `a, b`.
 
+**In an editor**, `config/tocsin.schema.json` completes keys and marks errors: for *Even Better TOML*, write `#:schema
+./tocsin.schema.json` in the first line. It has every type of channels; `python -m tocsin.configuration.schema TYPE`
+writes one that also has the TYPE of another package, and `GET /api/v1/channel-types` has those that
+`delivery.plugins` names.
+
 **Secrets** can be in files of their own: append `_file` to the key, in the file (`secret_file = "ops.secret"`, from
 the configuration's folder) and in the environment (`TOCSIN_CHANNELS__OPS__SECRET_FILE=/run/secrets/ops`). If such a
 file cannot be read, only what needs it fails: a channel's alerts wait, and pages whose credentials or proxy are in

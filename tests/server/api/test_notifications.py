@@ -251,6 +251,8 @@ async def test_types_of_channels_have_fields_for_a_form(api: Api) -> None:
     types = {each["type"]: each["fields"] for each in (await api.get("/channel-types"))["items"]}
 
     assert [field["key"] for field in types["webhook"]][:2] == ["url", "secret"]
+    schemas = [each["schema"] for each in (await api.get("/channel-types"))["items"]]
+    assert [schema["properties"]["type"]["const"] for schema in schemas] == list(types)
     assert all(field["hint"] for fields in types.values() for field in fields)
 
 

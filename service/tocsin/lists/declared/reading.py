@@ -9,19 +9,10 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from msgspec import Struct
-from msgspec.inspect import (
-    BoolType,
-    DictType,
-    IntType,
-    LiteralType,
-    StrType,
-    TimeDeltaType,
-    Type,
-    VarTupleType,
-)
 
 from tocsin.configuration import parse_page_settings
 from tocsin.configuration.convert import type_at
+from tocsin.configuration.schema import DRAFT, schema_of
 from tocsin.configuration.template import KEYS as COMMENTS
 from tocsin.errors import UsageError
 from tocsin.lists.declared.tree import DeclaredTree, is_list, read_tree
@@ -271,7 +262,6 @@ def _shown(value: object) -> str:
 # The JSON Schema of declared lists, generated from the settings.
 
 
-_SPAN: Final = "^(0|([0-9]{1,12}(ms|[wdhms]))+)$"
 _LONGEST_GROUP, _LONGEST_TEXT = 63, 253
 
 
@@ -294,7 +284,7 @@ def to_schema() -> JsonObject:
         },
     }
     return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$schema": DRAFT,
         "title": "A declared list of Tocsin",
         "description": "Which pages are watched, and how: see tocsin plan and tocsin apply.",
         "type": "object",
@@ -321,27 +311,4 @@ def to_schema() -> JsonObject:
 
 
 def _of_setting(key: str) -> JsonObject:
-    return {**_of_type(type_at(("pages", key))), "description": COMMENTS[f"pages.{key}"]}
-
-
-def _of_type(kind: Type) -> JsonObject:
-    result: JsonObject
-    match kind:
-        case TimeDeltaType():
-            result = {"type": "string", "pattern": _SPAN, "examples": ["10s", "5m", "24h", "80d"]}
-        case BoolType():
-            result = {"type": "boolean"}
-        case IntType():
-            bounds: dict[str, Any] = {"minimum": kind.ge, "maximum": kind.le}
-            result = {"type": "integer", **{name: bound for name, bound in bounds.items() if bound is not None}}
-        case LiteralType():
-            result = {"enum": list(kind.values)}
-        case VarTupleType():
-            result = {"type": "array", "items": _of_type(kind.item_type)}
-        case DictType():
-            result = {"type": "object", "additionalProperties": {"type": "string"}}
-        case StrType():
-            result = {"type": "string"}
-        case _:
-            raise AssertionError(kind)
-    return result
+    return {**schema_of(type_at(("pages", key))), "description": COMMENTS[f"pages.{key}"]}

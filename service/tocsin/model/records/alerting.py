@@ -163,6 +163,7 @@ class TypeOfChannels(Record, frozen=True):
 
     type: Annotated[str, Meta(description="its name")]
     fields: Annotated[list[SettingField], Meta(description="without files of the machine, which only a command sets")]
+    schema: Annotated[Json, Meta(description="the JSON Schema of `[channels.NAME]` in the configuration")]
 
 
 class Storm(Record, frozen=True):

@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 
 from tocsin.configuration.channels import load_type, our_types
 from tocsin.configuration.saved import fields_of
+from tocsin.configuration.schema import channel_schema
 from tocsin.model.records.alerting import ConfiguredChannel, SettingField, TypeOfChannels
 from tocsin.model.records.fields import Part
 from tocsin.model.records.routing import RenderedMessage
@@ -73,11 +74,12 @@ async def list_types(_: Reading, parts: Given) -> Part[TypeOfChannels]:
     plugins = parts.service.settings().delivery.plugins
     items = []
     for name in (*our_types(), *plugins):
+        kind = load_type(name, plugins).Settings
         fields = [
             SettingField(key=each.key, hint=each.hint, kind=each.kind, choices=list(each.choices), default=each.default)
-            for each in fields_of(load_type(name, plugins).Settings)
+            for each in fields_of(kind)
         ]
-        items.append(TypeOfChannels(type=name, fields=fields))
+        items.append(TypeOfChannels(type=name, fields=fields, schema=channel_schema(kind, name)))
     return Part(items=items, next=None)
 
 
