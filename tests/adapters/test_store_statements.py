@@ -6,42 +6,33 @@ import re
 
 import pytest
 
-from tocsin.adapters.stores.sql.statements import SQLITE, Dialect, areas, queries
+from tocsin.adapters.stores.postgres.session import POSTGRES
+from tocsin.adapters.stores.sql.statements import SQLITE, areas, queries
 
-OTHER = Dialect(
-    "other",
-    {
-        "index": "",
-        "ids": "(select unnest({0}))",
-        "each": "unnest({0}) as {1} (value)",
-        "field": "({0}::jsonb ->> '{1}')",
-        "json": "nullif({0}, '')",
-        "array": "json_agg({0})",
-        "greatest": "greatest({0}, {1})",
-        "least": "least({0}, {1})",
-    },
-)
 OWN_WORDS = re.compile(
     r"json_each|json_group_array|json_extract|json_valid|->> '\$|indexed by|\biif\(|insert or |\browid|unixepoch|"
     r"\bglob\b|row_digest|fields_json|is_readable|outcome_code|[{}]"
 )
-SQLITE_ONLY = {"invariants"}
-"""Areas of statements that only SQLite runs."""
-NOT_YET = {"care.listening_channels", "care.forget_alerts"}
-"""Statements that a second database needs another text of: they read the configured channels from JSON."""
 
 
-def test_another_dialect_has_no_word_of_sqlite_in_its_statements() -> None:
+def test_statements_for_postgresql_have_no_word_of_sqlite() -> None:
     found = {
         f"{area}.{name}": words
         for area in areas()
-        if area not in SQLITE_ONLY
-        for name, text in queries(area, OTHER).items()
+        for name, text in queries(area, POSTGRES).items()
         if (words := OWN_WORDS.findall(text))
     }
 
-    assert {name: words for name, words in found.items() if name not in NOT_YET} == {}
-    assert found.keys() >= NOT_YET
+    assert found == {}
+
+
+def test_each_statement_of_its_own_that_postgresql_has_stands_for_a_shared_one() -> None:
+    assert POSTGRES.own is not None
+    for file in sorted(POSTGRES.own.iterdir()):
+        shared = queries(file.stem)
+        own = re.findall(r"^-- name: (\w+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+        assert own
+        assert set(own) <= shared.keys()
 
 
 @pytest.mark.parametrize(
@@ -52,6 +43,8 @@ def test_another_dialect_has_no_word_of_sqlite_in_its_statements() -> None:
         ("each", " :hosts a", "json_each(:hosts) a"),
         ("field", " r.instruction kind", "r.instruction ->> '$.kind'"),
         ("greatest", " coalesce(a, 0) (b - :back)", "max(coalesce(a, 0), (b - :back))"),
+        ("then", " pages p", "cross join pages p"),
+        ("list", " a.b (c + 1) d", "json_array(a.b, (c + 1), d)"),
         ("json", " p.settings", "iif(json_valid(p.settings), p.settings, null)"),
     ],
 )

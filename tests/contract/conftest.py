@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,17 @@ from tests.contract.stores import STORES
 
 
 @pytest.fixture(params=STORES)
-async def desk(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Desk]:
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A kind of store, for tests that open stores of their own."""
+    yield request.param
+    if request.param != "sqlite":
+        STORES[request.param](tmp_path).remove()
+
+
+@pytest.fixture
+async def desk(database: str, tmp_path: Path) -> AsyncIterator[Desk]:
     """An engine's view of a new store."""
-    opened = await Desk.at(tmp_path, request.param)
+    opened = await Desk.at(tmp_path, database)
     try:
         yield opened
         assert await opened.store.check() == []

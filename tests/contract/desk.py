@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from msgspec import structs
 
 from tests.builders import with_changes
-from tests.contract.stores import STORES, SqliteFile
+from tests.contract.stores import STORES, StoreBehind
 from tocsin.adapters.stores import open_store
-from tocsin.adapters.stores.sqlite.store import SqliteStore
+from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.events import CHANGED, RECOVERED, UNREACHABLE
 from tocsin.model import (
     SHARDS,
@@ -76,7 +79,7 @@ def alert(name: str, page_id: int | None, kind: str = CHANGED, at: int = NOW) ->
 class Desk:
     """One engine's view of a store: `now` is when the next thing happens."""
 
-    def __init__(self, store: SqliteStore, claim: Claim, folder: Path, behind: SqliteFile | None = None) -> None:
+    def __init__(self, store: SqlStore, claim: Claim, folder: Path, behind: StoreBehind | None = None) -> None:
         self.store, self.claim, self.folder, self.now = store, claim, folder, NOW
         self.behind = behind or STORES["sqlite"](folder)
 
@@ -88,6 +91,10 @@ class Desk:
         claim = await store.claim(ALL, NOW, LEASE, "engine")
         assert claim is not None
         return cls(store, claim, folder, behind)
+
+    async def again(self, **options: Any) -> Self:
+        """Open the same store again, as after a kill."""
+        return await type(self).at(self.folder, self.behind.kind, **options)
 
     async def watch(self, *urls: str, **changes: Any) -> list[int]:
         """Add pages; returns their ids."""
@@ -249,6 +256,18 @@ class Desk:
     async def alerts(self) -> list[str]:
         """The names of all alerts, the oldest first."""
         return [row.id.lstrip("0") for row in await self.store.after(0, limit=1000)]
+
+
+@asynccontextmanager
+async def passing_desk(database: str) -> AsyncIterator[Desk]:
+    """A store that is gone afterwards, for tests that make many."""
+    with TemporaryDirectory() as folder:
+        desk = await Desk.at(Path(folder), database)
+        try:
+            async with desk.store:
+                yield desk
+        finally:
+            desk.behind.remove()
 
 
 def url_of(folder: Path) -> str:

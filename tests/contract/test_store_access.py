@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 import pytest
 
-from tests.contract.desk import DAY, HOUR, MINUTE, NOW, SECOND, Desk, url_of
+from tests.contract.desk import DAY, HOUR, MINUTE, NOW, SECOND, Desk
 from tocsin.adapters.stores import open_store
 from tocsin.errors import UsageError
 from tocsin.model import AuditEntry, Declaration, Scope, SessionRow, TokenRow
@@ -51,14 +51,14 @@ async def test_a_token_is_found_by_its_digest_and_its_use_is_noted_once_a_minute
 
 async def test_a_use_that_cannot_be_recorded_refuses_no_token(desk: Desk) -> None:
     token = await desk.store.add_token("ops", Scope.READ, digest("secret"), NOW)
-    async with await open_store(url_of(desk.folder), engine=False, busy=timedelta()) as impatient:
+    async with await open_store(desk.behind.url, engine=False, busy=timedelta()) as impatient:
         with desk.behind.write_lock():
             assert await impatient.token_of(digest("secret"), NOW) == token
 
 
 async def test_a_token_of_another_process_is_found_at_once(desk: Desk) -> None:
     before = await desk.store.token_of(digest("secret"), NOW)
-    async with await open_store(url_of(desk.folder), engine=False) as other:
+    async with await open_store(desk.behind.url, engine=False) as other:
         await other.add_token("ops", Scope.READ, digest("secret"), NOW)
 
     assert before is None
@@ -81,7 +81,7 @@ async def test_names_are_unique_among_tokens_in_force(desk: Desk) -> None:
 
 
 async def test_of_two_that_make_a_token_of_one_name_at_once_one_is_refused(desk: Desk) -> None:
-    async with await open_store(url_of(desk.folder), engine=False) as other:
+    async with await open_store(desk.behind.url, engine=False) as other:
         made = await asyncio.gather(
             *(store.add_token("ops", Scope.READ, digest(str(store)), NOW) for store in (desk.store, other)),
             return_exceptions=True,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.desk import ALL, DAY, HOUR, LEASE, MINUTE, NOW, SECOND, A, B, C, Desk, new_page, url_of
+from tests.contract.desk import ALL, DAY, HOUR, LEASE, MINUTE, NOW, SECOND, A, B, C, Desk, new_page
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sql.checking import work
 from tocsin.errors import StaleClaim
@@ -135,7 +135,7 @@ async def test_an_edit_of_another_process_is_noticed_and_names_its_host(desk: De
     await desk.watch(A, C)
     revision = await desk.store.foreign_revision()
     assert await desk.store.foreign_revision() is None
-    async with await open_store(url_of(desk.folder), engine=False) as other:
+    async with await open_store(desk.behind.url, engine=False) as other:
         await other.add_pages([new_page(B)], NOW)
 
     newer = await desk.store.foreign_revision()

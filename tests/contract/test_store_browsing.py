@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.contract.desk import DAY, MINUTE, NOW, A, B, C, Desk, new_page
+from tests.contract.desk import DAY, MINUTE, NOW, A, B, C, Desk, new_page, passing_desk
+from tests.contract.stores import STORES
 from tocsin.adapters.stores.sql.pages import words as word_search
 from tocsin.adapters.stores.sql.pages.lists import COUNTED
 from tocsin.adapters.stores.sql.pages.words import BLOCK_PAGES
-from tocsin.adapters.stores.sqlite.store import SqliteStore
+from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.errors import UsageError
 from tocsin.model import BoundedCount, PageQuery, PageRow, View
 
 SOME = 5
 
 
-async def walk(store: SqliteStore, query: PageQuery, limit: int = SOME) -> list[PageRow]:
+async def walk(store: SqlStore, query: PageQuery, limit: int = SOME) -> list[PageRow]:
     """All pages of a list, a part at a time."""
     rows: list[PageRow] = []
     cursor: str | None = None
@@ -36,7 +36,7 @@ async def walk(store: SqliteStore, query: PageQuery, limit: int = SOME) -> list[
             return rows
 
 
-async def ids_of(store: SqliteStore, query: PageQuery) -> list[int]:
+async def ids_of(store: SqlStore, query: PageQuery) -> list[int]:
     """The ids of a list, as a job walks it."""
     ids: list[int] = []
     cursor: str | None = None
@@ -257,49 +257,50 @@ async def do(desk: Desk, step: Step, known: dict[int, str]) -> None:
             await desk.store.commit(desk.claim, [result])
 
 
+@pytest.mark.parametrize("database", STORES)
 @settings(max_examples=8, deadline=None)
 @given(before=steps(), meanwhile=steps(), view=st.sampled_from(View), group=st.sampled_from((None, *GROUPS)))
 async def test_a_list_that_is_walked_gives_each_page_once_and_in_order(
-    before: list[Step], meanwhile: list[Step], view: View, group: str | None
+    database: str, before: list[Step], meanwhile: list[Step], view: View, group: str | None
 ) -> None:
-    with TemporaryDirectory() as folder:
-        desk, known = await Desk.at(Path(folder)), dict[int, str]()
-        query = PageQuery(view, group)
-        async with desk.store as store:
-            for number in range(8):
-                await do(desk, ("add", number, GROUPS[number % 3]), known)
-            for step in before:
-                await do(desk, step, known)
+    query, known = PageQuery(view, group), dict[int, str]()
+    async with passing_desk(database) as desk:
+        store = desk.store
+        for number in range(8):
+            await do(desk, ("add", number, GROUPS[number % 3]), known)
+        for step in before:
+            await do(desk, step, known)
 
-            whole = await walk(store, query, limit=100)
-            walked = await walk(store, query, limit=2)
-            assert walked == whole
-            assert await store.tally_pages(query) == BoundedCount(len(whole))
-            assert {row.id for row in whole} == set(await ids_of(store, query))
+        whole = await walk(store, query, limit=100)
+        walked = await walk(store, query, limit=2)
+        assert walked == whole
+        assert await store.tally_pages(query) == BoundedCount(len(whole))
+        assert {row.id for row in whole} == set(await ids_of(store, query))
 
-            first = await store.browse_pages(query, limit=2)
-            for step in meanwhile:
-                await do(desk, ("add", *step[1:]), known)
-            rest = first.next and await store.browse_pages(query, cursor=first.next, limit=100)
-            # What comes while a list is walked stands before what was seen of it.
-            assert [*first.rows, *(rest.rows if rest else ())] == whole
-            assert await store.check() == []
+        first = await store.browse_pages(query, limit=2)
+        for step in meanwhile:
+            await do(desk, ("add", *step[1:]), known)
+        rest = first.next and await store.browse_pages(query, cursor=first.next, limit=100)
+        # What comes while a list is walked stands before what was seen of it.
+        assert [*first.rows, *(rest.rows if rest else ())] == whole
+        assert await store.check() == []
 
 
+@pytest.mark.parametrize("database", STORES)
 @settings(max_examples=6, deadline=None)
 @given(before=steps())
-async def test_the_lists_of_all_groups_are_the_list_of_all(before: list[Step]) -> None:
-    with TemporaryDirectory() as folder:
-        desk, known = await Desk.at(Path(folder)), dict[int, str]()
-        async with desk.store as store:
-            for step in before:
-                await do(desk, step, known)
-            for view in View:
-                all_of_them = [row.id for row in await walk(store, PageQuery(view))]
-                by_group = [row.id for group in GROUPS for row in await walk(store, PageQuery(view, group))]
+async def test_the_lists_of_all_groups_are_the_list_of_all(database: str, before: list[Step]) -> None:
+    known = dict[int, str]()
+    async with passing_desk(database) as desk:
+        store = desk.store
+        for step in before:
+            await do(desk, step, known)
+        for view in View:
+            all_of_them = [row.id for row in await walk(store, PageQuery(view))]
+            by_group = [row.id for group in GROUPS for row in await walk(store, PageQuery(view, group))]
 
-                assert Counter(all_of_them) == Counter(by_group)
-            assert {row.id for row in await walk(store, PageQuery())} == set(known)
+            assert Counter(all_of_them) == Counter(by_group)
+        assert {row.id for row in await walk(store, PageQuery())} == set(known)
 
 
 MANY = BLOCK_PAGES + 400
@@ -314,9 +315,9 @@ def url(number: int) -> str:
 
 
 @pytest.fixture
-async def many(tmp_path: Path) -> AsyncIterator[Desk]:
+async def many(database: str, tmp_path: Path) -> AsyncIterator[Desk]:
     """A store of more than one block of pages, numbered as their ids are."""
-    desk = await Desk.at(tmp_path)
+    desk = await Desk.at(tmp_path, database)
     async with desk.store:
         await desk.store.add_pages([new_page(url(number)) for number in range(1, MANY + 1)], NOW)
         yield desk

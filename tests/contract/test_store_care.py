@@ -2,78 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
-from itertools import count
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.contract.desk import DAY, NOW, A, Desk, alert
 from tests.routers import gathering
 from tocsin.adapters.stores import open_store
-from tocsin.errors import StoreError
+from tocsin.errors import StoreLocked
 from tocsin.model import ChannelState, DeliveryResult
 
 YEAR = timedelta(days=365)
-
-
-async def test_a_backup_is_a_store_like_the_original(desk: Desk, tmp_path: Path) -> None:
-    await desk.watch(A)
-    await desk.check(A, "1")
-
-    steps = await desk.backup(tmp_path / "copy.db")
-
-    assert steps[-1][0] == steps[-1][1] > 0
-    async with await open_store(f"sqlite:{tmp_path / 'copy.db'}", engine=False, create=False) as other:
-        assert await other.check() == []
-        assert await other.page(A) == await desk.store.page(A)
-
-
-async def test_a_backup_never_replaces_a_file(desk: Desk, tmp_path: Path) -> None:
-    (tmp_path / "precious.txt").write_text("mine")
-
-    with pytest.raises(StoreError, match=r"precious\.txt: file exists"):
-        await desk.backup(tmp_path / "precious.txt")
-
-    assert (tmp_path / "precious.txt").read_text() == "mine"
-
-
-async def test_a_backup_that_cannot_be_written_says_so(desk: Desk, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="no folder/copy"):
-        await desk.backup(tmp_path / "no folder" / "copy.db")
-
-
-async def test_a_backup_is_of_one_instant_while_others_write(desk: Desk, tmp_path: Path) -> None:
-    pages = [f"https://h{number}.example/" for number in range(200)]
-    await desk.watch(*pages)
-    tasks = await desk.due()
-    stop = asyncio.Event()
-
-    async def write() -> None:
-        # Each batch stores one version for all pages: a torn copy would hold two.
-        for version in count():
-            if stop.is_set():
-                return
-            desk.now += 1
-            results: list[Any] = [
-                desk.result(task, f"{version}", verdict=None) for task in (await desk.due() if version else tasks)
-            ]
-            await desk.store.commit(desk.claim, results)
-
-    async with asyncio.TaskGroup() as group:
-        group.create_task(write(), name="writer")
-        for number in range(5):
-            await desk.backup(tmp_path / f"copy{number}.db")
-        stop.set()
-
-    for number in range(5):
-        async with await open_store(f"sqlite:{tmp_path / f'copy{number}.db'}", engine=False) as other:
-            assert await other.check() == []
-            latest = {row.url: row.fields async for row in await other.table_rows()}
-            assert len(set(latest.values())) <= 1
-            assert len(latest) in (0, 200)
 
 
 async def forget(desk: Desk, at: int) -> int:
@@ -193,8 +133,8 @@ async def test_T64_hosts_that_nothing_is_kept_of_are_forgotten(desk: Desk) -> No
     assert await desk.store.load_robots("https://one.example") is None
 
 
-async def test_no_history_keeps_nothing_of_what_is_pruned(tmp_path: Path) -> None:
-    desk = await Desk.at(tmp_path, history=False)
+async def test_no_history_keeps_nothing_of_what_is_pruned(database: str, tmp_path: Path) -> None:
+    desk = await Desk.at(tmp_path, database, history=False)
     async with desk.store:
         await desk.watch(A)
         for major in ("1", "2", "3"):
@@ -205,7 +145,14 @@ async def test_no_history_keeps_nothing_of_what_is_pruned(tmp_path: Path) -> Non
         assert await desk.store.check() == []
 
 
-async def test_the_store_says_whether_an_engine_holds_it(desk: Desk, tmp_path: Path) -> None:
-    async with await open_store(f"sqlite:{tmp_path / 'other.db'}", engine=False) as unheld:
-        assert await desk.store.is_held()
-        assert not await unheld.is_held()
+async def test_the_store_says_whether_an_engine_holds_it(desk: Desk) -> None:
+    async with await open_store(desk.behind.url, engine=False) as beside:
+        assert await beside.is_held()
+        await desk.store.close()
+        assert not await beside.is_held()
+        desk.store = (await desk.again()).store
+
+
+async def test_of_two_engines_the_second_is_refused(desk: Desk) -> None:
+    with pytest.raises(StoreLocked, match="is working on this store"):
+        await open_store(desk.behind.url, engine=True)

@@ -22,9 +22,9 @@ def copy(target: str, url: str, day: int | None = None) -> CopyLink:
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+async def desk(database: str, tmp_path: Path) -> AsyncIterator[Desk]:
     """A store with three pages and one that links to them."""
-    desk = await Desk.at(tmp_path)
+    desk = await Desk.at(tmp_path, database)
     async with desk.store:
         await desk.watch(A, B, C, LIST)
         yield desk

@@ -12,7 +12,8 @@ async def test_an_empty_store_holds_nothing(desk: Desk) -> None:
     assert (figures.renders_waiting, figures.renders_oldest_at) == (0, None)
     assert (figures.questions_open, figures.questions_oldest_at) == (0, None)
     assert figures.bytes > 10_000
-    assert figures.free_bytes is not None
+    # What is free on the disk of a server is not ours to know.
+    assert (figures.free_bytes is not None) == (desk.behind.kind == "sqlite")
 
 
 async def test_pages_are_counted_as_they_come_and_go(desk: Desk) -> None:

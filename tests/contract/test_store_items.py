@@ -9,7 +9,6 @@ import pytest
 from msgspec import structs
 
 from tests.contract.desk import DAY, HOUR, NOW, A, B, Desk, fields
-from tocsin.adapters.stores import open_store
 from tocsin.errors import StaleClaim, UsageError
 from tocsin.model import NO_ITEMS, ItemChangeEntry, JsonObject, NewState, PageItems, VerdictRow
 from tocsin.spec.microdata.reading.packing import pack, unpack
@@ -253,21 +252,6 @@ async def test_items_are_written_with_all_of_their_rendering_or_not_at_all(desk:
 
     assert await desk.store.latest_items(page_id) == items("one")
     assert (await desk.store.item_changes(page_id)).rows == ()
-
-
-async def test_a_copy_of_the_store_has_items_and_their_changes(desk: Desk) -> None:
-    bare = await begin(desk, B, items=NONE)
-    page_id = await begin(desk, A, items=items("one"))
-    await change(desk, A, "1", items=items("two"), changes=differs("one", "two"))
-    target = desk.folder / "copy.db"
-
-    async for _ in await desk.store.backup(str(target)):
-        pass
-
-    async with await open_store(f"sqlite:{target}", engine=False) as copy:
-        assert await copy.latest_items(page_id) == await desk.store.latest_items(page_id)
-        assert await copy.items_before(bare) == await desk.store.items_before(bare) is not None
-        assert await copy.item_changes(page_id) == await desk.store.item_changes(page_id)
 
 
 async def test_changes_go_with_the_history_and_the_latest_items_stay(desk: Desk) -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from msgspec import structs
 
-from tests.contract.desk import DAY, MINUTE, NOW, Desk, url_of
+from tests.contract.desk import DAY, MINUTE, NOW, Desk
 from tocsin.adapters.stores import open_store
 from tocsin.model import ActivityRow, JobRow, StoredAnswer
 
@@ -18,7 +18,7 @@ YEAR = timedelta(days=365)
 
 
 async def test_of_two_that_begin_the_same_at_once_one_may(desk: Desk) -> None:
-    async with await open_store(url_of(desk.folder), engine=False) as other:
+    async with await open_store(desk.behind.url, engine=False) as other:
         said = await asyncio.gather(*(store.begin_once(KEY, PRINT, NOW) for store in (desk.store, other, desk.store)))
 
     assert sorted(each is None for each in said) == [False, False, True]

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from tests.contract.desk import ALL, HOUR, LEASE, MINUTE, A, B, C, Desk
+from tests.contract.desk import ALL, HOUR, LEASE, MINUTE, A, B, C, Desk, passing_desk
+from tests.contract.stores import STORES
 from tocsin.model import CheckResult, Instruction, PageFilter, PageTask
 
 URLS = st.sampled_from([A, B, C])
@@ -143,15 +144,13 @@ class Play:
         return next((task for task in due if task.url == url), None)
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
-@given(st.lists(EVENTS, max_size=25))
+@pytest.mark.parametrize("database", STORES)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(events=st.lists(EVENTS, max_size=25))
 async def test_the_store_is_sound_after_whatever_happened(
-    tmp_path_factory: pytest.TempPathFactory, events: list[tuple[str, object, object]]
+    database: str, events: list[tuple[str, object, object]]
 ) -> None:
-    desk = await Desk.at(tmp_path_factory.mktemp("store"))
-    async with desk.store:
+    async with passing_desk(database) as desk:
         await desk.store.set_channels(["ops"])
         await desk.watch(A, B, C)
         play = Play(desk)

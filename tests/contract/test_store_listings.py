@@ -182,10 +182,10 @@ async def test_a_page_that_was_answered_never_is_not_hurried(watching: Desk) -> 
     assert (await due_of(watching, A))[0] is None
 
 
-async def test_a_long_listing_is_taken_over_in_short_steps(tmp_path: Path) -> None:
+async def test_a_long_listing_is_taken_over_in_short_steps(database: str, tmp_path: Path) -> None:
     """The writer is free between two of them, and 50,000 entries are all that one listing may have."""
     ticks = count()
-    desk = await Desk.at(tmp_path, timer=lambda: float(next(ticks)))
+    desk = await Desk.at(tmp_path, database, timer=lambda: float(next(ticks)))
     async with desk.store:
         urls = [f"https://two.example/{number}" for number in range(1000)]
         await desk.watch(FEED, *urls, A)

@@ -193,8 +193,8 @@ async def test_questions_after_one_are_those_after_it(desk: Desk) -> None:
     assert parts == [["one.example"], ["two.example"], []]
 
 
-async def test_a_claim_that_is_renewed_leaves_those_beside_it(tmp_path: Path) -> None:
-    desk = await Desk.at(tmp_path)
+async def test_a_claim_that_is_renewed_leaves_those_beside_it(database: str, tmp_path: Path) -> None:
+    desk = await Desk.at(tmp_path, database)
     claims = [await desk.store.claim(shards, NOW, LEASE, "engine") for shards in (range(9), range(9, 20), range(9, 20))]
     first, _, second = (claim for claim in claims if claim is not None)
     assert first.epoch == second.epoch

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import stat
-
-from tests.contract.desk import HOUR, NOW, Desk, url_of
+from tests.contract.desk import HOUR, NOW, Desk
 from tocsin.adapters.stores import open_store
 from tocsin.model import ChannelMute, Saved, SavedEntry
 
@@ -27,7 +25,6 @@ async def test_a_channel_is_kept_with_its_secret_and_who_made_it(desk: Desk) -> 
     assert await desk.store.saved() == Saved(
         revision, (SavedEntry("channel", "ops", HOOK, revision, NOW, "kim"),), (), ()
     )
-    assert stat.S_IMODE(desk.behind.path.stat().st_mode) == 0o600
 
 
 async def test_of_two_edits_that_are_based_on_the_same_version_the_second_changes_nothing(desk: Desk) -> None:
@@ -81,7 +78,7 @@ async def test_a_mute_ends_by_time_by_hand_or_with_its_channel(desk: Desk) -> No
 
 async def test_each_change_has_a_number_that_another_process_sees_grow(desk: Desk) -> None:
     seen = [await desk.store.saved_revision()]
-    async with await open_store(url_of(desk.folder), engine=False) as other:
+    async with await open_store(desk.behind.url, engine=False) as other:
         for change in (
             other.save_entry("route", "press", {}, NOW, who="kim", if_revision=None),
             other.order_routes(["press"]),

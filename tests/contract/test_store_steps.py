@@ -56,10 +56,12 @@ async def test_a_long_edit_is_told_of_after_each_step(desk: Desk, name: str) -> 
     assert told == STEPS
 
 
-async def test_steps_that_keep_others_waiting_become_shorter_and_then_longer_again(tmp_path: Path) -> None:
+async def test_steps_that_keep_others_waiting_become_shorter_and_then_longer_again(
+    database: str, tmp_path: Path
+) -> None:
     adding, removing = [0.0, 0.0], [2 * HELD_S] * 4
     looks = chain.from_iterable((0.0, held_s) for held_s in chain(adding, removing, repeat(0.0)))
-    slow = await Desk.at(tmp_path, timer=lambda: next(looks))
+    slow = await Desk.at(tmp_path, database, timer=lambda: next(looks))
     told: list[int] = []
     async with slow.store:
         ids = await watch_many(slow, 300)
@@ -101,6 +103,8 @@ async def test_an_interrupted_edit_has_done_exactly_the_steps_that_were_told_of(
     assert await desk.store.count_pages(PageFilter()) == MANY - STEPS[0]
 
 
+# Locks of PostgreSQL have queues.
+@pytest.mark.parametrize("database", ["sqlite"])
 async def test_an_engine_has_its_turn_between_the_steps_of_an_edit_beside_it(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

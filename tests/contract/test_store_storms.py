@@ -327,8 +327,10 @@ async def test_T64_what_changed_is_forgotten_with_the_last_page_that_had_it(calm
 
 
 @pytest.mark.parametrize(("pages", "waits"), [(0, {1, 2, 3, 4}), (1, set()), (5, {1, 2, 3, 4})])
-async def test_how_many_pages_make_a_storm_is_a_setting(tmp_path: Any, pages: int, waits: set[int]) -> None:
-    desk = await Desk.at(tmp_path, storms=SignalSettings(storm_pages=pages))
+async def test_how_many_pages_make_a_storm_is_a_setting(
+    database: str, tmp_path: Any, pages: int, waits: set[int]
+) -> None:
+    desk = await Desk.at(tmp_path, database, storms=SignalSettings(storm_pages=pages))
     async with desk.store:
         await desk.watch(*OF_ONE_HOST)
         for url in OF_ONE_HOST:
@@ -341,8 +343,8 @@ async def test_how_many_pages_make_a_storm_is_a_setting(tmp_path: Any, pages: in
         assert await desk.store.check() == []
 
 
-async def test_a_page_counts_once_however_often_it_had_the_same(tmp_path: Any) -> None:
-    desk = await Desk.at(tmp_path, storms=SignalSettings(storm_pages=4))
+async def test_a_page_counts_once_however_often_it_had_the_same(database: str, tmp_path: Any) -> None:
+    desk = await Desk.at(tmp_path, database, storms=SignalSettings(storm_pages=4))
     async with desk.store:
         await desk.watch(*OF_ONE_HOST)
         for url in OF_ONE_HOST:
@@ -365,7 +367,7 @@ async def test_a_storm_outlives_a_kill(calm: Desk) -> None:
     await change(calm, A, B)
     await calm.store.close()
 
-    again = await Desk.at(calm.folder)
+    again = await calm.again()
     again.now = calm.now
     await change(again, D)
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.contract.desk import DAY, MINUTE, NOW, A, B, C, Desk, fields
-from tocsin.adapters.stores.sqlite.store import SqliteStore
+from tests.contract.desk import DAY, MINUTE, NOW, A, B, C, Desk, fields, passing_desk
+from tests.contract.stores import STORES
+from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.errors import HasStates, UsageError
 from tocsin.model import TableRow
 
 
-async def rows_of(store: SqliteStore) -> list[TableRow]:
+async def rows_of(store: SqlStore) -> list[TableRow]:
     """The whole table."""
     return [row async for row in await store.table_rows()]
 
@@ -127,30 +127,25 @@ async def test_a_table_that_breaks_off_leaves_nothing_behind(desk: Desk) -> None
     assert await desk.agenda() == {}
 
 
-@settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@pytest.mark.parametrize("database", STORES)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
-    st.lists(
+    checks=st.lists(
         st.tuples(st.sampled_from([A, B, C]), st.sampled_from(["1", "2", None]), st.sampled_from([0, MINUTE, DAY])),
         max_size=12,
     )
 )
-async def test_import_undoes_export(
-    tmp_path_factory: pytest.TempPathFactory, checks: list[tuple[str, str | None, int]]
-) -> None:
-    async def table_of_checks(folder: Path) -> list[TableRow]:
-        desk = await Desk.at(folder)
-        async with desk.store:
+async def test_import_undoes_export(database: str, checks: list[tuple[str, str | None, int]]) -> None:
+    async def table_of_checks() -> list[TableRow]:
+        async with passing_desk(database) as desk:
             await desk.watch(A, B, C, text="kept")
             for url, major, later in checks:
                 desk.now += later
                 await desk.check(url, major)
             return await rows_of(desk.store)
 
-    exported = await table_of_checks(tmp_path_factory.mktemp("from"))
-    desk = await Desk.at(tmp_path_factory.mktemp("to"))
-    async with desk.store:
+    exported = await table_of_checks()
+    async with passing_desk(database) as desk:
         await desk.store.import_table(exported, NOW, replace=False)
 
         assert await rows_of(desk.store) == exported

@@ -146,8 +146,8 @@ async def test_T52_a_page_that_is_turned_on_while_it_is_found_off_is_looked_at_a
         "update pages set secrets = '{}' where url = ?",
     ],
 )
-async def test_a_damaged_row_holds_its_page_and_no_other(tmp_path: Path, damage: str) -> None:
-    desk = await Desk.at(tmp_path)
+async def test_a_damaged_row_holds_its_page_and_no_other(database: str, tmp_path: Path, damage: str) -> None:
+    desk = await Desk.at(tmp_path, database)
     try:
         await desk.watch(A, B)
         for url in (A, B):

@@ -17,7 +17,7 @@ from tests.hostile.behaviour import PLENTY_S, Behaviour
 from tocsin.adapters.http.fetcher import HttpFetcher
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sql.role import end_leases
-from tocsin.adapters.stores.sqlite.store import SqliteStore
+from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.adapters.system import SystemClock
 from tocsin.app.assembly import Assembly
 from tocsin.app.channels import OpenChannels
@@ -54,7 +54,7 @@ class Rig:
     held_s        for how long the last check left each host's gate closed
     """
 
-    def __init__(self, store: SqliteStore, settings: Settings) -> None:
+    def __init__(self, store: SqlStore, settings: Settings) -> None:
         self.store, self.settings = store, settings
         self.tls: ssl.SSLContext | None = None
         self.name_servers: list[str] | None = None

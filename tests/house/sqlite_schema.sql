@@ -298,7 +298,7 @@ CREATE TABLE pages (
   last_modified    text,
   validators_hop   text,                         -- the URL that sent the validators; null: the page's own
   conditional_run  integer not null default 0,   -- checks since the last one without conditions
-  body_digest      any,                          -- text, or as pack_digest shortens it
+  body_digest      blob,                         -- as pack_digest shortens it
   body_bytes       integer not null default 0,   -- on the wire, of the answer stored last
   saved_bytes      integer not null default 0,   -- not sent again thanks to 304, the sum of all
   attempts         text,                         -- tries already made of a set that goes on later, JSON

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from tests.house.sources import ROOT
+from tocsin.adapters.stores.sql.invariants import SENTENCES
 from tocsin.adapters.stores.sql.pages.watchlist import _conditions
 from tocsin.adapters.stores.sql.statements import areas, queries
 from tocsin.adapters.stores.sqlite.connection import connect
-from tocsin.adapters.stores.sqlite.invariants import SENTENCES
 from tocsin.adapters.stores.sqlite.store import apply_migrations
 from tocsin.model import PageFilter, View
 
@@ -37,6 +37,7 @@ SMALL = {
     "u",
     "CONSTANT",
     "t",
+    "few",
 }
 
 
@@ -400,7 +401,8 @@ def test_the_latest_alerts_are_read_without_sorting(db: sqlite3.Connection) -> N
     ],
 )
 def test_a_filtered_list_uses_an_index(db: sqlite3.Connection, which: PageFilter, index: str) -> None:
-    query = "".join([queries("watchlist")["pages"], _conditions(which)[0], " order by p.id limit 1000"])
+    sql = queries("watchlist")
+    query = "".join([sql["pages"], _conditions(which, sql)[0], " order by p.id limit 1000"])
 
     steps = plan(db, query)
 

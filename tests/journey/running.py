@@ -15,7 +15,7 @@ from random import SystemRandom
 from typing import Any, TypeVar
 
 from tocsin.adapters.stores import open_store
-from tocsin.adapters.stores.sqlite.store import SqliteStore
+from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.adapters.system import SystemClock
 from tocsin.model import NewPage
 from tocsin.spec.html.urls import watch_url
@@ -97,7 +97,7 @@ class Home:
         (self.folder / "tocsin.toml").write_text(text, "utf-8")
 
     @asynccontextmanager
-    async def store(self, *, engine: bool = False) -> AsyncIterator[SqliteStore]:
+    async def store(self, *, engine: bool = False) -> AsyncIterator[SqlStore]:
         """Open the store, also beside a service; with `engine`, make it where there is none."""
         store = await open_store(f"sqlite:{self.folder / 'tocsin.db'}", engine=engine, create=engine)
         try:

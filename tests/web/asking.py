@@ -13,7 +13,7 @@ import httpx
 
 from tests.contract.desk import ALL, LEASE, NOW, Desk
 from tests.server.rig import Rig, served
-from tocsin.adapters.stores.sqlite.store import SqliteStore
+from tocsin.adapters.stores.sql.store import SqlStore
 
 _CSRF = re.compile(r'name="csrf" value="([^"]+)"')
 
@@ -27,7 +27,7 @@ class Reader:
 
     @classmethod
     @asynccontextmanager
-    async def at(cls, store: SqliteStore, folder: Path) -> AsyncIterator[Self]:
+    async def at(cls, store: SqlStore, folder: Path) -> AsyncIterator[Self]:
         """Let somebody of this machine read the pages of this store."""
         claim = await store.claim(ALL, NOW, LEASE, "engine")
         assert claim is not None

@@ -26,9 +26,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from tests.fakes import ManualClock, RecordingTelemetry, SeededChance
 from tests.routers import HOUR
 from tocsin.adapters.stores import open_store
+from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.adapters.stores.sqlite import connection
 from tocsin.adapters.stores.sqlite.connection import SqliteSession
-from tocsin.adapters.stores.sqlite.store import SqliteStore
 from tocsin.engine.alerting.delivery import ChannelLoop
 from tocsin.engine.alerting.digests import DigestWriter
 from tocsin.errors import DeliveryError
@@ -178,9 +178,9 @@ class World:
         # Channels of each alert that was published, as its routes said then; None: its publishing may have been lost.
         self.expected: dict[str, tuple[str, ...]] = {}
         self.replayed: set[str] = set()
-        self.store: SqliteStore | None = None
+        self.store: SqlStore | None = None
 
-    async def open(self) -> SqliteStore:
+    async def open(self) -> SqlStore:
         if self.store is None:
             self.store = await open_store(f"sqlite:{self.path}", engine=True)
             await self.configure()

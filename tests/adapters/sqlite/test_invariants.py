@@ -10,7 +10,7 @@ import pytest
 
 from tests.contract.desk import DAY, NOW, A, B, C, Desk, alert
 from tests.routers import gathering
-from tocsin.adapters.stores.sqlite.invariants import SENTENCES
+from tocsin.adapters.stores.sql.invariants import SENTENCES
 from tocsin.engine.policies import Policies
 from tocsin.errors import SettingsError
 from tocsin.model import Instruction, SerializedEvent

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sqlite3
+import stat
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +14,8 @@ from typing import Any
 import pytest
 
 from tocsin.adapters.stores import migrate, open_store
+from tocsin.adapters.stores.sql.store import SqlStore
+from tocsin.adapters.stores.sqlite.connection import SqliteDatabase
 from tocsin.adapters.stores.sqlite.store import migrations
 from tocsin.errors import StoreError, StoreLocked, StoreLost, StoreTooNew, UsageError
 from tocsin.model import NewPage, PageFilter
@@ -25,6 +28,13 @@ NEWEST = migrations()[-1].number
 def path(tmp_path: Path) -> Path:
     """Where the store lies."""
     return tmp_path / "tocsin.db"
+
+
+def database_of(store: SqlStore) -> SqliteDatabase:
+    """Reach the connections of a store."""
+    database = store._database
+    assert isinstance(database, SqliteDatabase)
+    return database
 
 
 async def opened(path: Path, **options: Any) -> None:
@@ -43,6 +53,8 @@ async def test_a_store_is_made_by_the_first_who_writes(path: Path) -> None:
     async with await open_store(f"sqlite:{path}", engine=False) as store:
         await store.add_pages([PAGE], 0)
         assert await store.check() == []
+    # The list and its credentials are private (T64).
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 async def test_a_command_that_only_reads_makes_no_store(path: Path) -> None:
@@ -145,20 +157,20 @@ async def test_a_full_disk_is_named_and_nothing_is_lost(path: Path) -> None:
     async with await open_store(f"sqlite:{path}", engine=False) as store:
         await store.add_pages([PAGE], 0)
         # The driver's own limit stands in for the disk's.
-        await store._database.writer.run(lambda db: db.execute("pragma max_page_count = 1"))
+        await database_of(store).writer.run(lambda db: db.execute("pragma max_page_count = 1"))
         many = [NewPage(f"https://one.example/{'x' * 500}{number}", "", "one.example", 7) for number in range(900)]
 
         with pytest.raises(StoreError, match="the disk is full; free some space"):
             await store.add_pages(many, 0)
 
-        await store._database.writer.run(lambda db: db.execute("pragma max_page_count = 1000000"))
+        await database_of(store).writer.run(lambda db: db.execute("pragma max_page_count = 1000000"))
         assert await store.count_pages(PageFilter()) == 1
         assert len(await store.add_pages(many, 0)) == 900
 
 
 async def test_a_store_that_cannot_be_written_is_said_to_be_read_only(path: Path) -> None:
     async with await open_store(f"sqlite:{path}", engine=False) as store:
-        await store._database.writer.run(lambda db: db.execute("pragma query_only = on"))
+        await database_of(store).writer.run(lambda db: db.execute("pragma query_only = on"))
 
         with pytest.raises(StoreError, match="it cannot be written; make the file and its folder writable"):
             await store.add_pages([PAGE], 0)
@@ -167,7 +179,7 @@ async def test_a_store_that_cannot_be_written_is_said_to_be_read_only(path: Path
 async def test_a_reader_writes_nothing(path: Path) -> None:
     async with await open_store(f"sqlite:{path}", engine=False) as store:
         with pytest.raises(StoreError, match="cannot be written"):
-            await store._database.reader.run(lambda db: db.execute("delete from pages"))
+            await database_of(store).reader.run(lambda db: db.execute("delete from pages"))
 
 
 async def test_only_an_engine_maps_the_store_so_that_commands_take_no_memory_for_it(path: Path) -> None:

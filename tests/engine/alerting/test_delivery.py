@@ -13,7 +13,7 @@ import pytest
 from tests.fakes import ManualClock, RecordingTelemetry, settle
 from tests.receivers import RecordingChannel
 from tocsin.adapters.stores import open_store
-from tocsin.adapters.stores.sqlite.store import SqliteStore
+from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.engine.alerting.delivery import BATCH, BLAMED_AT, IN_FLIGHT, MOST_IN_FLIGHT, SLOW_S, ChannelLoop, Delivery
 from tocsin.errors import DeliveryError, StoreError
 from tocsin.model import AlertDraft, ChannelState, DeliveryResult, JsonObject
@@ -28,7 +28,7 @@ GONE = DeliveryError("ops", "gone", "answered 410")
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
+async def store(tmp_path: Path) -> AsyncIterator[SqlStore]:
     opened = await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=True)
     await opened.set_channels(["ops"])
     try:
@@ -40,7 +40,7 @@ async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
 class Outbox:
     """A channel, its loop, and alerts for it; an alert is named by its page's letter and a number."""
 
-    def __init__(self, store: SqliteStore) -> None:
+    def __init__(self, store: SqlStore) -> None:
         self.store = store
         self.clock = ManualClock()
         self.channel, self.telemetry = RecordingChannel(), RecordingTelemetry()
@@ -81,7 +81,7 @@ class Outbox:
 
 
 @pytest.fixture
-def outbox(store: SqliteStore) -> Outbox:
+def outbox(store: SqlStore) -> Outbox:
     return Outbox(store)
 
 
@@ -545,7 +545,7 @@ async def full(_results: Sequence[DeliveryResult]) -> None:
     raise StoreError("the disk is full")
 
 
-async def test_one_broken_channel_delays_no_other(store: SqliteStore) -> None:
+async def test_one_broken_channel_delays_no_other(store: SqlStore) -> None:
     await store.set_channels(["ops", "log"])
     outbox, other = Outbox(store), RecordingChannel("log")
     await outbox.write("a1", "a2")
@@ -568,7 +568,7 @@ async def test_one_broken_channel_delays_no_other(store: SqliteStore) -> None:
     assert "delivery.unfinished" in outbox.telemetry.names()
 
 
-async def test_the_service_delivers_what_it_is_woken_for_and_ends_when_told(store: SqliteStore) -> None:
+async def test_the_service_delivers_what_it_is_woken_for_and_ends_when_told(store: SqlStore) -> None:
     outbox = Outbox(store)
     given = asyncio.Event()
 
@@ -587,7 +587,7 @@ async def test_the_service_delivers_what_it_is_woken_for_and_ends_when_told(stor
     assert [state for _, state, _, _ in await outbox.standing("a1")] == ["accepted"]
 
 
-async def test_a_channel_that_is_replaced_ends_its_deliveries_before_the_next_one_begins(store: SqliteStore) -> None:
+async def test_a_channel_that_is_replaced_ends_its_deliveries_before_the_next_one_begins(store: SqlStore) -> None:
     outbox = Outbox(store)
     pages, other = SlowPages(outbox), RecordingChannel()
     await outbox.write("A1", "b1")
@@ -622,7 +622,7 @@ async def test_a_channel_that_is_replaced_ends_its_deliveries_before_the_next_on
     assert [event["id"] for event in other.given] == ["c1"]
 
 
-async def test_a_channel_that_is_gone_is_given_nothing_more_and_a_new_one_is(store: SqliteStore) -> None:
+async def test_a_channel_that_is_gone_is_given_nothing_more_and_a_new_one_is(store: SqlStore) -> None:
     await store.set_channels(["ops", "new"])
     outbox, new = Outbox(store), RecordingChannel("new")
     delivery = Delivery(

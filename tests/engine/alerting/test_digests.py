@@ -16,7 +16,7 @@ from tests.fakes import ManualClock, RecordingTelemetry, SeededChance, settle
 from tests.receivers import RecordingChannel
 from tests.routers import ScriptedRouter, digest
 from tocsin.adapters.stores import open_store
-from tocsin.adapters.stores.sqlite.store import SqliteStore
+from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.engine.alerting.delivery import ChannelLoop
 from tocsin.engine.alerting.digests import MAX_DIGEST_BYTES, DigestWriter
 from tocsin.engine.alerting.messages import message_of
@@ -33,7 +33,7 @@ GONE = DeliveryError("ops", "gone", "answered 410")
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
+async def store(tmp_path: Path) -> AsyncIterator[SqlStore]:
     opened = await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=True)
     await opened.set_channels(["ops"])
     try:
@@ -46,7 +46,7 @@ async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
 class Desk:
     """A channel and its loop. Alerts whose names begin with `d` join an hourly digest, those with `D` another one."""
 
-    def __init__(self, store: SqliteStore) -> None:
+    def __init__(self, store: SqlStore) -> None:
         self.store, self.clock, self.telemetry = store, ManualClock(), RecordingTelemetry()
         self.channel, self.chance = RecordingChannel(), SeededChance()
         self.loop = self.restarted()
@@ -82,7 +82,7 @@ def _ids(event: JsonObject) -> list[str]:
 
 
 @pytest.fixture
-def desk(store: SqliteStore) -> Desk:
+def desk(store: SqlStore) -> Desk:
     return Desk(store)
 
 

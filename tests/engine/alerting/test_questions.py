@@ -12,7 +12,7 @@ import pytest
 from tests.awareness import DAY, SECOND, Bench
 from tests.fakes import ManualClock, cut_off
 from tocsin.adapters.stores import open_store
-from tocsin.adapters.stores.sqlite.store import SqliteStore
+from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.engine.alerting.announcements import QuestionAnnouncer
 from tocsin.errors import StoreError
 from tocsin.model import (
@@ -32,7 +32,7 @@ GATHER = timedelta(seconds=60)
 class Desk:
     """Pages that fail, and the loop that asks about them."""
 
-    def __init__(self, store: SqliteStore) -> None:
+    def __init__(self, store: SqlStore) -> None:
         self.bench = Bench(store, ManualClock())
         self.clock, self.store, self.telemetry = self.bench.clock, store, self.bench.telemetry
         self.announced = 0

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from tests.awareness import NEW, NEWER, SECOND, Bench, failure, url_of
 from tests.fakes import ManualClock, cut_off, settle
-from tocsin.adapters.stores.sqlite.store import SqliteStore
+from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.engine.rendering.render_queue import RenderGate, RenderingWriter, RenderOrder
 from tocsin.errors import FetchRefused, StaleClaim, StoreError
 from tocsin.model import Claim, FailureKind, Instant, RenderCommit, RenderingRow, RenderJob, WaitingPage
@@ -146,7 +146,7 @@ async def test_T57_a_change_is_rendered_and_told_in_one_alert(bench: Bench) -> N
     assert bench.committed == 1
 
 
-async def test_T55_no_more_pages_are_rendered_at_once_than_the_limit(store: SqliteStore) -> None:
+async def test_T55_no_more_pages_are_rendered_at_once_than_the_limit(store: SqlStore) -> None:
     bench = Bench(store, limit=3)
     under_way, most = 0, 0
     are_three = asyncio.Event()
@@ -172,7 +172,7 @@ async def test_T55_no_more_pages_are_rendered_at_once_than_the_limit(store: Sqli
     assert sorted(bench.renderer.pages) == list("abcdefgh")
 
 
-async def test_T55_deferred_pages_go_major_ones_first_but_none_waits_for_ever(store: SqliteStore) -> None:
+async def test_T55_deferred_pages_go_major_ones_first_but_none_waits_for_ever(store: SqlStore) -> None:
     bench = Bench(store, limit=1)
     await bench.add(*"abcde")
     for name in "abc":
@@ -198,7 +198,7 @@ async def test_T58_a_failed_rendering_is_tried_again_and_the_tries_outlive_a_res
     assert event["data"]["rendering"]["error"] is None
 
 
-async def test_T55_a_slot_is_given_up_during_the_pause_between_tries(store: SqliteStore) -> None:
+async def test_T55_a_slot_is_given_up_during_the_pause_between_tries(store: SqlStore) -> None:
     bench = Bench(store, ManualClock(), limit=1)
     await bench.add("a", "b")
     await bench.check("a", NEW)
@@ -251,7 +251,7 @@ async def test_our_own_outage_costs_no_try_and_asks_nobody(bench: Bench) -> None
     assert [len(job.task.order.attempts) for job in bench.renderer.asked] == [0, 0]
 
 
-async def test_T72_a_rendering_that_was_cut_off_is_made_again_after_a_restart(store: SqliteStore) -> None:
+async def test_T72_a_rendering_that_was_cut_off_is_made_again_after_a_restart(store: SqlStore) -> None:
     bench = Bench(store, ManualClock())
     await bench.add_changed("a")
     begun = asyncio.Event()
@@ -291,7 +291,7 @@ async def test_T72_what_a_lost_claim_rendered_is_not_written(bench: Bench) -> No
     assert await bench.events() == []
 
 
-async def test_a_page_whose_claim_was_lost_is_not_rendered_twice_at_once(store: SqliteStore) -> None:
+async def test_a_page_whose_claim_was_lost_is_not_rendered_twice_at_once(store: SqlStore) -> None:
     bench = Bench(store, ManualClock())
     await bench.add("a", "b")
     await bench.check("a", NEW)
@@ -317,7 +317,7 @@ async def test_a_page_whose_claim_was_lost_is_not_rendered_twice_at_once(store: 
     assert len(await bench.events()) == 2
 
 
-async def test_T55_a_queue_with_nothing_to_do_goes_on_when_pages_come(store: SqliteStore) -> None:
+async def test_T55_a_queue_with_nothing_to_do_goes_on_when_pages_come(store: SqlStore) -> None:
     bench = Bench(store, ManualClock())
     await bench.add("a")
     bench.queue = bench.fresh_queue()
@@ -333,7 +333,7 @@ async def test_T55_a_queue_with_nothing_to_do_goes_on_when_pages_come(store: Sql
     assert bench.renderer.pages == ["a"]
 
 
-async def test_a_page_that_a_check_has_in_hand_waits_for_what_it_finds(store: SqliteStore) -> None:
+async def test_a_page_that_a_check_has_in_hand_waits_for_what_it_finds(store: SqlStore) -> None:
     bench = Bench(store, ManualClock())
     await bench.add_changed("a", "b")
     bench.visited.add(bench.page_id("a"))
@@ -348,7 +348,7 @@ async def test_a_page_that_a_check_has_in_hand_waits_for_what_it_finds(store: Sq
 
 
 async def test_a_page_that_only_a_check_keeps_from_its_rendering_is_next_whatever_its_interval(
-    store: SqliteStore,
+    store: SqlStore,
 ) -> None:
     bench = Bench(store, ManualClock())
     await bench.add_changed("a", "b")
@@ -373,7 +373,7 @@ async def test_a_check_that_read_its_page_before_a_rendering_ended_leaves_it_alo
     assert not bench.queue.has_in_hand(bench.page_id("a"), bench.clock.monotonic() + 1)
 
 
-async def test_a_drain_leaves_a_try_that_is_far_off_to_the_next_run(store: SqliteStore) -> None:
+async def test_a_drain_leaves_a_try_that_is_far_off_to_the_next_run(store: SqlStore) -> None:
     # On an eager clock an hour could pass while the store is at work.
     bench = Bench(store, ManualClock())
     await bench.add_changed("a")
@@ -387,7 +387,7 @@ async def test_a_drain_leaves_a_try_that_is_far_off_to_the_next_run(store: Sqlit
     assert (early, bench.renderer.pages) == (["a"], ["a", "a"])
 
 
-async def test_T55_the_limit_can_be_set_anew(store: SqliteStore) -> None:
+async def test_T55_the_limit_can_be_set_anew(store: SqlStore) -> None:
     bench = Bench(store, ManualClock(), limit=1)
     await bench.add("a", "b")
     for name in "ab":

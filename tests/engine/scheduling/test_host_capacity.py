@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.fakes import START, ManualClock, RecordingTelemetry, settle
 from tocsin.adapters.stores import open_store
-from tocsin.adapters.stores.sqlite.store import SqliteStore
+from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.engine.hosts.robots import RobotsAnswer
 from tocsin.engine.scheduling.host_capacity import EVERY_S, NAMED, Crowding, HostCapacity, delay_of, look, round_of
 from tocsin.model import NewPage, PageFilter
@@ -27,19 +27,19 @@ A_MINUTE = PageSettings(every=timedelta(minutes=1))
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
+async def store(tmp_path: Path) -> AsyncIterator[SqlStore]:
     async with await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=True) as opened:
         yield opened
 
 
-async def watch(store: SqliteStore, host: str, pages: int, **changes: Any) -> None:
+async def watch(store: SqlStore, host: str, pages: int, **changes: Any) -> None:
     """Watch so many pages of a host."""
     found = [watch_url(f"https://{host}/{number}{len(changes)}") for number in range(pages)]
     new = [NewPage(page.url, page.given, page.host, page.shard, **changes) for page in found]
     await store.add_pages(new, START)
 
 
-async def crowding(store: SqliteStore, pages: PageSettings = A_MINUTE, hosts: HostSettings = A_SECOND) -> Crowding:
+async def crowding(store: SqlStore, pages: PageSettings = A_MINUTE, hosts: HostSettings = A_SECOND) -> Crowding:
     return await look(store, pages, hosts, START, time_zone="UTC")
 
 
@@ -67,7 +67,7 @@ def test_a_round_fits_exactly_where_its_pages_ask_for_no_more_than_one_request_i
     assert whole.fits or whole.load > 1
 
 
-async def test_a_host_with_more_pages_than_its_delay_lets_through_is_crowded(store: SqliteStore) -> None:
+async def test_a_host_with_more_pages_than_its_delay_lets_through_is_crowded(store: SqlStore) -> None:
     await watch(store, "large.example", 61)
     await watch(store, "small.example", 60)
 
@@ -77,7 +77,7 @@ async def test_a_host_with_more_pages_than_its_delay_lets_through_is_crowded(sto
     assert (found.worst[0].round_s, found.worst[0].wanted_s) == (61.0, 60.0)
 
 
-async def test_pages_that_are_paused_or_off_crowd_nobody(store: SqliteStore) -> None:
+async def test_pages_that_are_paused_or_off_crowd_nobody(store: SqlStore) -> None:
     await watch(store, "one.example", 61)
     (one,) = await store.page_ids(PageFilter(), last_id=1)
     nothing: dict[str, Any] = {"unset": (), "group": None, "text": None, "clear_text": False}
@@ -88,7 +88,7 @@ async def test_pages_that_are_paused_or_off_crowd_nobody(store: SqliteStore) -> 
     assert (paused, await crowding(store)) == (Crowding(), Crowding())
 
 
-async def test_the_interval_is_that_of_the_nearest_who_sets_it(store: SqliteStore) -> None:
+async def test_the_interval_is_that_of_the_nearest_who_sets_it(store: SqlStore) -> None:
     await watch(store, "page.example", 70, settings={"every": "30s"}, group="own")
     await watch(store, "group.example", 70, group="news")
     await store.edit_group("news", START, settings={"every": "50s"}, unset=())
@@ -101,7 +101,7 @@ async def test_the_interval_is_that_of_the_nearest_who_sets_it(store: SqliteStor
     ]
 
 
-async def test_a_cron_expression_counts_as_the_time_between_two_occurrences(store: SqliteStore) -> None:
+async def test_a_cron_expression_counts_as_the_time_between_two_occurrences(store: SqlStore) -> None:
     await watch(store, "one.example", 61)
 
     found = await crowding(store, PageSettings(cron="* * * * *"))
@@ -109,7 +109,7 @@ async def test_a_cron_expression_counts_as_the_time_between_two_occurrences(stor
     assert [each.wanted_s for each in found.worst] == [60.0]
 
 
-async def test_what_a_robots_txt_asks_for_lengthens_the_round(store: SqliteStore) -> None:
+async def test_what_a_robots_txt_asks_for_lengthens_the_round(store: SqlStore) -> None:
     await watch(store, "slow.example", 10)
     await store.save_robots("https://slow.example", kept("User-agent: *\nCrawl-delay: 10\n"))
 
@@ -125,7 +125,7 @@ def test_a_delay_of_ones_own_stands_above_that_of_robots_txt() -> None:
     assert (delay_of(hosts, "one.example", [asks]), delay_of(hosts, "two.example", [asks])) == (3.0, 10.0)
 
 
-async def test_where_many_hosts_are_crowded_the_worst_are_named_first(store: SqliteStore) -> None:
+async def test_where_many_hosts_are_crowded_the_worst_are_named_first(store: SqlStore) -> None:
     for number in range(NAMED + 3):
         await watch(store, f"h{number:02}.example", 61 + number)
 
@@ -135,7 +135,7 @@ async def test_where_many_hosts_are_crowded_the_worst_are_named_first(store: Sql
     assert [each.pages for each in found.worst] == [61 + number for number in reversed(range(3, NAMED + 3))]
 
 
-async def test_crowded_hosts_are_told_of_at_the_start_and_when_that_changes(store: SqliteStore) -> None:
+async def test_crowded_hosts_are_told_of_at_the_start_and_when_that_changes(store: SqlStore) -> None:
     await watch(store, "one.example", 61)
     clock, telemetry = ManualClock(), RecordingTelemetry()
     rounds = HostCapacity(store, A_MINUTE, A_SECOND, clock, telemetry, time_zone="UTC")
@@ -149,7 +149,7 @@ async def test_crowded_hosts_are_told_of_at_the_start_and_when_that_changes(stor
     assert told == [("hosts.crowded", "warning", 1), ("hosts.crowded", "info", 0)]
 
 
-async def test_it_is_looked_for_again_every_hour(store: SqliteStore) -> None:
+async def test_it_is_looked_for_again_every_hour(store: SqlStore) -> None:
     clock, telemetry = ManualClock(), RecordingTelemetry()
     rounds = HostCapacity(store, A_MINUTE, A_SECOND, clock, telemetry, time_zone="UTC")
     async with asyncio.timeout(60), asyncio.TaskGroup() as group:

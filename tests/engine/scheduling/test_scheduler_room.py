@@ -14,7 +14,7 @@ import pytest
 from tests.engine.visiting.checking import LEASE
 from tests.fakes import START, ManualClock, RecordingTelemetry
 from tocsin.adapters.stores import open_store
-from tocsin.adapters.stores.sqlite.store import SqliteStore
+from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.lease import Lease
 from tocsin.engine.hosts.outage import OutageWatch
@@ -190,13 +190,13 @@ async def test_the_store_is_not_asked_for_pages_that_no_checker_has_room_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = list[int]()
-    due_pages = SqliteStore.due_pages
+    due_pages = SqlStore.due_pages
 
     async def note(*given: Any, **named: Any) -> Sequence[PageTask]:
         asked.append(1)
         return await due_pages(*given, **named)
 
-    monkeypatch.setattr(SqliteStore, "due_pages", note)
+    monkeypatch.setattr(SqlStore, "due_pages", note)
     async with scheduling(tmp_path, ("b.example", 600)) as parts:
         for _ in range(3):
             parts.checkers.was_asked.clear()

@@ -14,7 +14,7 @@ from tests.fakes import SeededChance
 from tocsin import events
 from tocsin.adapters.channels.file import FileSettings
 from tocsin.adapters.channels.webhook import WebhookSettings
-from tocsin.adapters.stores.sqlite.store import SqliteStore
+from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.model import (
     ActivityRow,
     AlertDraft,
@@ -42,7 +42,7 @@ DIFFERENCE: JsonObject = {
 }
 
 
-async def fill(store: SqliteStore, folder: Path, now: Instant) -> Desk:
+async def fill(store: SqlStore, folder: Path, now: Instant) -> Desk:
     """Fill a store that an engine may claim; returns its desk, whose time is `now`."""
     claim = await store.claim(ALL, now - HOUR, LEASE, "engine")
     assert claim is not None
@@ -134,7 +134,7 @@ async def _note(desk: Desk, now: Instant) -> None:
         await desk.store.note_activity(row)
 
 
-async def ids_of(store: SqliteStore, **query: Any) -> list[int]:
+async def ids_of(store: SqlStore, **query: Any) -> list[int]:
     """The ids of pages of a list."""
     found = await store.browse_ids(structs.replace(PageQuery(), **query), last_id=2**62)
     return list(found.rows)

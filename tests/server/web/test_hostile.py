@@ -25,7 +25,7 @@ from tests.fakes import START, SeededChance
 from tests.server.rig import Rig
 from tests.server.web.busy import NEWS
 from tests.server.web.visiting import Visitor, tree
-from tocsin.adapters.stores.sqlite.store import SqliteStore
+from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.model import (
     ActivityRow,
     AlertDraft,
@@ -108,7 +108,7 @@ async def test_what_a_failure_says_is_text(visitor: Visitor, tmp_path: Path) -> 
     store = visitor.store
     claim = await store.claim(ALL, START + HOUR, LEASE, "engine")
     assert claim is not None
-    assert isinstance(store, SqliteStore)
+    assert isinstance(store, SqlStore)
     desk = Desk(store, claim, tmp_path)
     desk.now = START + HOUR
     said = (Attempt(desk.now, EVIL, 500, EVIL, 3),)
@@ -195,7 +195,7 @@ async def test_lists_of_changes_and_each_of_them_are_small(visitor: Visitor, kin
 
 async def test_questions_with_long_urls_and_many_copies_are_small(visitor: Visitor, tmp_path: Path) -> None:
     store = visitor.store
-    assert isinstance(store, SqliteStore)
+    assert isinstance(store, SqlStore)
     claim = await store.claim(ALL, START + HOUR, LEASE, "engine")
     assert claim is not None
     desk = Desk(store, claim, tmp_path)
@@ -220,7 +220,7 @@ async def test_questions_with_long_urls_and_many_copies_are_small(visitor: Visit
 
 async def test_many_groups_tokens_and_entries_of_the_log_are_small(visitor: Visitor, tmp_path: Path) -> None:
     store = visitor.store
-    assert isinstance(store, SqliteStore)
+    assert isinstance(store, SqlStore)
     claim = await store.claim(ALL, START + HOUR, LEASE, "engine")
     assert claim is not None
     desk = Desk(store, claim, tmp_path)

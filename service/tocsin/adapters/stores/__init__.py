@@ -20,8 +20,8 @@ from tocsin.settings import SignalSettings
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from tocsin.adapters.stores.sql.store import SqlStore
     from tocsin.adapters.stores.sqlite.restore import Verified
-    from tocsin.adapters.stores.sqlite.store import SqliteStore
     from tocsin.model import Instant
 
 _TELL_S = 0.1
@@ -58,10 +58,10 @@ async def open_store(
     busy: timedelta = BUSY,
     timer: Callable[[], float] = time.monotonic,
     on_migrating: Callable[[Migrating], None] = lambda _: None,
-) -> SqliteStore:
+) -> SqlStore:
     """Open a store; close it, or use it as an async context manager.
 
-    url      "sqlite:PATH"
+    url      "sqlite:PATH", "postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
     engine   hold the engine lock, and apply missing migrations
     create   make the store where there is none; else that is an error
     history  keep what is pruned from the table, until its retention ends
@@ -72,6 +72,20 @@ async def open_store(
     on_migrating  is told before missing migrations are applied
     Raises StoreLocked, StoreTooNew, StoreOutdated, StoreError; UsageError for another kind of URL.
     """
+    if is_postgres(url):
+        from tocsin.adapters.stores.postgres.store import open_postgres  # noqa: PLC0415 - as below
+
+        return await open_postgres(
+            url,
+            engine=engine,
+            create=create,
+            history=history,
+            gather=gather,
+            storms=storms,
+            busy=busy,
+            timer=timer,
+            on_migrating=lambda before, after: on_migrating(Migrating(before, after, "")),
+        )
     from tocsin.adapters.stores.sqlite.store import open_sqlite  # noqa: PLC0415 - drivers are loaded by those who need them
 
     return await open_sqlite(
@@ -164,6 +178,11 @@ async def verify(path: str) -> Verified:
     from tocsin.adapters.stores.sqlite.restore import verify as read  # noqa: PLC0415 - as above
 
     return await asyncio.to_thread(read, path, BUSY)
+
+
+def is_postgres(url: str) -> bool:
+    """Tell whether a store is in a PostgreSQL database."""
+    return url.startswith(("postgresql://", "postgres://"))
 
 
 def _path_of(url: str) -> str:

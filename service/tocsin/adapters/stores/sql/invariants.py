@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
 SQL = queries("invariants")
 _SHOWN = 5
+_KEPT, _BACK = "savepoint checked", "rollback to checked"
 
 SENTENCES = {
     "claims_apart": "claims {0} and {1} hold the same shards",
@@ -114,23 +114,24 @@ ROW_CHECKS: Final[dict[str, Callable[[Sequence[Any]], bool]]] = {
 }
 
 
-def findings(db: SqlSession) -> Iterator[str]:
-    """Say what is wrong with a store: its integrity, its references, and the program's own invariants."""
-    for (word,) in db.execute("pragma integrity_check"):
-        if word != "ok":
-            yield f"integrity: {word}"
-    for table, row_id, parent, _ in db.execute("pragma foreign_key_check"):
-        yield f"table {table}, row {row_id}: what it refers to in {parent} is gone"
+def breaches(db: SqlSession, driver_error: type[Exception]) -> Iterator[str]:
+    """Say which of the program's own invariants do not hold, inside a transaction.
+
+    driver_error  what the session raises for a row that cannot be read
+    """
     for name, sentence in SENTENCES.items():
+        # A transaction in which a statement failed is of no more use, except back to where it was before.
+        db.execute(_KEPT)
         try:
             yield from _breaches(db, name, sentence)
-        except sqlite3.Error as exc:
+        except driver_error as exc:
             # Such as a text that is no longer UTF-8: one damaged row must not hide all others.
             yield f"check {name}: a row cannot be read ({exc})"
+            db.execute(_BACK)
     try:
         for first, last in misplaced(db):
             yield f"pages {first} to {last}: they are found by other words than they have"
-    except (sqlite3.Error, ValueError) as exc:
+    except (driver_error, ValueError) as exc:
         yield f"words of pages cannot be read ({exc})"
 
 

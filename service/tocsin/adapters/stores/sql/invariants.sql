@@ -7,14 +7,14 @@ where a.first_shard <= b.last_shard and b.first_shard <= a.last_shard;
 
 -- name: latest_state
 select p.id, p.state_id from pages p left join states s on s.id = p.state_id
-where (p.state_id is not null and (s.page_id is not p.id or s.last_at is not null)) or exists (
+where (p.state_id is not null and ({differ s.page_id p.id} or s.last_at is not null)) or exists (
   select 1 from states t {index states_before}
   where t.page_id = p.id and t.last_at is not null and (p.state_id is null or t.id > p.state_id)
 );
 
 -- A run without an end is its page's latest.
 -- name: open_runs
-select s.id, s.page_id from states s join pages p on p.id = s.page_id where s.last_at is null and p.state_id is not s.id;
+select s.id, s.page_id from states s join pages p on p.id = s.page_id where s.last_at is null and {differ p.state_id s.id};
 
 -- name: states_of_pages
 select s.id, s.page_id from states s where not exists (select 1 from pages p where p.id = s.page_id);
@@ -24,21 +24,21 @@ select s.id, s.page_id from states s where not exists (select 1 from pages p whe
 select id, page_id, digest, page_id, first_at, fields from states;
 
 -- name: verdicts_as_written
-select id, page_id, digest, page_id, at, cast(outcome as blob), cast(reason as blob), cast(rule as blob),
-  cast(basis as blob), cast(data as blob)
+select id, page_id, digest, page_id, at, {bytes outcome}, {bytes reason}, {bytes rule},
+  {bytes basis}, {bytes data}
 from verdicts;
 
 -- name: alerts_as_written
-select quote(a.id), a.position, digest, cast(a.id as blob), a.position, a.page_id, cast(a.type as blob), a.created_at,
-  cast(a.event as blob)
+select {quoted a.id}, a.position, digest, {bytes a.id}, a.position, a.page_id, {bytes a.type}, a.created_at,
+  {bytes a.event}
 from alerts a;
 
 -- name: renderings_as_written
-select id, page_id, digest, page_id, started_at, cast(rendering as blob) from renderings;
+select id, page_id, digest, page_id, started_at, {bytes rendering} from renderings;
 
 -- Each check writes the report anew; a digest would cost every check.
 -- name: reports_readable
-select id, url, outcome, cast(last_report as blob) from pages where last_report is not null;
+select id, url, outcome, {bytes last_report} from pages where last_report is not null;
 
 -- name: keys_of_urls
 select id, url from pages where key <> url_key(url);
@@ -85,7 +85,7 @@ where not exists (select 1 from alerts b where b.position = a.position - 1)
 
 -- name: deliveries_of_alerts
 select d.alert_id, d.channel from deliveries d left join alerts a on a.id = d.alert_id
-where a.id is null or a.position <> d.position or a.page_id is not nullif(d.page_id, 0);
+where a.id is null or a.position <> d.position or {differ a.page_id (nullif(d.page_id, 0))};
 
 -- What waits since before a younger one was accepted should have gone first; a replay waits since it was asked for.
 -- name: deliveries_in_order
@@ -108,7 +108,7 @@ where exists (select 1 from deliveries d where d.channel = s.channel and d.posit
 -- name: gathered_of_alerts
 select g.position, g.channel from gathered g left join alerts a on a.position = g.position
   left join bundles b on b.id = g.bundle
-where b.channel is not g.channel or a.page_id is not nullif(nullif(g.page_id, -1), 0);
+where {differ b.channel g.channel} or {differ a.page_id (nullif(nullif(g.page_id, -1), 0))};
 
 -- With age, alerts of digests that ended are deleted.
 -- name: gathered_counted
@@ -127,14 +127,14 @@ union all
 select t.bundle, 0 from digests t join bundles b on b.id = t.bundle where b.state = 'open';
 
 -- name: digests_as_named
-select bundle, message_id from digests where message_id is not {field event id};
+select bundle, message_id from digests where message_id <> {field event id};
 
 -- name: deliveries_first
 select d.alert_id, d.channel from deliveries d
-where d.state = 'waiting' and d.is_first <> not exists (
+where d.state = 'waiting' and d.is_first <> {flag (not exists (
   select 1 from deliveries e {index deliveries_of_page}
   where e.channel = d.channel and e.page_id = d.page_id and e.state = 'waiting' and e.position < d.position
-);
+))};
 
 -- name: questions_of_pages
 select p.id, p.question_id from pages p left join questions q on q.id = p.question_id
@@ -182,7 +182,7 @@ select id, text from pages where length(text) > 253;
 select page_id, count(*) from copies group by page_id having count(*) > 1000;
 
 -- name: copies_of_pages
-select page_id, url from copies where not (url glob 'http://*' or url glob 'https://*') or instr(target, '#') > 0;
+select page_id, url from copies where (substr(url, 1, 7) <> 'http://' and substr(url, 1, 8) <> 'https://') or target like '%#%';
 
 -- name: bytes_counted
 select id, {least body_bytes saved_bytes} from pages where body_bytes < 0 or saved_bytes < 0;
@@ -190,8 +190,8 @@ select id, {least body_bytes saved_bytes} from pages where body_bytes < 0 or sav
 -- What is known of pages beside their states can be read, and belongs to pages.
 -- name: learnt_readable
 select page_id, 'known', known from learnt where known is not null
-union all select page_id, 'listed', listed from learnt where listed is not null
-union all select page_id, 'heard', heard from learnt where heard is not null;
+union all select page_id, 'listed', {bytes listed} from learnt where listed is not null
+union all select page_id, 'heard', {bytes heard} from learnt where heard is not null;
 
 -- name: learnt_of_pages
 select l.page_id, null from learnt l where not exists (select 1 from pages p where p.id = l.page_id);
@@ -216,7 +216,8 @@ select s.id, s.page_id from snapshots s where not exists (select 1 from pages p 
 select t.id, null from texts t where not exists (select 1 from snapshots s where s.text_id = t.id);
 
 -- name: texts_counted
-select text_bytes, (select coalesce(sum(length(packed)), 0) from texts) as real from store where text_bytes <> real;
+select s.text_bytes, t.bytes from store s, (select coalesce(sum(length(packed)), 0) as bytes from texts) t
+where s.text_bytes <> t.bytes;
 
 -- name: storms_of_verdicts
 select v.id, v.page_id from verdicts v
@@ -256,7 +257,7 @@ select page_id, count from items where count < 0 or count > 1000 or length(packe
 select page_id, count, packed from items;
 
 -- name: item_changes_of_renderings
-select c.id, c.page_id from item_changes c left join renderings r on r.id = c.id where r.page_id is not c.page_id;
+select c.id, c.page_id from item_changes c left join renderings r on r.id = c.id where {differ r.page_id c.page_id};
 
 -- name: item_changes_readable
 select id, page_id from item_changes

@@ -6,13 +6,13 @@
 select p.id, coalesce(
   {field p.settings route}, {field g.settings route}, (select {field store.settings route} from store)
 ) as route
-from {each :pages a} cross join pages p on p.id = a.value cross join groups g on g.id = p.group_id
+from {each :pages a} {then pages p} on p.id = a.value {then groups g} on g.id = p.group_id
 where route is not null;
 
 -- One that was published before: `begin_late` finds its place among its page's.
 -- name: insert_late
 insert into deliveries (channel, position, alert_id, page_id, next_at, held_until, route, is_first, state)
-values (?1, ?2, ?3, ?4, coalesce(?6, ?5), ?6, ?7, ?4 is null, 'dead');
+values (?1, ?2, ?3, ?4, coalesce(cast(?6 as bigint), cast(?5 as bigint)), ?6, ?7, {flag (cast(?4 as bigint) is null)}, 'dead');
 
 -- name: begin_late
 update deliveries set state = 'waiting' where channel = ? and position = ?;

@@ -93,8 +93,20 @@ class Database(Protocol):
         one_instant  all readings see one snapshot; else each sees its own
         """
 
-    def size(self) -> tuple[int, int | None]:
+    def size(self, db: SqlSession) -> tuple[int, int | None]:
         """Tell how many bytes the database takes, and how many are free where it lies (None: unknown)."""
+
+    async def foreign_revision(self, latest: Callable[[SqlSession], int]) -> int | None:
+        """Read the store's revision if there was an edit since the last call, or no call yet; else None.
+
+        latest  reads the revision
+        """
+
+    async def keep_place(self) -> bool:
+        """Raise StoreLost where the store is not ours any more; returns whether the engine's lock was taken anew."""
+
+    async def is_held(self) -> bool:
+        """Tell whether an engine holds the store's lock."""
 
 
 class SnapshotReader(Protocol):

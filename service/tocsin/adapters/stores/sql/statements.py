@@ -18,20 +18,32 @@ _HERE: Final = Path(__file__).resolve().parent
 _NAME: Final = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 _COMMENT: Final = re.compile(r"^--(?! name: ).*\n", re.MULTILINE)
 _MACRO: Final = re.compile(r"\{(\w+)([^{}]*)\}")
-_ARGUMENTS: Final = {"index": 1, "ids": 1, "each": 2, "field": 2, "json": 1, "array": 1, "greatest": 2, "least": 2}
+_ARGUMENTS: Final = {
+    "index": 1, "then": 2, "schedule": 1, "scheduled": 1, "off": 1,
+    "ids": 1, "names": 1, "each": 2, "each_name": 2, "list": None, "array": 1, "field": 2, "json": 1,
+    "greatest": 2, "least": 2, "same": 2, "differ": 2, "flag": 1, "whole": 1, "bytes": 1, "quoted": 1,
+}  # fmt: skip
 
 
 class Dialect(Struct, frozen=True, eq=False):
-    """How one database says what the dialects of SQL say differently: a template for each macro."""
+    """How one database says what the dialects of SQL say differently.
+
+    macros  a template for each macro; `list` takes any number of arguments, as one
+    own     a folder of statements that macros do not reach: a file of an area has those that differ, by their names
+    """
 
     name: str
     macros: dict[str, str]
+    own: Path | None = None
 
     def expand(self, macro: str, arguments: str) -> str:
         """Write a macro as SQL. Raises KeyError for an unknown macro, ValueError for a wrong number of arguments."""
         given = _split(arguments)
-        if len(given) != _ARGUMENTS[macro]:
-            raise ValueError(f"{{{macro}{arguments}}}: it takes {_ARGUMENTS[macro]} arguments")
+        wanted = _ARGUMENTS[macro]
+        if wanted is None:
+            given = [", ".join(given)]
+        elif len(given) != wanted:
+            raise ValueError(f"{{{macro}{arguments}}}: it takes {wanted} arguments")
         return self.macros[macro].format(*given)
 
 
@@ -39,16 +51,34 @@ SQLITE: Final = Dialect(
     "sqlite",
     {
         "index": "indexed by {0}",
-        # Keys come as one JSON array: as a list of values, and as a table with the column `value`.
+        # A join in this order; `on` follows.
+        "then": "cross join {0} {1}",
+        # Pages that are due at some time and not paused, and what says so where the table has others, too.
+        "schedule": "pages {0} indexed by pages_due",
+        "scheduled": "{0}.next_at is not null and {0}.paused = 0",
+        "off": "{0}.next_at is null and {0}.next_why = 'off'",
+        # Keys come as a JSON array, of numbers or of texts: as a list, and as a table with the column `value`.
         "ids": "(select value from json_each({0}))",
+        "names": "(select value from json_each({0}))",
         "each": "json_each({0}) {1}",
+        "each_name": "json_each({0}) {1}",
+        "list": "json_array({0})",
+        "array": "json_group_array({0})",
         "field": "{0} ->> '$.{1}'",
         # Text that another program wrote may be no JSON: then it is null.
         "json": "iif(json_valid({0}), {0}, null)",
-        "array": "json_group_array({0})",
         # With two arguments `max` is no aggregate. Neither argument may be null: dialects differ there.
         "greatest": "max({0}, {1})",
         "least": "min({0}, {1})",
+        # Equal, or both null.
+        "same": "{0} is {1}",
+        "differ": "{0} is not {1}",
+        # 1 or 0.
+        "flag": "{0}",
+        "whole": "cast({0} as integer)",
+        # Text as bytes: a fault of the disk can leave what is no text.
+        "bytes": "cast({0} as blob)",
+        "quoted": "quote({0})",
     },
 )
 
@@ -59,15 +89,15 @@ def queries(area: str, dialect: Dialect = SQLITE) -> dict[str, str]:
 
     area  the file's name, without its ending
     """
-    parts = _NAME.split(_COMMENT.sub("", _files()[area].read_text(encoding="utf-8")))
     found: dict[str, str] = {}
+    own = {} if dialect.own is None else _named(dialect.own / f"{area}.sql")
 
     def written(match: re.Match[str]) -> str:
         name, arguments = match.groups()
         return dialect.expand(name, arguments) if arguments else found[name]
 
-    for name, sql in zip(parts[1::2], parts[2::2], strict=True):
-        text, left = sql.strip().removesuffix(";"), 1
+    for name, sql in _named(_files()[area]).items():
+        text, left = own.get(name, sql), 1
         # Macros may be nested: the innermost are expanded first.
         while left:
             text, left = _MACRO.subn(written, text)
@@ -82,7 +112,15 @@ def areas() -> list[str]:
 
 @cache
 def _files() -> dict[str, Path]:
-    return {path.stem: path for path in _HERE.parent.rglob("*.sql")}
+    return {path.stem: path for path in _HERE.rglob("*.sql")}
+
+
+def _named(file: Path) -> dict[str, str]:
+    """Read the statements of a file by name, their macros as they are; none where there is no file."""
+    if not file.exists():
+        return {}
+    parts = _NAME.split(_COMMENT.sub("", file.read_text(encoding="utf-8")))
+    return {name: sql.strip().removesuffix(";") for name, sql in zip(parts[1::2], parts[2::2], strict=True)}
 
 
 def _split(arguments: str) -> list[str]:

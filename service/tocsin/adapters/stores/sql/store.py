@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Self
+
 from tocsin.adapters.stores.sql.attention.questions import AttentionRole
 from tocsin.adapters.stores.sql.attention.storms import StormRole
 from tocsin.adapters.stores.sql.awareness.alerts import AlertRole
@@ -18,6 +21,11 @@ from tocsin.adapters.stores.sql.knowledge.listings import ListingRole
 from tocsin.adapters.stores.sql.pages.lists import BrowseRole
 from tocsin.adapters.stores.sql.pages.requests import RequestRole
 from tocsin.adapters.stores.sql.pages.watchlist import WatchRole
+from tocsin.adapters.stores.sql.role import latest_revision
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from types import TracebackType
 
 
 class SqlStore(
@@ -39,5 +47,35 @@ class SqlStore(
     AccessRole,
     SavedRole,
     FigureRole,
+    ABC,
 ):
-    """What ports.Store asks for and any SQL database does alike; the rest is each database's own."""
+    """Implements ports.Store, but for what each database does in its own way."""
+
+    async def keep_place(self) -> bool:
+        return await self._database.keep_place()
+
+    async def foreign_revision(self) -> int | None:
+        return await self._database.foreign_revision(latest_revision)
+
+    async def is_held(self) -> bool:
+        return await self._database.is_held()
+
+    @abstractmethod
+    async def backup(self, target: str) -> AsyncIterator[tuple[int, int]]:
+        """Copy the store; see ports.StoreCare."""
+
+    @abstractmethod
+    async def check(self) -> list[str]:
+        """Return what is wrong with the store; see ports.StoreCare."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Close the connections and give up the engine lock; closing twice is closing once."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -112,6 +113,8 @@ _PACED: Final = re.compile(
 )
 _PACED_SHORT: Final = re.compile(r"\^([0-9]+) ([0-9]+) ([0-9a-z]*) ([0-9a-z]+(?:,.*)?)", re.ASCII)
 _DIGEST_CHARS, _DIGEST_BYTES = 32, 16
+# No text in UTF-8 begins with it.
+_AS_TEXT: Final = b"\xff"
 _NOT_MODIFIED: Final = 304
 _PLACES: Final = 16
 _NO_RULE: Final[tuple[str | None, str | None]] = (None, None)
@@ -288,26 +291,26 @@ def unpack_why(kept: str | None) -> str | None:
     return kept
 
 
-def pack_digest(digest: str | None) -> str | bytes | None:
-    """Write a digest: what it was read by, and its 32 hexadecimal digits as 16 bytes; another one stays as it is."""
+def pack_digest(digest: str | None) -> bytes | None:
+    """Write a digest: what it was read by, and its 32 hexadecimal digits as 16 bytes; another one as marked text."""
     if digest is None:
         return None
     head, colon, digits = digest.rpartition(":")
     if len(digits) == _DIGEST_CHARS and colon:
-        try:
+        with suppress(ValueError):
             packed = bytes.fromhex(digits)
-        except ValueError:
-            return digest
-        if packed.hex() == digits:
-            return head.encode() + packed
-    return digest
+            if packed.hex() == digits:
+                return head.encode() + packed
+    return _AS_TEXT + digest.encode()
 
 
-def unpack_digest(kept: str | bytes | None) -> str | None:
+def unpack_digest(kept: bytes | None) -> str | None:
     """Read what `pack_digest` wrote."""
-    if isinstance(kept, bytes):
-        return f"{kept[:-_DIGEST_BYTES].decode()}:{kept[-_DIGEST_BYTES:].hex()}"
-    return kept
+    if kept is None:
+        return None
+    if kept.startswith(_AS_TEXT):
+        return kept[len(_AS_TEXT) :].decode()
+    return f"{kept[:-_DIGEST_BYTES].decode()}:{kept[-_DIGEST_BYTES:].hex()}"
 
 
 # When first checks and overdue ones come: spread by a fraction that stays with the page.

@@ -321,7 +321,7 @@ class SqliteDatabase:
             else:
                 yield lambda work: lane.run(partial(_on_snapshot, work=work))
 
-    def size(self) -> tuple[int, int | None]:
+    def size(self, _db: SqlSession) -> tuple[int, int | None]:
         """Tell how many bytes the store and its log take, and how many are free on their disk."""
         taken = sum(size_of(self.path + ending) for ending in ("", "-wal", "-shm"))
         try:
@@ -347,6 +347,10 @@ class SqliteDatabase:
             return None
         self._seen_version = version
         return await self.read(latest) if revision is None else revision
+
+    async def is_held(self) -> bool:
+        """Tell whether an engine holds the store's lock."""
+        return await self.reader.run(lambda _: is_held(self.path))
 
     async def keep_place(self) -> bool:
         """Raise StoreLost unless the store's files are those that were opened; then nothing is written any more.

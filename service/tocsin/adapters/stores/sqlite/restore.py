@@ -16,9 +16,8 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from tocsin.adapters.stores.sqlite.connection import connect, transaction
-from tocsin.adapters.stores.sqlite.invariants import findings
 from tocsin.adapters.stores.sqlite.place import EngineLock, reached, refuse_network, size_of, translated
-from tocsin.adapters.stores.sqlite.store import apply_migrations, migrations, version_of
+from tocsin.adapters.stores.sqlite.store import apply_migrations, findings, migrations, version_of
 from tocsin.errors import StoreError, StoreTooNew
 
 if TYPE_CHECKING:

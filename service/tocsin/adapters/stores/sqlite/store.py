@@ -11,11 +11,12 @@ from contextlib import AsyncExitStack, closing, contextmanager
 from glob import escape
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from tocsin.adapters.stores.sql.role import Options, end_leases, latest_revision
+from tocsin.adapters.stores.sql.invariants import breaches
+from tocsin.adapters.stores.sql.role import Options, end_leases
 from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.adapters.stores.sqlite.connection import (
     MAPPED,
@@ -27,12 +28,10 @@ from tocsin.adapters.stores.sqlite.connection import (
     transaction,
     write_ahead,
 )
-from tocsin.adapters.stores.sqlite.invariants import findings
 from tocsin.adapters.stores.sqlite.place import (
     EngineLock,
     StoreFiles,
     demand_no_remains,
-    is_held,
     make_file,
     reached,
     refuse_network,
@@ -45,8 +44,8 @@ from tocsin.shipped import shipped
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from datetime import timedelta
-    from types import TracebackType
 
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.adapters.stores.sqlite.connection import SqliteSession
     from tocsin.settings import SignalSettings
 
@@ -311,15 +310,6 @@ class SqliteStore(SqlStore):
         super().__init__(database, options)
         self._opened = opened
 
-    async def keep_place(self) -> bool:
-        return await self._database.keep_place()
-
-    async def foreign_revision(self) -> int | None:
-        return await self._database.foreign_revision(latest_revision)
-
-    async def is_held(self) -> bool:
-        return await self._database.reader.run(lambda _: is_held(self._database.path))
-
     async def backup(self, target: str) -> AsyncIterator[tuple[int, int]]:
         return run_backup(Backup(self._database.path, target, self._database.busy))
 
@@ -328,19 +318,20 @@ class SqliteStore(SqlStore):
             return await read(lambda db: list(findings(db)))
 
     async def close(self) -> None:
-        """Close the connections and give up the engine lock; closing twice is closing once."""
         try:
             await self._database.close()
         finally:
             await self._opened.aclose()
 
-    async def __aenter__(self) -> Self:
-        return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
+def findings(db: SqlSession) -> Iterator[str]:
+    """Say what is wrong with a store: its integrity, its references, and the program's own invariants."""
+    for (word,) in db.execute("pragma integrity_check"):
+        if word != "ok":
+            yield f"integrity: {word}"
+    for table, row_id, parent, _ in db.execute("pragma foreign_key_check"):
+        yield f"table {table}, row {row_id}: what it refers to in {parent} is gone"
+    yield from breaches(db, sqlite3.Error)
 
 
 async def open_sqlite(

@@ -54,7 +54,7 @@ delete from standing_answers where scope = 'page' and page_id = :page and id = :
 -- name: question
 q.id, q.host_id, h.name, q.cause, q.opened_at, q.announce_at, q.announced_at, q.answered_at, q.closed_at,
 q.instruction, q.pages,
-(select {array url} from (select url from pages c where c.question_id = q.id order by c.id limit 3)),
+(select {array url} from (select url from pages c where c.question_id = q.id order by c.id limit 3) few),
 p.id, q.attempts, q.during, q.pending_change, p.last_set_at, p.next_at, p.url, coalesce(g.name, 'main'), p.text
 from questions q
 join hosts h on h.id = q.host_id
@@ -75,7 +75,7 @@ and q.answered_at is null
 order by q.id;
 
 -- name: questions
-select {question} where (:closed or q.closed_at is null) and q.id > :after order by q.id limit :limit;
+select {question} where (:closed = 1 or q.closed_at is null) and q.id > :after order by q.id limit :limit;
 
 -- name: these
 select {question} where q.id in {ids :ids};
@@ -105,7 +105,7 @@ update questions set announced_at = :now where id = :question and announced_at i
 
 -- name: to_withdraw
 select id from questions where closed_at is null and announced_at is null and answered_at is null
-  and cause in {ids :causes};
+  and cause in {names :causes};
 
 -- name: postpone
 update pages set question_id = null, next_at = :retry_at, next_why = 'after our own outage'
@@ -136,7 +136,7 @@ select id, instruction from standing_answers {index standing_answers_by_page} wh
 
 -- name: rule_of_host
 select id, instruction from standing_answers {index standing_answers_of_host}
-where host_id = :host and scope = :scope and cause is :cause order by id desc;
+where host_id = :host and scope = :scope and {same cause :cause} order by id desc;
 
 -- name: rule_of_cause
 select id, instruction from standing_answers {index standing_answers_of_cause} where scope = 'cause' and cause = :cause order by id desc;

@@ -13,7 +13,7 @@ where q.closed_at is not null and (q.closed_at, q.id) < (:pages, :before) order 
 select count(*) from (
   select 1 from questions {index questions_waiting}
   where announced_at is not null and answered_at is null and closed_at is null limit :limit
-);
+) few;
 
 -- name: count_renders
-select count(*) from (select 1 from renders limit :limit);
+select count(*) from (select 1 from renders limit :limit) few;

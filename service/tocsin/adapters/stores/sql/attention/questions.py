@@ -458,7 +458,7 @@ class AttentionRole(Role):
     async def questions(
         self, *, closed: bool = False, after_id: int = 0, limit: int | None = None
     ) -> list[QuestionRow]:
-        place: dict[str, Any] = {"closed": closed, "after": after_id, "limit": -1 if limit is None else limit}
+        place: dict[str, Any] = {"closed": closed, "after": after_id, "limit": LAST if limit is None else limit}
         return await self._read(lambda db: _questions(db, SQL["questions"], place))
 
     async def question(self, question_id: int) -> QuestionRow | None:

@@ -11,7 +11,7 @@ where host_id = :host and key = :key and runs_until >= :at order by runs_until d
 
 -- As many pages at most had the same, whether it counts still or not.
 -- name: count_seen
-select count(*) from (select 1 from sightings where host_id = :host and key = :key limit :limit);
+select count(*) from (select 1 from sightings where host_id = :host and key = :key limit :limit) few;
 
 -- Verdicts of other pages with the same change. A removed page has no verdict any more.
 -- name: seen_elsewhere
@@ -58,9 +58,9 @@ update storms set runs_until = :until where id = :storm and runs_until < :until;
 -- name: storm
 s.id, h.name, (select count(distinct v.page_id) from verdicts v where v.storm_id = s.id),
 (select {array url} from (
-  select p.url from verdicts v join pages p on p.id = v.page_id where v.storm_id = s.id group by v.page_id
+  select min(p.url) as url from verdicts v join pages p on p.id = v.page_id where v.storm_id = s.id group by v.page_id
   order by v.page_id limit 10
-)),
+) few),
 s.outcome, s.basis, s.excerpt, s.opened_at,
 coalesce((select min(v.at) from verdicts v where v.storm_id = s.id), s.opened_at),
 coalesce((select max(v.at) from verdicts v where v.storm_id = s.id), s.opened_at),
@@ -100,7 +100,7 @@ update storms set released_at = coalesce(released_at, :now) where id = :storm;
 
 -- A step's pages that no alert was given of yet.
 -- name: withheld
-select v.page_id, min(v.at), max(v.outcome = 'major') from verdicts v {index verdicts_of_storm}
+select v.page_id, min(v.at), max(case when v.outcome = 'major' then 1 else 0 end) from verdicts v {index verdicts_of_storm}
 where v.storm_id = :storm and v.page_id > :after and v.awareness = 0
 group by v.page_id order by v.page_id limit :limit;
 

@@ -34,12 +34,12 @@ select f.position, m.seen_at from (
   select * from (
     select d.position from deliveries d {index deliveries_dead}
     where d.state = 'dead' and d.position < :before group by d.position order by d.position desc limit :limit
-  )
+  ) few
   union
   select * from (
     select distinct g.position from bundles b {index bundles_dead} join gathered g {index gathered_of_bundle} on g.bundle = b.id
     where b.state = 'dead' and g.position < :before order by g.position desc limit :limit
-  )
+  ) few
 ) f join alert_marks m on m.position = f.position
 order by f.position desc limit :limit;
 
@@ -48,7 +48,7 @@ select g.position, m.seen_at from gathered g {index gathered_of_bundle} join ale
 where g.bundle = :digest and g.position < :before order by g.position desc limit :limit;
 
 -- name: positions
-select position from alerts where id in {ids :ids};
+select position from alerts where id in {names :ids};
 
 -- name: mark
 update alert_marks set seen_at = :now

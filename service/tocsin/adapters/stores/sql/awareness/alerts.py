@@ -278,8 +278,13 @@ class AlertRole(BundleRole):
     async def tally_alerts(self, query: AlertQuery) -> BoundedCount:
         walk, values = _walk_of(query)
         values.update(before=LAST, limit=COUNTED + 1)
-        counting = f"select count(*) from ({LISTS[walk].rstrip().rstrip(';')})"  # noqa: S608 - a walk of ours
-        (number,) = await self._view(lambda db: db.execute(counting, values).fetchone())
+
+        def count(db: SqlSession) -> int:
+            walking = queries("alert_lists", db.dialect)[walk]
+            number: int = db.execute(f"select count(*) from ({walking}) few", values).fetchone()[0]  # noqa: S608 - a walk of ours
+            return number
+
+        number = await self._view(count)
         return BoundedCount(min(number, COUNTED), is_exact=number <= COUNTED)
 
     async def mark_seen(self, alert_ids: Sequence[str], now: Instant, *, seen: bool) -> int:

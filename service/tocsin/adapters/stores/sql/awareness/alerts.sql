@@ -12,10 +12,10 @@ values (?, ?, ?, ?, ?, ?, ?);
 -- waits for their end. The last value is its route.
 -- name: insert_delivery
 insert into deliveries (channel, position, alert_id, page_id, next_at, held_until, route, is_first)
-values (?1, ?2, ?3, ?4, coalesce(?6, ?5), ?6, ?7, not exists (
+values (?1, ?2, ?3, ?4, coalesce(cast(?6 as bigint), cast(?5 as bigint)), ?6, ?7, {flag (not exists (
   select 1 from deliveries e {index deliveries_of_page}
   where e.channel = ?1 and e.page_id = ?4 and e.state = 'waiting'
-));
+))});
 
 -- name: set_channels
 update store set channels = :names where channels <> :names;
@@ -24,7 +24,7 @@ update store set channels = :names where channels <> :names;
 -- come its alert's digest and what it was made of beside the id, as bytes: a fault can leave what is no text.
 -- name: due_deliveries
 select d.alert_id, d.channel, d.page_id, d.position, d.tries, d.first_try_at, d.last_try_at, d.next_at, d.tried_us,
-  coalesce(d.route, ''), a.digest, a.position, a.page_id, cast(a.type as blob), a.created_at, cast(a.event as blob)
+  coalesce(d.route, ''), a.digest, a.position, a.page_id, {bytes a.type}, a.created_at, {bytes a.event}
 from deliveries d {index deliveries_ready} join alerts a on a.id = d.alert_id
 where d.channel = :channel and d.state = 'waiting' and d.is_first = 1 and d.next_at <= :now
   and d.position not in {ids :under_way}
@@ -33,7 +33,7 @@ order by d.next_at, d.position limit :limit;
 -- While a channel has sealed digests: what is younger than an alert of its page in one of them waits for that digest.
 -- name: due_beside_digests
 select d.alert_id, d.channel, d.page_id, d.position, d.tries, d.first_try_at, d.last_try_at, d.next_at, d.tried_us,
-  coalesce(d.route, ''), a.digest, a.position, a.page_id, cast(a.type as blob), a.created_at, cast(a.event as blob)
+  coalesce(d.route, ''), a.digest, a.position, a.page_id, {bytes a.type}, a.created_at, {bytes a.event}
 from deliveries d {index deliveries_ready} join alerts a on a.id = d.alert_id
 where d.channel = :channel and d.state = 'waiting' and d.is_first = 1 and d.next_at <= :now
   and d.position not in {ids :under_way}
@@ -80,14 +80,14 @@ on conflict (name) do update set failures = excluded.failures, next_at = exclude
 
 -- name: alert_row
 select a.id, a.position, a.type, a.page_id, coalesce(p.url, {field a.event subject}), a.created_at, a.event,
-  (select {array json_array(d.channel, d.state, d.tries, d.error)} from deliveries d where d.alert_id = a.id), m.seen_at,
+  (select {array {list d.channel d.state d.tries d.error}} from deliveries d where d.alert_id = a.id), m.seen_at,
   (
-    select {array json_array(
-      g.channel, (case when b.state in ('accepted', 'dead') then b.state else 'gathered' end), b.tries, b.error, b.id, b.due_at
-    )}
+    select {array {list
+      g.channel (case when b.state in ('accepted', 'dead') then b.state else 'gathered' end) b.tries b.error b.id b.due_at
+    }}
     from gathered g join bundles b on b.id = g.bundle where g.position = a.position
   ),
-  (select {array json_array(s.channel, s.silence)} from silenced s where s.position = a.position)
+  (select {array {list s.channel s.silence}} from silenced s where s.position = a.position)
 from alerts a left join pages p on p.id = a.page_id left join alert_marks m on m.position = a.position
 
 -- name: is_dead
@@ -98,13 +98,13 @@ from alerts a left join pages p on p.id = a.page_id left join alert_marks m on m
 -- name: alerts
 {alert_row}
 where (:before is null or a.position < :before)
-  and (not :dead or {is_dead})
+  and (:dead = 0 or {is_dead})
 order by a.position desc limit :limit;
 
 -- name: alerts_of_page
 {alert_row}
 where a.page_id = (select id from pages where key = url_key(:url) and url = :url) and (:before is null or a.position < :before)
-  and (not :dead or {is_dead})
+  and (:dead = 0 or {is_dead})
 order by a.position desc limit :limit;
 
 -- name: alert
@@ -119,7 +119,7 @@ order by a.position desc limit :limit;
 -- name: replay_alert
 update deliveries set state = 'waiting', next_at = :now, first_try_at = null, tries = 0, tried_us = 0, error = null,
   held_until = null
-where alert_id = :id and (:channel is null or channel = :channel);
+where alert_id = :id and (cast(:channel as text) is null or channel = :channel);
 
 -- All channels that anything was to be delivered to, whether they are configured still or not: one look for each.
 -- name: channels_with_deliveries
@@ -146,7 +146,7 @@ where channel = :channel and position in {ids :positions} and state = 'dead';
 -- name: deliver_too
 insert into deliveries (channel, position, alert_id, page_id, next_at, is_first, state)
 select :channel, position, id, case when type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1') then 0 else page_id end, :now,
-  page_id is null, 'dead'
+  {flag (page_id is null)}, 'dead'
 from alerts where id = :id
   and not exists (select 1 from gathered g where g.position = alerts.position and g.channel = :channel)
 on conflict do nothing;
@@ -163,7 +163,7 @@ insert into alert_marks (position, kind, outcome, page_group) values (?, ?, ?, ?
 -- Tests of channels, asked for beside a running service. What was asked for a day ago was answered long ago.
 -- name: forget_channel_tests
 delete from channel_tests where id in (
-  select id from (select * from channel_tests order by id limit 100) where asked_at < :now - 86400000000
+  select id from (select * from channel_tests order by id limit 100) few where asked_at < :now - 86400000000
 );
 
 -- name: ask_for_channel_test

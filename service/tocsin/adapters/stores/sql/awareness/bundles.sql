@@ -28,7 +28,7 @@ delete from bundles where id = :bundle;
 -- Of each route and key the oldest alone, so that its digests stay in order.
 -- name: to_give
 select b.id, b.tries, b.first_try_at, b.last_try_at, b.next_at, b.tried_us, b.sealed_at, t.message_id,
-  cast(t.event as blob), cast(t.message as blob), b.route
+  {bytes t.event}, {bytes t.message}, b.route
 from bundles b {index bundles_sealed} left join digests t on t.bundle = b.id
 where b.channel = :channel and b.state = 'sealed' and b.next_at <= :now and b.id not in {ids :under_way}
   and not exists (
@@ -92,7 +92,7 @@ update bundles set state = 'sealed', next_at = :now, sealed_at = coalesce(sealed
   first_try_at = null, last_try_at = null, tried_us = 0, error = null,
   sealed_position = coalesce(sealed_position, (select position from store))
 where id = :bundle and state in ('accepted', 'dead')
-  and channel in (select a.value from store, {each store.channels a}) returning alerts;
+  and channel in (select a.value from store, {each_name store.channels a}) returning alerts;
 
 -- What a person wants to have now.
 -- name: hasten_bundle
@@ -105,7 +105,7 @@ update bundles set state = 'dead', error = :error where id = :bundle and state i
 returning channel, route, key, alerts;
 
 -- name: dead_bundles
-select id, alerts from bundles {index bundles_dead} where state = 'dead' and (:channel is null or channel = :channel);
+select id, alerts from bundles {index bundles_dead} where state = 'dead' and (cast(:channel as text) is null or channel = :channel);
 
 -- name: sealed_of
 select 1 from bundles {index bundles_sealed} where channel = :channel and state = 'sealed' limit 1;
@@ -116,10 +116,10 @@ select state, sum(alerts) from bundles {index bundles_by_state} where channel = 
 -- What left the configuration: digests of a channel that is gone are dead, those of a route that is gone are due.
 -- name: end_without_channel
 update bundles set state = 'dead', error = :error
-where state in ('open', 'sealed') and channel not in (select a.value from store, {each store.channels a});
+where state in ('open', 'sealed') and channel not in (select a.value from store, {each_name store.channels a});
 
 -- name: hasten_without_route
-update bundles set due_at = :now where state = 'open' and due_at > :now and route not in {ids :routes};
+update bundles set due_at = :now where state = 'open' and due_at > :now and route not in {names :routes};
 
 -- Digests that were promised, and are no longer, or that one alert was taken out of.
 -- name: drop_empty
@@ -128,15 +128,15 @@ delete from bundles where state = 'open' and alerts = 0;
 -- An alert that is taken out of a bundle, or out of silence, to go alone.
 -- name: apart
 select g.channel from gathered g join bundles b on b.id = g.bundle
-where g.position = (select position from alerts where id = :id) and (:channel is null or g.channel = :channel)
-  and (b.state in ('accepted', 'dead') or (:channel is not null and b.state = 'open'));
+where g.position = (select position from alerts where id = :id) and (cast(:channel as text) is null or g.channel = :channel)
+  and (b.state in ('accepted', 'dead') or (cast(:channel as text) is not null and b.state = 'open'));
 
 -- name: leave_bundle
 delete from gathered where position = (select position from alerts where id = :id) and channel = :channel;
 
 -- name: silenced_of
 select channel from silenced
-where position = (select position from alerts where id = :id) and (:channel is null or channel = :channel);
+where position = (select position from alerts where id = :id) and (cast(:channel as text) is null or channel = :channel);
 
 -- name: end_silence_of
 delete from silenced where position = (select position from alerts where id = :id) and channel = :channel;

@@ -56,7 +56,7 @@ def take_jobs(db: SqlSession, claim: Claim, page_ids: Sequence[int]) -> list[Ren
     """Give slots to these pages, as far as they wait; major ones first, then by their oldest verdict."""
     require_claim(db, claim)
     place = {"ids": ids(page_ids), "claim": claim.id, "epoch": claim.epoch}
-    taken = {row[0] for row in db.execute(SQL["take"] + " returning page_id", place)}
+    taken = {row[0] for row in db.execute(SQL["take"], place)}
     rows = [row for row in db.execute(SQL["taken"], place) if row[0] in taken]
     tasks = {task.page_id: task for task in read_tasks(db, WORK["tasks"], place).tasks()}
     for page_id, *_, spent in rows:

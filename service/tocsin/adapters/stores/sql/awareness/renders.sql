@@ -4,8 +4,8 @@
 -- name: want
 insert into renders (page_id, major, since, owed, copy_url) values (:page, :major, :since, :owed, :copy_url)
 on conflict (page_id) do update set
-  major = {greatest major excluded.major}, since = {least since excluded.since}, owed = {greatest owed excluded.owed},
-  copy_url = coalesce(excluded.copy_url, copy_url);
+  major = {greatest renders.major excluded.major}, since = {least renders.since excluded.since},
+  owed = {greatest renders.owed excluded.owed}, copy_url = coalesce(excluded.copy_url, renders.copy_url);
 
 -- name: held
 exists (select 1 from claims c where c.id = r.claim_id and c.epoch = r.epoch)
@@ -29,7 +29,7 @@ select count(*) from renders r where coalesce(not_before, 0) <= :now and not {he
 
 -- name: take
 update renders as r set claim_id = :claim, epoch = :epoch, not_before = null
-where page_id in {ids :ids} and not {held} and not {paused};
+where page_id in {ids :ids} and not {held} and not {paused} returning page_id;
 
 -- name: taken
 select page_id, major, since, owed, copy_url, attempts from renders r
@@ -49,7 +49,7 @@ where page_id = :page and claim_id = :claim and epoch = :epoch;
 select owed, copy_url from renders where page_id = :page;
 
 -- name: pending_of_page
-select min(at), max(outcome = 'major') from verdicts {index verdicts_pending}
+select min(at), max(case when outcome = 'major' then 1 else 0 end) from verdicts {index verdicts_pending}
 where page_id = :page and awareness = 1 and alert_id is null;
 
 -- What came while the page was being rendered needs a rendering of its own.

@@ -9,9 +9,9 @@ select outcomes from activity where at = :at;
 -- name: note
 insert into activity (at, outcomes, alerts, rendered, wire_bytes, saved_bytes)
 values (:at, :outcomes, :alerts, :rendered, :wire_bytes, :saved_bytes)
-on conflict (at) do update set outcomes = excluded.outcomes, alerts = alerts + excluded.alerts,
-  rendered = rendered + excluded.rendered, wire_bytes = wire_bytes + excluded.wire_bytes,
-  saved_bytes = saved_bytes + excluded.saved_bytes;
+on conflict (at) do update set outcomes = excluded.outcomes, alerts = activity.alerts + excluded.alerts,
+  rendered = activity.rendered + excluded.rendered, wire_bytes = activity.wire_bytes + excluded.wire_bytes,
+  saved_bytes = activity.saved_bytes + excluded.saved_bytes;
 
 -- name: prune
 delete from activity where at < :before;

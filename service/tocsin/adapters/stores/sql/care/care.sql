@@ -9,13 +9,13 @@ delete from states where id in (
 
 -- name: forget_verdicts
 delete from verdicts where id in (
-  select id from (select * from verdicts order by id limit :limit)
+  select id from (select * from verdicts order by id limit :limit) few
   where at < :before and (awareness = 0 or alert_id is not null)
 );
 
 -- name: forget_renderings
 delete from renderings where id in (
-  select id from (select * from renderings order by id limit :limit) where started_at < :before
+  select id from (select * from renderings order by id limit :limit) few where started_at < :before
 );
 
 -- name: oldest_alerts
@@ -23,12 +23,12 @@ select id, position, created_at from alerts order by position limit :limit
 
 -- A channel that is gone from the configuration, or has said that it wants no more, holds nothing back.
 -- name: listening_channels
-select value from store, json_each(store.channels) where value not in (select name from channels where disabled)
+select c.value from store, {each_name store.channels c} where c.value not in (select name from channels where disabled = 1)
 
 -- Up to the first that is wanted still: positions have no gaps.
 -- name: forget_alerts
 delete from alerts where id in (
-  select id from ({oldest_alerts}) where position < coalesce((
+  select id from ({oldest_alerts}) few where position < coalesce((
     select min(position) from ({oldest_alerts}) a
     where created_at >= :before
       or exists (select 1 from deliveries d where d.alert_id = a.id and d.state = 'waiting' and d.channel in ({listening_channels}))
@@ -56,7 +56,7 @@ delete from rate_windows where start_at < :week_before;
 
 -- name: forget_questions
 delete from questions where id in (
-  select id from (select * from questions order by id limit :limit) where closed_at < :before
+  select id from (select * from questions order by id limit :limit) few where closed_at < :before
 );
 
 -- What was seen on too few pages to be a storm, and counts no longer.
@@ -91,7 +91,7 @@ delete from hosts where id in (
 );
 
 -- name: forget_audit
-delete from audit where id in (select id from (select * from audit order by id limit :limit) where at < :before);
+delete from audit where id in (select id from (select * from audit order by id limit :limit) few where at < :before);
 
 -- name: forget_sessions
 delete from sessions where digest in (

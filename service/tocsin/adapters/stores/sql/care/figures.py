@@ -58,9 +58,9 @@ class FigureRole(Role):
 
 
 def _read(
-    db: SqlSession, *, size: Callable[[], tuple[int, int | None]], now: Instant, after: int | None
+    db: SqlSession, *, size: Callable[[SqlSession], tuple[int, int | None]], now: Instant, after: int | None
 ) -> StoreFigures:
-    taken, free = size()
+    taken, free = size(db)
     position, text_bytes, channels = db.execute(SQL["standing"]).fetchone()
     waiting, waiting_since = db.execute(SQL["renders"]).fetchone()
     asked, asked_since = db.execute(SQL["questions"]).fetchone()

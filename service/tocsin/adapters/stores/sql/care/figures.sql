@@ -21,7 +21,7 @@ select min(at) from (
   select min(due_at) as at from bundles {index bundles_due} where channel = :channel and state = 'open'
   union all
   select min(due_at) from bundles {index bundles_sealed} where channel = :channel and state = 'sealed'
-);
+) few;
 
 -- name: silenced
 select count(*) from silenced {index silenced_of_route} where channel = :channel;
@@ -37,7 +37,7 @@ select disabled, failures from channels where name = :channel;
 
 -- Of the pages that may be rendered: who paused one does not wait for it.
 -- name: renders
-select count(*), min(r.since) from renders r {index renders_by_age} join pages p on p.id = r.page_id where not p.paused;
+select count(*), min(r.since) from renders r {index renders_by_age} join pages p on p.id = r.page_id where p.paused = 0;
 
 -- name: questions
 select count(*), min(announced_at) from questions {index questions_waiting}

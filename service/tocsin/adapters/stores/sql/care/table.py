@@ -95,4 +95,5 @@ def _pages_of(db: SqlSession, rows: list[TableRow], now: Instant) -> dict[str, t
     new = [watch_url(url) for url in urls if url not in known]
     if new:
         insert_pages(db, [NewPage(page.url, page.given, page.host, page.shard) for page in new], now, of=len(new))
-    return {url: (page_id, state_id) for url, page_id, state_id in db.execute(SQL["pages_named"], place)}
+    found = {url: (page_id, state_id) for url, page_id, state_id in db.execute(SQL["pages_named"], place)}
+    return {url: found[url] for url in urls}

@@ -21,8 +21,8 @@ order by 3, 1, 5;
 select coalesce(max(id), 0) from states;
 
 -- name: pages_named
-select p.url, p.id, p.state_id from {each :urls u}
-cross join pages p on p.key = url_key(u.value) and p.url = u.value;
+select p.url, p.id, p.state_id from {each_name :urls u}
+{then pages p} on p.key = url_key(u.value) and p.url = u.value;
 
 -- name: insert_record
 insert into states (page_id, first_at, last_at, fields, digest)

@@ -9,7 +9,7 @@ select name, gate_at from hosts {index hosts_gated} where gate_at > :now;
 select host_id, max(last_set_at) as at from (
   select host_id, last_set_at from pages where next_at is not null and paused = 0 and last_set_at is not null
   limit 200000
-) group by host_id order by at desc limit :limit;
+) few group by host_id order by at desc limit :limit;
 
 -- name: robots_of
 select id, robots from hosts where name = :host;
@@ -31,10 +31,10 @@ where id > :after and id <= :last and settings is not null
 -- name: crowds
 select c.host_id, h.name, c.pages, h.robots
 from (
-  select host_id, count(*) as pages from pages {index pages_due}
-  where host_id > :after and next_at is not null and paused = 0
-  group by host_id having count(*) >= :least order by host_id limit :limit
-) c cross join hosts h on h.id = c.host_id
+  select d.host_id, count(*) as pages from {schedule d}
+  where d.host_id > :after and {scheduled d}
+  group by d.host_id having count(*) >= :least order by d.host_id limit :limit
+) c {then hosts h} on h.id = c.host_id
 order by c.host_id;
 
 -- name: schedules_of

@@ -379,11 +379,10 @@ def _store_new(db: SqlSession, new: Sequence[tuple[CheckResult, NewState, PageRo
     opened: list[Row] = []
     closed: list[Row] = []
     shown: list[Row] = []
-    (state_id,) = db.execute(STATES["last_id"]).fetchone()
-    for _, state, page, row in new:
+    state_ids = db.execute(STATES["next_ids"], {"count": len(new)}).fetchall()
+    for (_, state, page, row), (state_id,) in zip(new, state_ids, strict=True):
         if page.state_id is not None:
             closed.append((page.stored_at, page.storings, page.state_id))
-        state_id += 1
         # Time never goes back for one page.
         page.stored_at = max(state.stored_at, page.stored_at or state.stored_at)
         page.state_id = state_id

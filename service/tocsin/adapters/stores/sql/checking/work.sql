@@ -6,15 +6,15 @@
 case when exists (
   select 1 from pages q {index pages_requested} where q.host_id = h.id and q.request_id is not null
 ) then 0 else (
-  select d.next_at from pages d {index pages_due}
-  where d.host_id = h.id and d.next_at is not null and d.next_at >= :shown and d.paused = 0 order by d.next_at limit 1
+  select d.next_at from {schedule d}
+  where d.host_id = h.id and {scheduled d} and d.next_at >= :shown order by d.next_at limit 1
 ) end
 
 -- When each host is due next, where nothing is requested.
 -- name: first_of_hosts
 select a.value, (
-  select d.next_at from pages d {index pages_due}
-  where d.host_id = a.value and d.next_at is not null and d.next_at >= :shown and d.paused = 0
+  select d.next_at from {schedule d}
+  where d.host_id = a.value and {scheduled d} and d.next_at >= :shown
   order by d.next_at limit 1
 ) from {each :hosts a};
 
@@ -45,10 +45,10 @@ p.body_digest, p.attempts, p.flags, p.question_id, p.rule, p.request_id, p.body_
 -- name: due_by_host
 select (
   select {array id} from (
-    select id from pages {index pages_due}
-    where host_id = a.value and next_at is not null and paused = 0 and next_at between :shown and :now
-    order by next_at limit :limit
-  )
+    select d.id from {schedule d}
+    where d.host_id = a.value and {scheduled d} and d.next_at between :shown and :now
+    order by d.next_at limit :limit
+  ) few
 ) from {each :hosts a};
 
 -- Requested checks come first, and once.
@@ -60,10 +60,10 @@ select id from pages {index pages_requested}
 where host_id = :host and request_id is not null order by request_id limit :limit;
 
 -- name: due_beside_wanted
-select id from pages {index pages_due}
-where host_id = :host and next_at is not null and paused = 0 and next_at between :shown and :now
+select d.id from {schedule d}
+where d.host_id = :host and {scheduled d} and d.next_at between :shown and :now
   and request_id is null
-order by next_at limit :limit;
+order by d.next_at limit :limit;
 
 -- name: requested_of_host
 select id from pages {index pages_requested} where host_id = :host and request_id = :request limit :limit;
@@ -71,7 +71,7 @@ select id from pages {index pages_requested} where host_id = :host and request_i
 -- name: tasks
 select {task}
 from {each :ids i}
-cross join pages p on p.id = i.value
+{then pages p} on p.id = i.value
 join hosts h on h.id = p.host_id
 join groups g on g.id = p.group_id
 left join states s on s.id = p.state_id;
@@ -177,8 +177,8 @@ coalesce(span_us(coalesce({field {of_page} at_launch}, {field {of_group} at_laun
 -- The last page of one scan for overdue pages, which reads a fixed number of pages; and how many of these wait for its
 -- outcome.
 -- name: look_until
-select max(id), sum(next_at < :now - :window and paused = 0)
-from (select id, next_at, paused from pages where id > :after order by id limit :look);
+select max(id), count(*) filter (where next_at < :now - :window and paused = 0)
+from (select id, next_at, paused from pages where id > :after order by id limit :look) few;
 
 -- Overdue pages without a cron expression of their own or of those they inherit from (T63), a step at a time; pages
 -- within the window already stay where they are, so that a crash loop moves each page once. A check in the time to
@@ -200,7 +200,7 @@ order by p.id;
 
 -- The fraction never changes for a page; see `model.phase_of`.
 -- name: spread_at
-:now + cast(phase_of(id) * :window as integer)
+:now + {whole (phase_of(id) * :window)}
 
 -- Since the scan a rule may have set a page to never, and checks may have been written.
 -- name: spread
@@ -257,13 +257,13 @@ where p.id in {ids :ids};
 -- name: look_until_off
 select max(id), 0 from (
   select id from pages {index pages_off}
-  where group_id = :group and id > :after and next_at is null and next_why = 'off' order by id limit :look
-);
+  where group_id = :group and id > :after and {off pages} order by id limit :look
+) few;
 
 -- Pages that are off although their settings do not say so any more, a step at a time.
 -- name: wrongly_off
 select p.id, p.host_id from pages p {index pages_off} join groups g on g.id = p.group_id cross join store t
-where p.group_id = :group and p.id > :after and p.id <= :until and p.next_at is null and p.next_why = 'off'
+where p.group_id = :group and p.id > :after and p.id <= :until and {off p}
   and {mode} <> 'off'
 order by p.id;
 

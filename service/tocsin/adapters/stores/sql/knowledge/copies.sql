@@ -13,19 +13,19 @@ on conflict do nothing;
 select c.target, c.url, c.datetime, c.rel, c.kind, p.url
 from copies c {index copies_by_target} join pages p on p.id = c.page_id
 where c.target = :url and c.url <> c.target
-order by c.made_at desc, c.url limit :limit;
+order by c.made_at desc nulls last, c.url limit :limit;
 
 -- The sample page of the question first, as its alert and the list show it; then at most a hundred others.
 -- name: of_question
 select c.target, c.url, c.datetime, c.rel, c.kind, p.url
 from pages q
-cross join copies c {index copies_by_target} on c.target = q.url and c.url <> c.target
+{then copies c} {index copies_by_target} on c.target = q.url and c.url <> c.target
 join pages p on p.id = c.page_id
 where q.question_id = :question and q.id in (
   select :first
   union
   select id from (
     select id from pages {index pages_asked_about} where question_id = :question order by id limit 100
-  )
+  ) few
 )
-order by q.id <> :first, q.id, c.made_at desc, c.url limit :limit;
+order by q.id <> :first, q.id, c.made_at desc nulls last, c.url limit :limit;

@@ -7,7 +7,7 @@
 insert into items (page_id, first_at, at, count, is_cut, digest, packed)
 values (:page, :at, :at, :count, :is_cut, :digest, :packed)
 on conflict (page_id) do update set
-  first_at = case when digest = excluded.digest and is_cut = excluded.is_cut then first_at else excluded.at end, at = excluded.at,
+  first_at = case when items.digest = excluded.digest and items.is_cut = excluded.is_cut then items.first_at else excluded.at end, at = excluded.at,
   count = excluded.count, is_cut = excluded.is_cut, digest = excluded.digest,
   packed = excluded.packed;
 
@@ -24,11 +24,11 @@ select :rendering, p.id, {greatest :at coalesce(s.first_at, :at)}, :changes
 from pages p left join states s on s.id = p.state_id where p.id = :page;
 
 -- name: forget_bare
-update pages set flags = flags & ~:bare where id = :page and flags & :bare;
+update pages set flags = flags & ~:bare where id = :page and flags & :bare <> 0;
 
 -- It was received without items some time after this.
 -- name: bare_since
-select added_at from pages where id = :page and flags & :bare;
+select added_at from pages where id = :page and flags & :bare <> 0;
 
 -- name: latest
 select at, digest, packed, count, is_cut, first_at from items where page_id = :page;

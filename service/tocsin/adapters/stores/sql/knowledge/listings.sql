@@ -12,7 +12,7 @@ from listings l {index listings_to_do} where to_do = 1 order by page_id limit 1;
 -- name: pages_of
 select p.id, i.value ->> 1, l.listed
 from {each :entries i}
-cross join pages p {index pages_by_key} on p.key = url_key(i.value ->> 0) and p.url = i.value ->> 0
+{then pages p} {index pages_by_key} on p.key = url_key(i.value ->> 0) and p.url = i.value ->> 0
 left join learnt l on l.page_id = p.id
 where p.id <> :source;
 

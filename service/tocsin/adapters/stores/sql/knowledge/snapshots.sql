@@ -39,7 +39,7 @@ having count(*) > :per_page or (count(*) > 1 and min(at) < :before) limit :limit
 
 -- Of these pages. The latest of a page is not too old, however old it is.
 -- name: prunable
-select s.id from {each :pages u} cross join snapshots s {index snapshots_of_page} on s.page_id = u.value
+select s.id from {each :pages u} {then snapshots s} {index snapshots_of_page} on s.page_id = u.value
 where (
   select count(*) from snapshots n {index snapshots_of_page}
   where n.page_id = s.page_id and (n.at > s.at or (n.at = s.at and n.id > s.id))
@@ -56,7 +56,7 @@ update store set text_limit = :total;
 
 -- What is left is for texts of pages that changed.
 -- name: is_short
-select coalesce(text_bytes >= text_limit / 10 * 9, 0) from store;
+select coalesce(text_bytes >= text_limit / 10 * 9, false) from store;
 
 -- name: oldest
 select id from snapshots {index snapshots_by_age}

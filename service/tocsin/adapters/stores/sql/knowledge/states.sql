@@ -8,8 +8,11 @@ from pages p where p.id = :page and states.id = p.state_id;
 insert into states (page_id, first_at, fields, digest)
 values (:page, :at, :fields, :digest) returning id;
 
--- name: last_id
-select coalesce(max(id), 0) from states;
+-- name: next_ids
+with recursive next (id) as (
+  select coalesce(max(id), 0) + 1 from states union all select id + 1 from next limit :count
+)
+select id from next;
 
 -- The same for many, with ids given and ends known.
 -- name: open_runs

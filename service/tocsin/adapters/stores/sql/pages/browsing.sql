@@ -20,7 +20,7 @@
 {index pages_paused} where p.group_id = :group and p.paused = 1
 
 -- name: in_off
-{index pages_off} where p.group_id = :group and p.next_at is null and p.next_why = 'off'
+{index pages_off} where p.group_id = :group and {off p}
 
 -- name: in_changed
 {index pages_changed} where p.group_id = :group and p.last_changed_at is not null
@@ -78,19 +78,19 @@ select settings_revision from store;
 -- name: states
 select s.id, s.first_at, coalesce(s.last_at, p.stored_at), case when s.last_at is null then p.storings else s.storings end,
   s.in_table, s.fields
-from pages p cross join states s on s.id in (
+from pages p {then states s} on s.id in (
   select p.state_id union all
   select id from (
     select o.id from states o {index states_before}
     where o.page_id = p.id and o.last_at is not null and o.id < :before order by o.id desc limit :limit
-  )
+  ) few
 )
 where p.id = :page and s.id < :before order by s.id desc limit :limit;
 
 -- name: state
 select s.id, s.first_at, coalesce(s.last_at, p.stored_at), case when s.last_at is null then p.storings else s.storings end,
   s.in_table, s.fields
-from states s cross join pages p on p.id = s.page_id where s.id = :state and s.page_id = :page;
+from states s {then pages p} on p.id = s.page_id where s.id = :state and s.page_id = :page;
 
 -- name: verdict_row
 v.id, v.page_id, v.at, v.outcome, v.reason, v.rule, v.basis, v.data, v.state_id, v.alert_id, v.storm_id

@@ -33,7 +33,6 @@ COUNTED: Final = 10_000
 
 MOST_WORDS: Final = 16
 _END: Final = 1 << 61
-_VIEWS: Final = {view: SQL[f"in_{view.value}"] for view in View}
 
 
 class PageWalk(Protocol):
@@ -167,7 +166,7 @@ class ViewList:
         if self._view == View.ALL:
             row = db.execute(SQL["group_named"], {"name": self._group}).fetchone()
             return BoundedCount(row[1] if row is not None else 0)
-        counting = f"select count(*) from (select 1 from pages p {_VIEWS[self._view]} limit :limit)"  # noqa: S608 - parts of our own
+        counting = f"select count(*) from (select 1 from pages p {_view(db, self._view)} limit :limit) few"  # noqa: S608 - parts of our own
         number = 0
         for group in self._groups(db):
             number += db.execute(counting, {"group": group, "limit": COUNTED + 1 - number}).fetchone()[0]
@@ -187,11 +186,11 @@ class ViewList:
     def _merged(self, db: SqlSession, walk: str, values: dict[str, int], limit: int, *, falls: bool) -> Part:
         """Merge the parts of groups from a place on: those of the groups that come first there are enough."""
         keys = ", ".join(self._keys)
-        walking = f"select {keys} from pages p {_VIEWS[self._view]} {walk}"  # noqa: S608 - as above
+        walking = f"select {keys} from pages p {_view(db, self._view)} {walk}"  # noqa: S608 - as above
         groups = self._groups(db)
         if len(groups) > 1:
             heads = ", ".join(f"({_first(walking, keys, key)}) as head{n}" for n, key in enumerate(self._keys))
-            way = "desc" if falls else "nulls last"
+            way = "desc nulls last" if falls else "nulls last"
             order = ", ".join(f"head{n} {way}" for n in range(len(self._keys)))
             leading = f"select g.id, {heads} from groups g where g.pages > 0 order by {order} limit :most"  # noqa: S608 - as above
             groups = [
@@ -224,6 +223,11 @@ class ChangedList(ViewList):
         at, page_id = place or (-_END, 0)
         found, goes_on = self._merged(db, self._after, {"at": at, "after": page_id}, limit, falls=False)
         return [page_id for page_id in found if page_id <= last_id], goes_on
+
+
+def _view(db: SqlSession, view: View) -> str:
+    """Give the index and the condition of a list, in the words of this database."""
+    return queries("browsing", db.dialect)[f"in_{view.value}"]
 
 
 def _first(walking: str, keys: str, key: str) -> str:

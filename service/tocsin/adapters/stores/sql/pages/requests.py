@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tocsin.adapters.stores.sql.role import Role, ids, touch_hosts
+from tocsin.adapters.stores.sql.role import LAST, Role, ids, touch_hosts
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import read_report, to_json
 
@@ -79,7 +79,7 @@ class RequestRole(Role):
     async def request_reports(
         self, request_id: int, *, after: int, limit: int | None = None
     ) -> list[tuple[int, CheckReport]]:
-        place = {"request": request_id, "after": after, "limit": -1 if limit is None else limit}
+        place = {"request": request_id, "after": after, "limit": LAST if limit is None else limit}
         rows = await self._read(lambda db: db.execute(SQL["reports"], place).fetchall())
         return [(position, read_report(report)) for position, report in rows]
 

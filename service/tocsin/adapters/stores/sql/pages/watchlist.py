@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.adapters.stores.sql.knowledge.kept import changes_by_state
 from tocsin.adapters.stores.sql.pages.edits import (
@@ -18,6 +18,7 @@ from tocsin.adapters.stores.sql.pages.edits import (
 from tocsin.adapters.stores.sql.pages.requests import SQL as REQUESTS
 from tocsin.adapters.stores.sql.pages.requests import want_pages
 from tocsin.adapters.stores.sql.role import Role, ids, touch_hosts
+from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import (
     pack_outcome,
     read_fields,
@@ -44,7 +45,7 @@ from tocsin.ports.pages import unheard
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tocsin.adapters.stores.sql.session import SqlSession
+    from tocsin.adapters.stores.sql.session import Cursor, SqlSession
     from tocsin.model import Instant, JsonObject, NewPage
     from tocsin.ports.pages import OnStep
 
@@ -82,22 +83,17 @@ class WatchRole(Role):
         return to_page(row) if row else None
 
     async def pages(self, which: PageFilter, *, after_id: int = 0, limit: int = 1000) -> list[PageRow]:
-        condition, place = _conditions(which)
-        query = f"{SQL['pages']}{condition} order by p.id limit :limit"
-        place.update(after=after_id, limit=limit)
-        rows = await self._read(lambda db: db.execute(query, place).fetchall())
+        place = {"after": after_id, "limit": limit}
+        rows = await self._read(lambda db: _filtered(db, "pages", which, place, _IN_ORDER).fetchall())
         return [to_page(row) for row in rows]
 
     async def count_pages(self, which: PageFilter) -> int:
-        condition, place = _conditions(which)
-        count: int = (await self._read(lambda db: db.execute(SQL["count"] + condition, place).fetchone()))[0]
+        count: int = (await self._read(lambda db: _filtered(db, "count", which, {}).fetchone()))[0]
         return count
 
     async def page_ids(self, which: PageFilter, *, last_id: int, after_id: int = 0, limit: int = 1000) -> list[int]:
-        condition, place = _conditions(which)
-        query = f"{SQL['page_ids']}{condition} order by p.id limit :limit"
-        place.update(after=after_id, last=last_id, limit=limit)
-        return await self._read(lambda db: [row[0] for row in db.execute(query, place)])
+        place = {"after": after_id, "last": last_id, "limit": limit}
+        return await self._read(lambda db: [row[0] for row in _filtered(db, "page_ids", which, place, _IN_ORDER)])
 
     async def last_page_id(self) -> int:
         last: int = (await self._read(lambda db: db.execute(SQL["last_id"]).fetchone()))[0]
@@ -201,7 +197,17 @@ def _want_new(db: SqlSession, request: int, inserted: Sequence[int | None]) -> N
     want_pages(db, request, db.execute(REQUESTS["these_pages"], {"ids": ids(new)}).fetchall())
 
 
-def _conditions(which: PageFilter) -> tuple[str, dict[str, Any]]:
+_IN_ORDER: Final = " order by p.id limit :limit"
+
+
+def _filtered(db: SqlSession, query: str, which: PageFilter, place: dict[str, Any], end: str = "") -> Cursor:
+    """Run a query of pages with the conditions of a filter."""
+    sql = queries("watchlist", db.dialect)
+    conditions, named = _conditions(which, sql)
+    return db.execute(f"{sql[query]}{conditions}{end}", {**place, **named})
+
+
+def _conditions(which: PageFilter, sql: dict[str, str]) -> tuple[str, dict[str, Any]]:
     """Write a filter as conditions and their values."""
     given: dict[str, Any] = {
         "urls": ids(which.urls) if which.urls is not None else None,
@@ -214,7 +220,7 @@ def _conditions(which: PageFilter) -> tuple[str, dict[str, Any]]:
         "with_own": which.with_own or None,
     }
     named = {name: value for name, value in given.items() if value is not None}
-    return "".join(f" and {SQL[f'by_{name}']}" for name in named), named
+    return "".join(f" and {sql[f'by_{name}']}" for name in named), named
 
 
 def to_page(row: Sequence[Any]) -> PageRow:

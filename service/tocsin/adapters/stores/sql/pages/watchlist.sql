@@ -1,11 +1,11 @@
 -- The list of pages, and what is set for them.
 
 -- name: known
-select p.url from {each :urls u} cross join pages p on p.key = url_key(u.value) and p.url = u.value;
+select p.url from {each_name :urls u} {then pages p} on p.key = url_key(u.value) and p.url = u.value;
 
 -- name: insert_host
 insert into hosts (name, shard) values (:host, :shard)
-on conflict (name) do update set empty = 0 where empty = 1;
+on conflict (name) do update set empty = 0 where hosts.empty = 1;
 
 -- name: group_names
 select name from groups;
@@ -37,10 +37,10 @@ select g.name from pages p join groups g on g.id = p.group_id where p.id in {ids
 -- Edits are counted, for conditional requests.
 -- name: note_edits
 insert into edits (page_id, revision) select id, 1 from pages where id in {ids :ids}
-on conflict (page_id) do update set revision = revision + 1;
+on conflict (page_id) do update set revision = edits.revision + 1;
 
 -- name: hosts_named
-select id from hosts where name in {ids :names};
+select id from hosts where name in {names :names};
 
 -- name: row
 p.id, p.url, coalesce(p.given, p.url), h.name, g.name,
@@ -67,7 +67,7 @@ select {row} {from} where p.id = :page;
 select {row} {from} where p.id > :after
 
 -- name: count
-select count(*) from pages p where 1
+select count(*) from pages p where true
 
 -- name: last_times
 select max(last_checked_at), max(stored_at) from pages;
@@ -78,7 +78,7 @@ select p.id from pages p where p.id > :after and p.id <= :last
 
 -- name: by_urls
 p.id in (
-  select u.id from {each :urls j} cross join pages u on u.key = url_key(j.value) and u.url = j.value
+  select u.id from {each_name :urls j} {then pages u} on u.key = url_key(j.value) and u.url = j.value
 )
 
 -- name: by_group
@@ -157,7 +157,7 @@ select name, pages, settings from groups order by name;
 -- name: history
 select s.id, s.first_at, coalesce(s.last_at, p.stored_at), case when s.last_at is null then p.storings else s.storings end,
   s.in_table, s.fields
-from pages p cross join states s on s.id in (
+from pages p {then states s} on s.id in (
   select p.state_id union all
   select o.id from states o {index states_before} where o.page_id = p.id and o.last_at is not null
 )

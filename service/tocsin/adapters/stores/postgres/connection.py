@@ -1,0 +1,353 @@
+"""The connections of an open store: each on a thread of its own, doing one whole piece of work at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from tocsin.adapters.stores.postgres.session import PostgresSession, SnapshotSession
+from tocsin.errors import StoreError, StoreLocked, StoreLost
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+    from datetime import timedelta
+
+    from tocsin.adapters.stores.sql.session import EditStep, SnapshotReader, SqlSession
+
+
+T = TypeVar("T")
+
+OLDEST: Final = 15
+# A server or a network that went away is noticed by both sides within ten seconds or so.
+_ALIVE: Final = {
+    "connect_timeout": "10",
+    "keepalives_idle": "5",
+    "keepalives_interval": "2",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "8000",
+}
+_SESSION: Final = """
+set client_min_messages = warning;
+set plan_cache_mode = force_generic_plan;
+set jit = off;
+set timezone = 'UTC';
+set tcp_keepalives_idle = 5;
+set tcp_keepalives_interval = 2;
+set tcp_keepalives_count = 3;
+set tcp_user_timeout = 8000;
+"""
+# What was found unchanged may be checked again after the server was killed; what must not be lost says so.
+_WRITER: Final = """
+set synchronous_commit = off;
+set lock_timeout = {busy_ms};
+set idle_in_transaction_session_timeout = '5s';
+"""
+_READER: Final = "set default_transaction_read_only = on;"
+_SNAPSHOT: Final = b"begin isolation level repeatable read read only"
+# Advisory locks of ours are named by this and the number of the table `store`: "Tocs", and for the engine "Toct".
+_WRITING, _ENGINE = 0x546F6373 << 32, 0x546F6374 << 32
+
+
+class PostgresPlace:
+    """Where a store is.
+
+    conninfo  as libpq takes it: a URL
+    busy      how long to wait for another process that writes
+    """
+
+    def __init__(self, conninfo: str, busy: timedelta) -> None:
+        self.busy = busy
+        with translated(_without_password(conninfo)):
+            given = conninfo_to_dict(conninfo)
+            self.name = _without_password(conninfo)
+            own = {**_ALIVE, "application_name": "tocsin", "client_encoding": "UTF8"}
+            self.conninfo = make_conninfo(**{**own, **{key: str(value) for key, value in given.items()}})
+
+    def connect(self, *, writes: bool) -> psycopg.Connection[Any]:
+        """Connect, as every part of the store wants it: transactions are begun by name, never by the driver."""
+        with translated(self.name):
+            connection = psycopg.connect(self.conninfo, autocommit=True)
+            try:
+                self._demand_fit(connection.pgconn)
+                busy_ms = max(round(self.busy.total_seconds() * 1000), 1)
+                connection.execute(_SESSION + (_WRITER.format(busy_ms=busy_ms) if writes else _READER))
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+    def _demand_fit(self, pgconn: Any) -> None:
+        version = pgconn.server_version // 10_000
+        if version < OLDEST:
+            raise StoreError(f"{self.name}: PostgreSQL {version} is too old; Tocsin needs {OLDEST} or later")
+        encoding = (pgconn.parameter_status(b"server_encoding") or b"").decode()
+        if encoding != "UTF8":
+            raise StoreError(
+                f"{self.name}: the encoding of the database is {encoding}; make one in UTF8: "
+                "create database tocsin encoding 'UTF8' template template0"
+            )
+
+
+def _without_password(conninfo: str) -> str:
+    """Name a place in messages and logs."""
+    scheme, separator, rest = conninfo.partition("://")
+    authority, slash, path = rest.partition("/")
+    user, at, host = authority.rpartition("@")
+    return f"{scheme}{separator}{user.partition(':')[0]}{at}{host}{slash}{path.partition('?')[0]}"
+
+
+class PostgresLane:
+    """A connection whose thread does whole functions, and that connects anew once its connection was lost.
+
+    prepare  is called with each new connection, before it is used
+    """
+
+    def __init__(
+        self,
+        place: PostgresPlace,
+        *,
+        writes: bool = False,
+        kind: type[PostgresSession] = PostgresSession,
+        prepare: Callable[[PostgresSession], None] = lambda _: None,
+    ) -> None:
+        self._place, self._writes, self._kind, self._prepare = place, writes, kind, prepare
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="store")
+        self._connection: psycopg.Connection[Any] | None = None
+        self._session: PostgresSession | None = None
+        self._is_closed = False
+
+    async def run(self, work: Callable[[PostgresSession], T]) -> T:
+        """Do this on the connection's thread.
+
+        Cancelling the caller does not stop the work: it is done completely, or not at all.
+        Raises StoreError for every error of PostgreSQL, and once the connection was closed.
+        """
+        if self._is_closed:
+            raise StoreError(f"{self._place.name}: the store was closed; open it again")
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, work)
+
+    async def close(self) -> None:
+        """Close the connection, after the work that was handed over before."""
+        if not self._is_closed:
+            self._is_closed = True
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._disconnect)
+            self._thread.shutdown(wait=False)
+
+    def _do(self, work: Callable[[PostgresSession], T]) -> T:
+        with translated(self._place.name):
+            return work(self._session or self._connect())
+
+    def _connect(self) -> PostgresSession:
+        self._connection = self._place.connect(writes=self._writes)
+        session = self._kind(self._connection, self._disconnect)
+        try:
+            self._prepare(session)
+        except BaseException:
+            self._disconnect()
+            raise
+        self._session = session
+        return session
+
+    def _disconnect(self) -> None:
+        connection, self._connection, self._session = self._connection, None, None
+        if connection is not None:
+            with suppress(psycopg.Error):
+                connection.close()
+
+
+@asynccontextmanager
+async def open_lane(lane: PostgresLane) -> AsyncIterator[PostgresLane]:
+    """Have a connection for as long as the context lasts."""
+    try:
+        await lane.run(lambda _: None)
+        yield lane
+    finally:
+        await lane.close()
+
+
+@contextmanager
+def transaction(db: PostgresSession, begin: bytes) -> Iterator[None]:
+    """Work in one transaction: all of it, or nothing. A connection that was lost meanwhile is given up."""
+    try:
+        db.command(begin)
+        yield
+        db.command(b"commit")
+    finally:
+        db.leave()
+
+
+class PostgresDatabase:
+    """Implements session.Database for one store.
+
+    is_engine  it holds the engine's lock, and takes it again with each new connection of its writer
+    """
+
+    def __init__(self, place: PostgresPlace, *, is_engine: bool) -> None:
+        self.place, self._is_engine = place, is_engine
+        self.writer = PostgresLane(place, writes=True, prepare=self._prepare_writer)
+        self._reader = PostgresLane(place)
+        self._viewer = PostgresLane(place)
+        self._writing = self._engine = 0
+        self._is_anew = False
+        self._seen: int | None = None
+
+    async def write(self, work: Callable[[SqlSession], T], *, durable: bool = False) -> T:
+        """Run this in a writing transaction."""
+        return await self.writer.run(partial(self._write, work=work, durable=durable))
+
+    async def edit(self, work: Callable[[SqlSession], T]) -> T:
+        """Run this in a durable transaction that a running engine notices."""
+        return await self.write(work, durable=True)
+
+    async def edit_step(self, step: EditStep) -> None:
+        """Run a step of a long edit."""
+
+        def whole(db: PostgresSession) -> None:
+            self._write(db, step.run, durable=True)
+            step.committed()
+
+        await self.writer.run(whole)
+
+    async def rest(self, held_s: float) -> None:
+        """Go on at once: PostgreSQL's locks have queues."""
+
+    async def drain(self) -> None:
+        """Wait for the work that was handed to the writing connection before; it does one piece after the other."""
+        await self.writer.run(lambda _: None)
+
+    async def read(self, work: Callable[[SqlSession], T]) -> T:
+        """Run this on one snapshot."""
+        return await self._reader.run(partial(_on_snapshot, work=work))
+
+    async def view(self, work: Callable[[SqlSession], T]) -> T:
+        """Run this on one snapshot, through the connection for people."""
+        return await self._viewer.run(partial(_on_snapshot, work=work))
+
+    @asynccontextmanager
+    async def apart(self, *, one_instant: bool = False) -> AsyncIterator[SnapshotReader]:
+        """Open a connection for long readings."""
+        async with open_lane(PostgresLane(self.place, kind=SnapshotSession)) as lane:
+            if one_instant:
+                # Closing the connection ends the transaction.
+                await lane.run(lambda db: db.command(_SNAPSHOT))
+                yield lane.run
+            else:
+                yield lambda work: lane.run(partial(_on_snapshot, work=work))
+
+    def size(self, db: SqlSession) -> tuple[int, int | None]:
+        """Tell how many bytes the database takes; what is free on its disk is not known here."""
+        taken: int = db.execute("select pg_database_size(current_database())").fetchone()[0]
+        return taken, None
+
+    async def foreign_revision(self, latest: Callable[[SqlSession], int]) -> int | None:
+        """Read the store's revision if there was an edit since the last call, or no call yet; else None.
+
+        latest  reads the revision
+        """
+        revision = await self.read(latest)
+        if revision == self._seen:
+            return None
+        self._seen = revision
+        return revision
+
+    async def is_held(self) -> bool:
+        """Tell whether an engine holds the store's lock."""
+        return await self._viewer.run(lambda db: bool(db.execute(_IS_HELD, {"key": _ENGINE}).fetchone()[0]))
+
+    async def keep_place(self) -> bool:
+        """Take the engine's lock again if its connection was lost; returns whether that was done.
+
+        Raises StoreLost where another engine took it meanwhile.
+        """
+        try:
+            await self.writer.run(lambda db: db.execute("select 1").fetchone())
+        except StoreLocked as exc:
+            raise StoreLost(str(exc), keeps_log=False) from exc
+        anew, self._is_anew = self._is_anew, False
+        return anew
+
+    async def close(self) -> None:
+        """Close all connections, and with them give up the lock."""
+        for lane in (self._viewer, self._reader, self.writer):
+            await lane.close()
+
+    def _prepare_writer(self, db: PostgresSession) -> None:
+        row = db.execute("select coalesce(to_regclass('store')::oid::bigint, 0)").fetchone()
+        was_known, self._writing = self._writing, _WRITING + row[0]
+        if self._is_engine and row[0]:
+            lock = {"key": _ENGINE + row[0]}
+            if not db.execute("select pg_try_advisory_lock(:key::bigint)", lock).fetchone()[0]:
+                raise StoreLocked(self.place.name, None)
+            self._is_anew = was_known > 0
+
+    def _write(self, db: PostgresSession, work: Callable[[SqlSession], T], *, durable: bool) -> T:
+        begin = b"begin; set local synchronous_commit = on; " if durable else b"begin; "
+        # The roles are written for one writer at a time.
+        with transaction(db, b"%bselect pg_advisory_xact_lock(%d)" % (begin, self._writing)):
+            return work(db)
+
+
+_IS_HELD: Final = """
+select exists (
+  select 1 from pg_locks l
+  where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+    and l.database = (select oid from pg_database where datname = current_database())
+    and l.classid::bigint = :key::bigint >> 32 and l.objid = to_regclass('store')::oid
+)
+"""
+
+
+def _on_snapshot(db: PostgresSession, *, work: Callable[[SqlSession], T]) -> T:
+    with transaction(db, _SNAPSHOT):
+        return work(db)
+
+
+# What PostgreSQL says when it cannot go on, in words that name the place and the mend: by the beginning of its code.
+
+_MENDS: Final = (
+    ("28", "the user or the password is wrong, or the server does not let this user in; see store.url and pg_hba.conf"),
+    ("3D000", "there is no such database; make it: create database tocsin encoding 'UTF8' template template0"),
+    ("53100", "the disk of the server is full; free some space there, nothing that was committed is lost"),
+    ("53300", "the server allows no more connections; raise max_connections, a service takes four"),
+    ("53", "the server is short of memory or connections; see its log"),
+    ("42501", "this user has no right to do that; make it the owner of the database"),
+    ("25006", "the server is read-only; name the primary server in store.url, not a standby"),
+    ("55P03", "another process has kept it locked for too long; wait for it, or end it, and try again"),
+    ("40", "another process changed the same rows; it is tried again where that is safe"),
+    ("57P", "the server is stopping or starting; wait for it"),
+    ("58", "the server cannot read or write its files; see its log"),
+    ("XX001", "the database is damaged; see the server's log, and restore a backup"),
+    ("XX002", "an index of the database is damaged; see the server's log, and: reindex database"),
+)
+_FAULT: Final = "the program and this database do not agree; `tocsin store check` shows more, please report it"
+_UNREACHED: Final = "the server cannot be reached; is it running, and are host and port in store.url right?"
+
+
+@contextmanager
+def translated(name: str) -> Iterator[None]:
+    """Turn the driver's errors into StoreError, naming the store and the mend."""
+    try:
+        yield
+    except psycopg.Error as exc:
+        mend = _mend_of(exc)
+        said = " ".join(str(exc).split())
+        raise StoreError(f"{name}: {mend} (PostgreSQL: {said})", why=mend) from exc
+
+
+def _mend_of(exc: psycopg.Error) -> str:
+    code = exc.sqlstate or ""
+    if not code:
+        text = str(exc)
+        if "password authentication failed" in text or "no password supplied" in text or "no pg_hba.conf entry" in text:
+            code = "28"
+        elif "does not exist" in text and "database" in text:
+            code = "3D000"
+        elif isinstance(exc, psycopg.OperationalError):
+            return _UNREACHED
+    return next((mend for start, mend in _MENDS if start and code.startswith(start)), _FAULT)

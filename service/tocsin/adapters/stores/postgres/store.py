@@ -1,0 +1,173 @@
+"""The store on PostgreSQL: its roles put together, opened, migrated and closed."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import psycopg
+from msgspec import Struct
+
+from tocsin.adapters.stores.postgres.connection import (
+    PostgresDatabase,
+    PostgresLane,
+    PostgresPlace,
+    open_lane,
+    transaction,
+)
+from tocsin.adapters.stores.sql.invariants import breaches
+from tocsin.adapters.stores.sql.role import Options, end_leases
+from tocsin.adapters.stores.sql.store import SqlStore
+from tocsin.errors import StoreError, StoreOutdated, StoreTooNew, UsageError
+from tocsin.shipped import shipped
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+    from datetime import timedelta
+
+    from tocsin.adapters.stores.postgres.session import PostgresSession
+    from tocsin.settings import SignalSettings
+
+_FILE: Final = re.compile(r"(\d{4})_\w+\.sql")
+# Two processes that open a new store at the same time make it one after the other.
+_MIGRATING: Final = b"begin; set local synchronous_commit = on; select pg_advisory_xact_lock(%d)" % (0x546F6373 << 32)
+_VERSION: Final = "select version from store_version"
+_OTHERS: Final = """
+select count(*) from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm')
+"""
+
+
+class PostgresMigration(Struct, frozen=True):
+    """One step from a version of the schema to the next."""
+
+    number: int
+    script: str
+
+
+def migrations() -> tuple[PostgresMigration, ...]:
+    """Read the migrations that this program knows, in order."""
+    files = sorted((shipped("migrations") / "postgres").iterdir())
+    return tuple(
+        PostgresMigration(int(match[1]), path.read_text(encoding="utf-8"))
+        for path in files
+        if (match := _FILE.fullmatch(path.name))
+    )
+
+
+def version_of(db: PostgresSession, name: str) -> int:
+    """Tell a store's version, 0 for an empty database; raises StoreError for a database of another program."""
+    if db.execute("select to_regclass('store_version') is not null").fetchone()[0]:
+        version: int = db.execute(_VERSION).fetchone()[0]
+        return version
+    if db.execute(_OTHERS).fetchone()[0]:
+        raise StoreError(f"{name}: a database of another program; name another one in store.url")
+    return 0
+
+
+def demand_current(db: PostgresSession, name: str) -> None:
+    """Raise StoreTooNew or StoreOutdated unless the store is of this program's version."""
+    version, newest = version_of(db, name), migrations()[-1].number
+    _refuse_newer(name, version, newest)
+    if version == 0:
+        raise StoreError(f"{name}: there is no store yet; `tocsin watch add URL` makes one, or name yours with --store")
+    if version < newest:
+        raise StoreOutdated(
+            f"{name}: the store is of version {version}, this program needs {newest}; run `tocsin store migrate`"
+        )
+
+
+def apply_migrations(db: PostgresSession, name: str) -> Iterator[tuple[int, int]]:
+    """Apply what is missing, all in one transaction; yields (done, all) before and after."""
+    known = migrations()
+    version = version_of(db, name)
+    _refuse_newer(name, version, known[-1].number)
+    missing = sum(migration.number > version for migration in known)
+    yield 0, missing
+    if not missing:
+        return
+    with transaction(db, _MIGRATING):
+        # Another process may have been first while we waited for the lock.
+        version = version_of(db, name)
+        for migration in known:
+            if migration.number > version:
+                db.command(migration.script.encode())
+        db.command(b"delete from store_version")
+        db.execute("insert into store_version (one, version) values (1, :number)", {"number": known[-1].number})
+    yield missing, missing
+
+
+def _refuse_newer(name: str, version: int, newest: int) -> None:
+    if version > newest:
+        raise StoreTooNew(
+            f"{name}: the store is of version {version}, this program knows {newest}; "
+            "update the program, or restore a backup made before the store was migrated"
+        )
+
+
+class PostgresStore(SqlStore):
+    """A store in a PostgreSQL database; implements ports.Store. Made by `open_store`."""
+
+    _database: PostgresDatabase
+
+    async def backup(self, target: str) -> AsyncIterator[tuple[int, int]]:
+        raise UsageError(
+            f"{target}: a store on PostgreSQL is backed up by the tools of PostgreSQL, such as: "
+            "pg_dump --format=custom --file=FILE URL"
+        )
+
+    async def check(self) -> list[str]:
+        async with self._database.apart(one_instant=True) as read:
+            return await read(lambda db: list(breaches(db, psycopg.Error)))
+
+    async def close(self) -> None:
+        await self._database.close()
+
+
+async def open_postgres(
+    conninfo: str,
+    *,
+    engine: bool,
+    create: bool,
+    history: bool,
+    gather: timedelta,
+    storms: SignalSettings,
+    busy: timedelta,
+    timer: Callable[[], float],
+    on_migrating: Callable[[int, int], None],
+) -> PostgresStore:
+    """Open a store; see `open_store`."""
+    place = PostgresPlace(conninfo, busy)
+
+    def prepare(db: PostgresSession) -> None:
+        version, newest = version_of(db, place.name), migrations()[-1].number
+        if (engine and version < newest) or (create and version == 0):
+            if version:
+                on_migrating(version, newest)
+            for _ in apply_migrations(db, place.name):
+                pass
+        demand_current(db, place.name)
+
+    # A connection of its own: what the writer takes with its connection is there by then.
+    async with open_lane(PostgresLane(place, writes=True)) as lane:
+        await lane.run(prepare)
+    database = PostgresDatabase(place, is_engine=engine)
+    try:
+        await database.drain()
+        if engine:
+            await database.write(end_leases)
+    except BaseException:
+        await database.close()
+        raise
+    return PostgresStore(database, Options(history, gather, storms, timer))
+
+
+async def migrate_postgres(conninfo: str, busy: timedelta) -> AsyncIterator[tuple[int, int]]:
+    """Bring a store to this program's version; see `migrate`."""
+    place = PostgresPlace(conninfo, busy)
+    database = PostgresDatabase(place, is_engine=True)
+    try:
+        steps = await database.writer.run(lambda db: apply_migrations(db, place.name))
+        while (step := await database.writer.run(lambda _: next(steps, None))) is not None:
+            yield step
+    finally:
+        await database.close()

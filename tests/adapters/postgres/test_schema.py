@@ -1,0 +1,138 @@
+"""What the schema of PostgreSQL promises: functions that agree with Python, and checks that touch no index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.contract.desk import DAY, Desk
+from tests.postgres import postgres
+from tocsin.adapters.stores.postgres.session import POSTGRES, PostgresSession
+from tocsin.adapters.stores.sql.statements import areas, queries
+from tocsin.adapters.stores.sql.values import to_us
+from tocsin.configuration.convert import parse_span
+from tocsin.model import phase_of
+
+EXACT = 2**53
+"""Spans in microseconds below this are whole numbers in Python's floating point, too."""
+
+
+@pytest.fixture(scope="module")
+def db() -> Iterator[psycopg.Connection[Any]]:
+    """A connection to a new store."""
+    url = postgres().take()
+    with psycopg.connect(url, autocommit=True) as connection:
+        yield connection
+    postgres().give_back(url)
+
+
+@given(page=st.integers(1, 2**62))
+def test_the_phase_of_a_page_is_that_of_the_model(db: psycopg.Connection[Any], page: int) -> None:
+    assert db.execute("select phase_of(%s::bigint)", [page]).fetchone() == (phase_of(page),)
+
+
+SPANS = st.one_of(
+    st.lists(
+        st.tuples(st.integers(0, 10**12), st.sampled_from(["ms", "s", "m", "h", "d", "w"])).map(
+            lambda part: f"{part[0]}{part[1]}"
+        ),
+        max_size=4,
+    ).map("".join),
+    st.text(st.sampled_from("0123456789mswdh -.\n"), max_size=8),
+)
+
+
+@given(text=SPANS)
+def test_a_duration_is_read_as_settings_are(db: psycopg.Connection[Any], text: str) -> None:
+    try:
+        us: int | None = to_us(parse_span(text))
+    except ValueError:
+        us = None
+
+    (found,) = db.execute("select span_us(%s)", [text]).fetchone() or (None,)
+
+    # Beyond that, what Python refuses is longer than any interval.
+    assert found == us or max(found or EXACT, us or EXACT) >= EXACT
+
+
+def test_the_server_understands_every_statement(db: psycopg.Connection[Any]) -> None:
+    session = PostgresSession(db)
+    whole = ("select", "insert", "update", "delete", "with")
+
+    for area in areas():
+        for text in queries(area, POSTGRES).values():
+            if text.lstrip().startswith(whole):
+                session.execute("select 1")
+                session._prepare(text)
+
+
+async def test_a_check_that_finds_nothing_new_writes_to_no_index_of_pages(desk: Desk) -> None:
+    await desk.watch(*(f"https://h{number % 20}.example/{number}" for number in range(PAGES)))
+    await _check_all(desk)
+    # The second check says "unchanged" for the first time, which the lists of pages are by.
+    await _check_all(desk)
+    before = await _updates(desk)
+
+    for _ in range(ROUNDS):
+        await _check_all(desk)
+
+    updated, hot = (now - then for now, then in zip(await _updates(desk), before, strict=True))
+    assert updated == hot == PAGES * ROUNDS == 10_000
+
+
+PAGES, ROUNDS, APART = 2000, 5, 40
+
+
+async def _check_all(desk: Desk) -> None:
+    """Check each page once, in batches as they come in life: seldom all neighbours at once."""
+    desk.now += DAY
+    tasks = sorted(await desk.due(per_host=PAGES), key=lambda task: task.page_id)
+    assert len(tasks) == PAGES
+    for first in range(APART):
+        results = [desk.result(task, "1", next_at=desk.now + DAY) for task in tasks[first::APART]]
+        await desk.store.commit(desk.claim, results)
+
+
+async def _updates(desk: Desk) -> tuple[int, int]:
+    """Count the updates of pages so far, and those of them that touched no index."""
+    # A session has reported all that it did when it has ended.
+    await desk.store.close()
+    again = await desk.again()
+    desk.store, desk.claim = again.store, again.claim
+    ((updated, hot),) = desk.behind.look(
+        "select n_tup_upd, n_tup_hot_upd from pg_stat_user_tables where relname = 'pages'"
+    )
+    return updated, hot
+
+
+# Tables as large as these are never read whole by what each check needs.
+HOT = {
+    "due_by_host": "due_pkey",
+    "first_of_hosts": "due_pkey",
+    "tasks_of_shards": "pages_pkey",
+    "note_same": "pages_pkey",
+    "note_same_anew": "pages_pkey",
+    "standing": "pages_pkey",
+}
+
+
+@pytest.mark.parametrize(("name", "index"), HOT.items())
+async def test_a_hot_statement_uses_its_index(desk: Desk, name: str, index: str) -> None:
+    await desk.watch(*(f"https://h{number % 20}.example/{number}" for number in range(3000)))
+    with psycopg.connect(desk.behind.url, autocommit=True) as connection:
+        connection.execute("analyze")
+        connection.execute("set plan_cache_mode = force_generic_plan")
+        session = PostgresSession(connection)
+        prepared = session._prepare(queries("work")[name])
+        nothing = ", ".join(["null"] * len(prepared.types))
+        plan = connection.execute(f"explain execute {prepared.key.decode()} ({nothing})".encode()).fetchall()
+
+    text = "\n".join(line for (line,) in plan)
+    assert index in text, text
+    assert "Seq Scan on pages" not in text, text
+    assert "Seq Scan on due" not in text, text
