@@ -94,3 +94,60 @@ def test_a_name_that_is_in_both_places_is_an_error_that_names_the_mend(installat
     assert "tocsin channel remove ops" in answer.err
     installation.call("channel", "remove", "ops")
     assert [each["source"] for each in installation.call("channel", "list").records] == ["configuration"]
+
+
+PREVIEWED = """
+[messages]
+folder = "templates"
+[channels.chat]
+type = "webhook"
+url = "https://hooks.example.org/T0K3N"
+format = "slack"
+[channels.pager]
+type = "webhook"
+url = "https://hooks.example.org/T0K3N"
+format = "template"
+template = "pager.json"
+[channels.desk]
+type = "mail"
+host = "smtp.example.org"
+sender = "tocsin@example.org"
+to = ["desk@example.org"]
+[channels.log]
+type = "stdout"
+[[routes]]
+name = "german"
+channels = ["chat"]
+language = "de"
+"""
+
+
+def test_a_message_is_shown_as_each_channel_sends_it(installation: Installation) -> None:
+    installation.configure(PREVIEWED)
+    folder = installation.folder / "templates"
+    folder.mkdir()
+    (folder / "pager.json").write_text('{"title": "{{ alert.title }}"}')
+
+    found = {
+        name: installation.call("channel", "preview", name).records[0] for name in ("chat", "pager", "desk", "log")
+    }
+    german = installation.call("channel", "preview", "chat", "--route", "german").records[0]
+
+    assert found["chat"]["subject"] == "Notices of the town hall: 2 lines changed"
+    assert found["chat"]["body"].startswith('{"text":"Notices of the town hall\\n2 lines changed')
+    assert found["pager"]["body"] == '{"title": "Notices of the town hall"}'
+    assert found["desk"]["body"].startswith("From: tocsin@example.org\r\nTo: desk@example.org\r\n")
+    assert '"type":"tocsin.page.changed.v1"' in found["log"]["body"]
+    assert german["text"].startswith("Notices of the town hall\n2 Zeilen wurden geändert")
+
+
+def test_a_preview_of_a_template_that_fails_names_its_line(installation: Installation) -> None:
+    installation.configure(PREVIEWED)
+    folder = installation.folder / "templates"
+    folder.mkdir()
+    (folder / "pager.json").write_text('{\n"title": "{{ alert.titel }}"}')
+
+    answer = installation.call("channel", "preview", "pager")
+
+    assert answer.status == 2
+    assert "pager.json, line 2: UndefinedError: 'dict object' has no attribute 'titel'" in answer.err

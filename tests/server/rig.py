@@ -14,8 +14,9 @@ from msgspec.structs import replace
 from tests.fakes import ManualClock, RecordingTelemetry, SeededChance
 from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.registry import open_channel
+from tocsin.engine.alerting.messages import message_of
 from tocsin.errors import SettingsError, UsageError
-from tocsin.model import FetcherLife, LiveState, RenderSlots, Saved, Scope
+from tocsin.model import FetcherLife, JsonObject, LiveState, MessagePreview, RenderSlots, Saved, Scope
 from tocsin.model.saved import merge
 from tocsin.ports import Store
 from tocsin.server.access.credentials import digest_of, new_token
@@ -102,6 +103,12 @@ class StillService:
         """Refuse a template that there is not."""
         if route.template == "gone.txt":
             raise SettingsError(f"routes.{route.name}.template: gone.txt: there is no such file")
+
+    async def preview(self, name: str, event: JsonObject, route: str) -> MessagePreview:
+        """Write the built-in message; a channel called broken has a template that fails."""
+        message = message_of(event, "de" if route == "german" else "en")
+        failed = "pager.json, line 3: 'tilte' is undefined" if name == "broken" else ""
+        return MessagePreview(message, "application/json", '{"text": "…"}', failed)
 
     async def demand_channel(self, name: str, section: ChannelSettings) -> None:
         """Refuse what cannot be opened, and private.example, as the address policy would."""

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from tocsin.engine.fetchers.checkers import Checkers
-    from tocsin.model import CheckResult, Instant, JsonObject
+    from tocsin.model import CheckResult, Instant, JsonObject, MessagePreview
     from tocsin.ports import Channel, Fetcher, Renderer, Store, Telemetry
     from tocsin.ports.processes import FetcherStarter
     from tocsin.settings import ChannelSettings, FetchSettings, RouteSettings, Settings
@@ -322,6 +322,10 @@ class Assembly:
     def demand_route(self, route: RouteSettings) -> None:
         """Raise SettingsError where a route's template cannot be used."""
         self._channels.messages.demand_route(f"routes.{route.name}.template", route)
+
+    async def preview(self, name: str, section: ChannelSettings, event: JsonObject, route: str) -> MessagePreview:
+        """Show what a channel would send of an alert; raises SettingsError."""
+        return await self._channels.preview(name, section, event, route)
 
     async def demand_channel(self, name: str, section: ChannelSettings) -> None:
         """Raise SettingsError where a channel with these settings could not be used."""

@@ -13,7 +13,8 @@ from tocsin.app.fetching import user_agent
 from tocsin.app.messages import MessageWriter
 from tocsin.engine.judging.events import EventWriter
 from tocsin.errors import DeliveryError, SettingsError
-from tocsin.model import ChannelState, SerializedEvent
+from tocsin.model import ChannelState, MessagePreview, SerializedEvent
+from tocsin.model.records.routing import ChannelPreview, channel_preview_of
 from tocsin.model.saved import merge
 from tocsin.ports import Notification
 from tocsin.settings import unread_channels
@@ -133,6 +134,25 @@ class OpenChannels:
             # A name that does not resolve now may do so later; until then its alerts wait, and the channel says why.
             return
 
+    async def preview(self, name: str, section: ChannelSettings, event: JsonObject, route: str) -> MessagePreview:
+        """Show what a channel would send of an alert that this route sends it; raises SettingsError."""
+        from tocsin.adapters.channels.context import ShowsMessages  # noqa: PLC0415 - as above
+
+        channel = await self.open(name, section)
+        message = await self.messages.write_as(event, section, route)
+        notification = Notification(SerializedEvent.of(event), message)
+        try:
+            if isinstance(channel, ShowsMessages):
+                content_type, body = channel.show(notification)
+                return MessagePreview(message, content_type, body.decode(errors="replace"))
+        except DeliveryError as exc:
+            return MessagePreview(message, error=exc.detail)
+        finally:
+            await channel.close()
+        if channel.takes_messages:
+            return MessagePreview(message)
+        return MessagePreview(message, "application/cloudevents+json", notification.event.json.decode())
+
     async def try_out(self, name: str, section: ChannelSettings, event: JsonObject) -> None:
         """Give a test event to a channel that is opened for it alone; raises DeliveryError, SettingsError."""
         channel = await self.open(name, section)
@@ -165,6 +185,23 @@ class OpenChannels:
         asides = CellAsides(settings.network, self._emit, most=settings.delivery.asides)
         self._stack.push_async_callback(asides.close)
         return ChannelContext(sessions.open, SystemClock(), sessions.dial, sessions.tls, asides, sessions.connect)
+
+
+async def preview_channel(
+    settings: Settings, store: Store, name: str, alert_id: str | None, route: str | None
+) -> ChannelPreview:
+    """Show what a channel would send of an alert, as this configuration has it; see `alert_to_show`."""
+    from tocsin.engine.alerting.previewing import alert_to_show  # noqa: PLC0415 - only to preview
+
+    settings = merge(settings, await store.saved()).settings
+    shown = await alert_to_show(
+        settings, store, SystemChance(), SystemClock().now(), channel=name, alert_id=alert_id, route=route
+    )
+    only = OpenChannels(settings)
+    async with AsyncExitStack() as stack:
+        found = await only.preview(name, settings.channels[name], shown.event, shown.route)
+        stack.push_async_exit(only)
+    return channel_preview_of(name, shown.route, shown.id, found)
 
 
 async def test_channel(settings: Settings, name: str, store: Store) -> bool:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tocsin.app.assembly import Assembly
     from tocsin.configuration import Loaded
-    from tocsin.model import Saved
+    from tocsin.model import JsonObject, MessagePreview, Saved
     from tocsin.ports import Clock, DemoDesk, Store
     from tocsin.settings import ChannelSettings, RouteSettings, Settings
 
@@ -166,6 +166,10 @@ class RunningService:
     def demand_route(self, route: RouteSettings) -> None:
         """See `ports.Service`."""
         self._engine.demand_route(route)
+
+    async def preview(self, name: str, event: JsonObject, route: str) -> MessagePreview:
+        """See `ports.Service`."""
+        return await self._engine.preview(name, self._settings.channels[name], event, route)
 
     async def demand_channel(self, name: str, section: ChannelSettings) -> None:
         """See `ports.Service`."""

@@ -313,6 +313,40 @@ def test(ctx: click.Context, name: str) -> None:
     )
 
 
+@command.command("preview", epilog="Example: tocsin channel preview ops --part body")
+@click.argument("name", metavar="NAME")
+@click.option("--alert", "alert_id", metavar="ID", help="Default: the latest, or a made-up one.")
+@click.option("--route", metavar="ROUTE", help="Whose template and language count; default: the one that sends it.")
+@click.option(
+    "--part",
+    type=click.Choice(("all", "subject", "text", "html", "markdown", "short", "body")),
+    default="all",
+    show_default=True,
+    help="body: what the channel's service is given.",
+)
+@output.json_option
+@click.pass_context
+def preview(ctx: click.Context, name: str, alert_id: str | None, route: str | None, part: str) -> None:
+    """Show an alert as a channel sends it; nothing is sent."""
+    from tocsin.app.channels import preview_channel  # noqa: PLC0415 - listing needs no network stack
+
+    settings = configuration(ctx).settings
+    found = with_store(ctx, lambda store: preview_channel(settings, store, name, alert_id, route), create=True)
+
+    def show() -> None:
+        if part != "all":
+            output.say(getattr(found, part).rstrip("\n"))
+            return
+        for title, text in (("subject", found.subject), ("short", found.short), ("text", found.text)):
+            output.say(f"{title}:\n{text.rstrip()}\n")
+        if found.body:
+            output.say(f"body ({found.content_type}):\n{found.body.rstrip()}")
+
+    output.emit(found, show)
+    if found.error:
+        raise UsageError(f"channel {name}: this alert could not be sent: {found.error}")
+
+
 @command.command("secret", epilog="Example: tocsin channel secret ops")
 @click.argument("name", metavar="NAME")
 @click.option("--replace", is_flag=True, help="Put the new secret before the current one; both sign.")

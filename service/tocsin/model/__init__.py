@@ -111,7 +111,7 @@ from tocsin.model.live import (
     StoreFigures,
     Unwritten,
 )
-from tocsin.model.messages import Message
+from tocsin.model.messages import Message, MessagePreview
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
 from tocsin.model.routing import RateLimit, Routed, Silence
 from tocsin.model.saved import ChannelMute, Saved, SavedEntry, SavedKind
@@ -192,6 +192,7 @@ __all__ = [
     "Listing",
     "LiveState",
     "Message",
+    "MessagePreview",
     "NewDueTime",
     "NewPage",
     "NewState",

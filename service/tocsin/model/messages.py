@@ -26,3 +26,16 @@ class Message(Struct, frozen=True, gc=False):
     link: str | None = None
     body: str | None = None
     failed: str = ""
+
+
+class MessagePreview(Struct, frozen=True):
+    """What a channel would send of an alert.
+
+    body   as it goes to the channel's service; "" where another program writes it
+    error  why it could not be sent
+    """
+
+    message: Message
+    content_type: str = ""
+    body: str = ""
+    error: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from tocsin.model import LiveState, Saved
+from tocsin.model import JsonObject, LiveState, MessagePreview, Saved
 from tocsin.settings import ChannelSettings, RouteSettings, Settings
 
 
@@ -36,6 +36,9 @@ class Service(Protocol):
 
     def demand_route(self, route: RouteSettings) -> None:
         """Raise SettingsError where a route's template cannot be used."""
+
+    async def preview(self, name: str, event: JsonObject, route: str) -> MessagePreview:
+        """Show what a channel of the settings would send of an alert that this route sends it."""
 
     async def demand_channel(self, name: str, section: ChannelSettings) -> None:
         """Raise SettingsError where a channel with these settings could not be used, by the address policy as well."""

@@ -11,6 +11,7 @@ from msgspec import Struct, to_builtins
 from tocsin.configuration.routes import read_silences
 from tocsin.configuration.saved import demand_room, plain_settings, read_channel, read_route, with_secrets
 from tocsin.engine.alerting.messages import message_of
+from tocsin.engine.alerting.previewing import alert_to_show
 from tocsin.engine.alerting.routing import RouteList, RoutePreview, preview
 from tocsin.errors import DeliveryError, FieldErrors, SettingsError, UsageError
 from tocsin.model import (
@@ -27,7 +28,14 @@ from tocsin.model import (
 )
 from tocsin.model.messages import Message
 from tocsin.model.records.alerting import ConfiguredChannel, channel_of
-from tocsin.model.records.routing import ConfiguredRoute, RouteAlert, RoutePreviewed, routes_of
+from tocsin.model.records.routing import (
+    ChannelPreview,
+    ConfiguredRoute,
+    RouteAlert,
+    RoutePreviewed,
+    channel_preview_of,
+    routes_of,
+)
 from tocsin.model.saved import demand_unused
 from tocsin.server.access.auditing import audit
 from tocsin.server.actions import Stale
@@ -361,7 +369,22 @@ def previewed_of(found: RoutePreview, rows: list[AlertRow]) -> RoutePreviewed:
     )
 
 
-def message_for(parts: Parts, event: JsonObject) -> Message:
+def message_for(parts: Parts, event: JsonObject, language: str = "") -> Message:
     """Write an alert as people read it."""
     instance = parts.service.settings().instance
-    return message_of(event, instance.language, time_zone=instance.time_zone)
+    return message_of(event, language or instance.language, time_zone=instance.time_zone)
+
+
+async def preview_channel(parts: Parts, name: str, alert_id: str | None, route: str | None) -> ChannelPreview:
+    """Show what a channel would send of an alert; see `alert_to_show`. Raises Problem, UsageError."""
+    _demand_channel(parts, name)
+    shown = await alert_to_show(
+        parts.service.settings(),
+        parts.store,
+        parts.chance,
+        parts.clock.now(),
+        channel=name,
+        alert_id=alert_id,
+        route=route,
+    )
+    return channel_preview_of(name, shown.route, shown.id, await parts.service.preview(name, shown.event, shown.route))

@@ -13,10 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.alert_examples import examples
+from tests.fakes import SeededChance
 from tests.wording.test_summary import changed, difference, one_changed
+from tocsin.engine.alerting.digests import DigestWriter
 from tocsin.engine.alerting.messages import MOST_BYTES, MOST_OF_SHORT, digest_message, message_of, safe_link
 from tocsin.engine.alerting.plain import escape_markdown
-from tocsin.model import JsonObject, Message
+from tocsin.model import BundleRow, Digest, JsonObject, Message
 from tocsin.spec.infrastructure.unsafe import UNSAFE_IN_LINE, UNSAFE_IN_TEXT
 from tocsin.wording.words import LANGUAGES
 
@@ -277,3 +279,26 @@ def test_a_storm_shows_the_change_and_some_pages() -> None:
 
     assert "  https://example.org/b" in message.text
     assert "+ C and D" in message.text
+    assert "To get an alert for each page, on the command line: tocsin alerts release 7" in message.text
+
+
+@pytest.mark.parametrize("event", examples(), ids=lambda event: str(event["type"]))
+def test_every_mail_has_a_heading(event: JsonObject) -> None:
+    found = re.findall(r"<h[13][^>]*>(.*?)</h[13]>", message_of(event, "en").html, re.DOTALL)
+
+    assert found
+    assert all(re.sub("<[^>]*>", "", heading).strip() for heading in found)
+
+
+def test_a_digest_calls_a_question_about_many_pages_by_its_host_and_cuts_long_lines() -> None:
+    question, change = examples()[1], told()
+    change["data"]["difference"] = difference("one", "x" * 2000)
+    bundle = BundleRow(12, "mail", "daily", "", "sealed", 0, 1, 2, 1)
+    event = DigestWriter("tocsin", SeededChance()).event(Digest(bundle, 0, 1, (question, change)))
+
+    message = message_of(event, "en")
+
+    assert "▲ example.org\n  312 pages of example.org are unreachable" in message.text
+    assert "https://tocsin.example.org/questions/77" in message.html
+    assert max(map(len, message.text.splitlines())) < 400
+    check(message)

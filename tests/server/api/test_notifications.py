@@ -269,3 +269,16 @@ async def test_a_token_that_may_only_read_edits_nothing(made: Api) -> None:
         ):
             answer = await asked.request(method, f"{BASE}/api/v1{path}", json=body)
             assert answer.status_code == 403, (path, answer.text)
+
+
+async def test_a_channel_is_previewed_as_it_sends_an_alert(made: Api) -> None:
+    example = await made.do("POST", "/channels/ops/preview", {})
+    await alerts(made, "press")
+
+    shown = await made.do("POST", "/channels/ops/preview", {})
+
+    assert (example["alert"], example["subject"]) == (None, "Notices of the town hall: 2 lines changed")
+    assert (shown["channel"], shown["route"], shown["content_type"]) == ("ops", "", "application/json")
+    assert shown["alert"]
+    assert (await made.refused("POST", "/channels/none/preview", {}))["status"] == 404
+    assert "no such route" in (await made.refused("POST", "/channels/ops/preview", {"route": "none"}))["detail"]

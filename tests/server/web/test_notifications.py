@@ -8,7 +8,7 @@ import pytest
 
 from tests.routers import gathering
 from tests.server.web.visiting import Visitor, told, tree
-from tocsin.model import AlertDraft, DeliveryResult
+from tocsin.model import AlertDraft, AlertQuery, DeliveryResult
 from tocsin.server.web.route_words import tell_match
 
 SECRET = "raw:a key that is nowhere shown"
@@ -16,6 +16,7 @@ HOOK = {
     "name": "press-hook", "type": "webhook", "revision": "0", "s-url": "https://hooks.example/T0",
     "secret-secret": SECRET, "s-headers": "X-Team: web", "do": "save",
 }  # fmt: skip
+HTML = {"Accept": "text/html"}
 ROUTE = {"name": "press", "revision": "0", "channels": ["press-hook"], "group": "press, law", "do": "save"}
 
 
@@ -204,7 +205,7 @@ async def test_digests_are_listed_shown_sent_and_given_up(visitor: Visitor) -> N
 
     assert "Digest 1route daily ops Waiting 1 due in" in text_of(await visitor.get("/notifications/digests?state=open"))
     assert "There is no such digest" in text_of(await visitor.get("/notifications/digests?state=dead"))
-    assert "Major change https://a.example/" in text_of(await visitor.get("/notifications/digests/1"))
+    assert "Major change Agenda" in text_of(await visitor.get("/notifications/digests/1"))
     assert told(await visitor.done("/notifications/digests/1/send")) == "Digest 1 is sent to ops now."
     await visitor.store.seal_bundle(1, now)
     tried = DeliveryResult("", "ops", "waiting", now, now + 10**9, "550 no such user", position=-1)
@@ -221,3 +222,31 @@ def test_a_match_is_told_in_words() -> None:
     assert tell_match({}) == "all alerts"
     assert tell_match({"kind": ["unreachable", "recovered"]}) == "a page is unreachable or is reachable again"
     assert tell_match({"outcome": ["major"], "host": ["*.example.org"]}) == "major changes, on *.example.org"
+
+
+async def test_messages_of_a_channel_are_previewed_and_their_html_can_do_nothing(visitor: Visitor) -> None:
+    await channel(visitor)
+    latest = (await visitor.store.browse_alerts(AlertQuery(), limit=1)).rows[0]
+
+    page = await visitor.client.get("/notifications/preview?channel=press-hook", headers=HTML)
+    (frame,) = tree(page.text).xpath("//iframe")
+    mail = await visitor.client.get(frame.get("src"), headers=HTML)
+
+    assert f'value="{latest.id}" selected' in page.text
+    assert "{&#34;text&#34;: &#34;…&#34;}" in page.text
+    assert page.headers["content-security-policy"].endswith("frame-src 'self'")
+    assert frame.get("sandbox") == ""
+    assert mail.text.startswith("<!doctype html>")
+    policy = mail.headers["content-security-policy"]
+    assert "script-src" not in policy
+    assert policy.startswith("sandbox; default-src 'none'; ")
+    assert mail.headers["x-frame-options"] == "SAMEORIGIN"
+
+
+@pytest.mark.parametrize(
+    "query", ["channel=none", "channel=press-hook&alert=01M7YK5H237GT4RGC9XCQHXN3Y", "channel=press-hook&route=none"]
+)
+async def test_a_preview_of_what_there_is_not_says_so(visitor: Visitor, query: str) -> None:
+    await channel(visitor)
+
+    assert (await visitor.client.get(f"/notifications/preview?{query}", headers=HTML)).status_code in {404, 422}

@@ -16,11 +16,11 @@ class Visitor:
     """Somebody with a browser who is on this machine."""
 
     def __init__(self, rig: Rig, client: httpx.AsyncClient) -> None:
-        self.rig, self.store, self._client = rig, rig.store, client
+        self.rig, self.store, self.client = rig, rig.store, client
         self._csrf = ""
 
     async def get(self, path: str, status: int = 200) -> str:
-        answer = await self._client.get(path, headers={"Accept": "text/html"})
+        answer = await self.client.get(path, headers={"Accept": "text/html"})
         assert answer.status_code == status, answer.text
         if found := re.search(r'name="csrf" value="([^"]+)"', answer.text):
             self._csrf = found[1]
@@ -29,7 +29,7 @@ class Visitor:
     async def post(self, path: str, **form: Any) -> httpx.Response:
         if not self._csrf:
             await self.get("/settings")
-        return await self._client.post(path, data={"csrf": self._csrf, **form}, headers={"Accept": "text/html"})
+        return await self.client.post(path, data={"csrf": self._csrf, **form}, headers={"Accept": "text/html"})
 
     async def done(self, path: str, **form: Any) -> str:
         """Send a form that is carried out; returns the page that one is sent on to."""

@@ -101,6 +101,11 @@ def _alert_of(event: JsonObject, language: str) -> JsonObject:
     data = event.get("data") or {}
     page, links = data.get("page") or {}, data.get("links") or {}
     difference = data.get("difference") or data.get("excerpt") or {}
+    question = data.get("question") or {}
+    if (question.get("pages") or 0) > 1:
+        # It is about the host; the page is the first of its sample.
+        page, links = {"group": page.get("group")}, {"page": (question.get("answer") or {}).get("url")}
+        event = event | {"subject": question.get("host")}
     return {
         "id": event["id"],
         "type": event.get("type"),

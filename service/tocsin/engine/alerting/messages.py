@@ -31,6 +31,7 @@ _MOST_ITEMS: Final = 8
 _MOST_PLACES: Final = 50
 # Of an alert in a digest; fewer where the digest has many.
 _MOST_ROWS: Final = 6
+_MOST_OF_ROW: Final = 160
 _SIGNS: Final = {"major": "◆", "minor": "◇", "bad": "▲", "good": "●", "quiet": "○"}
 _ORDER: Final = {"major": 0, "bad": 1, "minor": 2}
 _TONES: Final = {"unreachable": "bad", "disallowed": "bad", "suspect": "bad", "recovered": "good"}
@@ -210,7 +211,7 @@ def _entry(words: Words, entry: JsonObject, day: str, time_zone: str, *, with_ro
         "sign": _SIGNS[tone],
         "title": _title(None, entry.get("title"), url),
         "summary": line(entry.get("summary")),
-        "rows": [_row(row) for row in rows(entry.get("rows"))[:_MOST_ROWS]] if with_rows else [],
+        "rows": [_shortened(_row(row)) for row in rows(entry.get("rows"))[:_MOST_ROWS]] if with_rows else [],
         "outcome": line(entry.get("outcome"), 20),
         "group": _group(entry.get("group")),
         "url": safe_link(url),
@@ -287,6 +288,18 @@ def _row(row: JsonObject) -> JsonObject:
         "before": "".join(text for kind, text in pieces if kind != "added"),
         "now": "".join(text for kind, text in pieces if kind != "removed"),
     }
+
+
+def _shortened(row: JsonObject) -> JsonObject:
+    """Cut a row's pieces to what a digest has room for."""
+    left, pieces = _MOST_OF_ROW, []
+    for kind, text in row["pieces"]:
+        if len(text) > left:
+            pieces.append([kind, f"{text[:left].rstrip()}…"])
+            break
+        pieces.append([kind, text])
+        left -= len(text)
+    return _row({**row, "pieces": pieces})
 
 
 def _title(own: Any, title: Any, url: Any) -> str:

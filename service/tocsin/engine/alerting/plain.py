@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from tocsin.events import HOST_CHANGED
 from tocsin.model import JsonObject
 from tocsin.wording.words import Words
 
@@ -52,7 +53,8 @@ def _alert_text(words: Words, alert: JsonObject) -> Iterator[str]:
         yield words.say("message.pages") + ":"
         yield from (*(f"  {each}" for each in alert["pages"]), "")
     if alert["command"]:
-        yield words.say("message.instruct", command=alert["command"])
+        key = "message.release" if alert["type"] == HOST_CHANGED else "message.instruct"
+        yield words.say(key, command=alert["command"])
     if alert["address"]:
         yield f"{words.say('message.page')}: {alert['address']}"
     if alert["link"]:

@@ -237,6 +237,13 @@ def explain(
     return answers
 
 
+def route_to(settings: Settings, alert: AlertRow, channel: str) -> str:
+    """Name the route that would send a stored alert to a channel; "" where none would."""
+    draft = AlertDraft(alert.id, alert.type, alert.page_id, alert.created_at, alert.event)
+    answers = explain(router_of(settings), draft, alert.created_at)
+    return next((each.route for answer in answers for each in answer.routed if each.channel == channel), "")
+
+
 class AlertPreview(Struct, frozen=True):
     """Whether a route would take a stored alert, and why."""
 

@@ -51,6 +51,22 @@ _BOUNDED = frozenset({"summary", "short"})
 _MOST_OF_A_TITLE = 160
 _SHORTEST_REPLACED = 128
 _encode = msgspec.json.encode
+_EXAMPLE: JsonObject = {
+    "added": ["Open from 9 to 18.", "Closed on Fridays."],
+    "removed": ["Open from 9 to 16."],
+    "cut": False,
+    "lines": {"added": 1, "removed": 0, "changed": 1, "moved": 0, "unchanged": 12},
+    "share": 7,
+    "rows": [
+        {
+            "kind": "changed",
+            "lines": 1,
+            "pieces": [["same", "Open from 9 to "], ["removed", "16"], ["added", "18"], ["same", "."]],
+        },
+        {"kind": "unchanged", "lines": 5, "pieces": []},
+        {"kind": "added", "lines": 1, "pieces": [["added", "Closed on Fridays."]]},
+    ],
+}
 
 
 def page_data(page_id: int, url: str, group: str, text: str | None, title: str | None = None) -> JsonObject:
@@ -322,6 +338,20 @@ class EventWriter:
         """Test a channel; this event is never stored."""
         data = {"channel": channel, "message": "This is a test: alerts of this instance reach you."}
         return self._finish(events.TEST, f"channel:{channel}", None, at, data)
+
+    def example_event(self, at: Instant) -> JsonObject:
+        """Make up a change, to show how messages look where there is no alert yet."""
+        date = to_rfc3339(at)[:10]
+        data = {
+            "page": page_data(1, "https://example.org/notices", "main", None, "Notices of the town hall"),
+            "outcome": "major",
+            "rule": "T44",
+            "basis": "declared",
+            "new_dates": {"major": [date], "minor": []},
+            "difference": _EXAMPLE,
+            "links": {"page": page_link(self._public_url, 1)},
+        }
+        return self._finish(events.CHANGED, "https://example.org/notices", None, at, data).event
 
     def _links(self, page: PageTask) -> JsonObject:
         return {"page": page_link(self._public_url, page.page_id)}

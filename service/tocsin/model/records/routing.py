@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tocsin.model.bundles import BundleRow
+    from tocsin.model.messages import MessagePreview
     from tocsin.model.routing import Routed, Silence
     from tocsin.model.saved import Saved
     from tocsin.settings import Settings
@@ -205,3 +206,32 @@ class RenderedMessage(Record, frozen=True):
     html: Annotated[str, Meta(description="as a page of HTML")]
     markdown: Annotated[str, Meta(description="as Markdown")]
     short: Annotated[str, Meta(description="at most 280 letters")]
+
+
+class ChannelPreview(RenderedMessage, frozen=True):
+    """An alert as a channel sends it."""
+
+    channel: Annotated[str, Meta(description="its name")]
+    route: Annotated[str, Meta(description="the route that would send it; empty: none, or there are no routes")]
+    alert: Annotated[str | None, Meta(description="the alert; null for a made-up example")]
+    content_type: Annotated[str, Meta(description="of `body`")]
+    body: Annotated[str, Meta(description="what its service is given; empty where another program writes it")]
+    error: Annotated[str, Meta(description="why it could not be sent; empty: it could")]
+
+
+def channel_preview_of(channel: str, route: str, alert: str | None, shown: MessagePreview) -> ChannelPreview:
+    """Show a preview of a channel."""
+    message = shown.message
+    return ChannelPreview(
+        channel=channel,
+        route=route,
+        alert=alert,
+        subject=message.subject,
+        text=message.text,
+        html=message.html,
+        markdown=message.markdown,
+        short=message.short,
+        content_type=shown.content_type,
+        body=shown.body,
+        error=shown.error,
+    )

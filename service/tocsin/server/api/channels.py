@@ -12,7 +12,7 @@ from tocsin.configuration.saved import fields_of
 from tocsin.configuration.schema import channel_schema
 from tocsin.model.records.alerting import ConfiguredChannel, SettingField, TypeOfChannels
 from tocsin.model.records.fields import Part
-from tocsin.model.records.routing import RenderedMessage
+from tocsin.model.records.routing import ChannelPreview, RenderedMessage
 from tocsin.server.api.operations import IfMatch, Input, UlidInBody, make_router, problems
 from tocsin.server.api.questions import moment_of
 from tocsin.server.api.routing import name_in, saved_revision, tag_saved
@@ -21,6 +21,7 @@ from tocsin.server.notifications import (
     latest_alerts,
     message_for,
     mute_channel,
+    preview_channel,
     read_given,
     remove_entry,
     save_channel,
@@ -50,6 +51,17 @@ class Mute(Input):
 
     until: Annotated[
         str | None, Field(max_length=40, description="a time with its offset, or a duration; null: until you unmute it")
+    ] = None
+
+
+class ChannelToPreview(Input):
+    """Which alert is to be shown as a channel sends it."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{}, {"route": "press"}]})
+
+    alert: Annotated[UlidInBody | None, Field(description="null: the latest, or a made-up one")] = None
+    route: Annotated[
+        str | None, Field(max_length=63, description="whose template and language count; null: the one that sends it")
     ] = None
 
 
@@ -153,6 +165,12 @@ async def preview_message(_: Reading, parts: Given, wanted: MessageToPreview) ->
         markdown=message.markdown,
         short=message.short,
     )
+
+
+@router.post("/channels/{name}/preview", summary="Preview a channel's message", operation_id="preview_channel")
+async def show_preview(_: Reading, parts: Given, name: Name, wanted: ChannelToPreview) -> ChannelPreview:
+    """Show an alert as this channel sends it, with its template and language; nothing is sent."""
+    return await preview_channel(parts, name, wanted.alert, wanted.route)
 
 
 @router.post(

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import Response
+from fastapi.responses import HTMLResponse, Response
 
 from tocsin.configuration.channels import load_type, our_types
 from tocsin.configuration.saved import ChannelField, fields_of
 from tocsin.errors import DeliveryError, FieldErrors, UsageError
-from tocsin.model import SavedEntry
+from tocsin.model import AlertRow, SavedEntry
 from tocsin.server import notifications as deeds
+from tocsin.server.access.guard import POLICY
 from tocsin.server.actions import Stale
 from tocsin.server.lost_forms import NOT_SENT_BACK
 from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.problems import Problem
+from tocsin.server.web.formatting import cut
 from tocsin.server.web.rendering import go_on, page, typed_again
 from tocsin.settings import ChannelSettings
 
@@ -25,6 +28,11 @@ router = APIRouter(include_in_schema=False)
 
 _HOME: Final = "/notifications"
 _ACRONYMS: Final = frozenset({"ca", "id", "tls", "url"})
+# The parent page may frame it; styles of its own are all that it has.
+_OF_MAIL: Final = "sandbox; default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'self'"
+_LATEST: Final = 50
+_MOST_SHOWN: Final = 20_000
+_MOST_OF_A_CHOICE: Final = 100
 _PREFIXES: Final = {"secret": NOT_SENT_BACK}  # Of the names of fields; of all others "s-".
 
 
@@ -191,3 +199,54 @@ def _shown(each: ChannelField, value: Any) -> str:
     return (
         "" if value is None or each.kind == "secret" else str(value).lower() if value in (True, False) else str(value)
     )
+
+
+@router.get(f"{_HOME}/preview")
+async def preview(
+    request: Request,
+    _: Reading,
+    parts: Given,
+    channel: Annotated[str, Query(max_length=63)],
+    alert: Annotated[str, Query(max_length=26)] = "",
+    route: Annotated[str | None, Query(max_length=63)] = None,
+) -> Response:
+    """Show an alert as a channel sends it; its HTML is in a frame."""
+    shown = await deeds.preview_channel(parts, channel, alert or None, route)
+    values = {"channel": channel, "alert": shown.alert or "", "route": shown.route}
+    answer = await page(
+        request,
+        "preview.html",
+        shown=shown,
+        frame_path=f"{_HOME}/preview/html?{urlencode(values)}",
+        alerts=previewed(await deeds.latest_alerts(parts, _LATEST)),
+        routes=[each.name for each in parts.service.settings().routes],
+        text=cut(shown.text, _MOST_SHOWN),
+        body=cut(shown.body, _MOST_SHOWN),
+    )
+    answer.headers["Content-Security-Policy"] = f"{POLICY}; frame-src 'self'"
+    return answer
+
+
+@router.get(f"{_HOME}/preview/html")
+async def preview_html(
+    _: Reading,
+    parts: Given,
+    channel: Annotated[str, Query(max_length=63)],
+    alert: Annotated[str, Query(max_length=26)] = "",
+    route: Annotated[str | None, Query(max_length=63)] = None,
+) -> Response:
+    """Give the HTML of a message for the frame, where nothing in it can act."""
+    shown = await deeds.preview_channel(parts, channel, alert or None, route)
+    headers = {"Content-Security-Policy": _OF_MAIL, "X-Frame-Options": "SAMEORIGIN", "Cache-Control": "no-store"}
+    return HTMLResponse(shown.html, headers=headers)
+
+
+def previewed(alerts: Sequence[AlertRow]) -> list[tuple[str, str]]:
+    """Name alerts to choose from."""
+    found = []
+    for alert in alerts:
+        data = alert.event.get("data") or {}
+        page_data = data.get("page") or {}
+        title = page_data.get("text") or page_data.get("title") or alert.url or alert.event.get("subject") or alert.type
+        found.append((alert.id, cut(f"{title}: {data.get('short') or ''}", _MOST_OF_A_CHOICE)))
+    return found

@@ -234,7 +234,8 @@ async def _route_page(request: Request, parts: Parts, form: RouteForm, *, status
             unready = "; ".join(text for _, text in exc.errors)
         matching = {each.alert for each in found.alerts if each.matches} if found is not None else set()
         taken = next((alert for alert in alerts if alert.id in matching), None)
-        message = deeds.message_for(parts, taken.event) if taken is not None else None
+        language = str(form.typed.get("language") or "")
+        message = deeds.message_for(parts, taken.event, language) if taken is not None else None
     return await page(
         request,
         "route_form.html",
