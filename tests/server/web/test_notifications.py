@@ -110,10 +110,11 @@ async def test_a_channel_is_tested_before_it_is_saved(visitor: Visitor) -> None:
 
 
 async def test_a_type_that_writes_files_of_the_machine_has_no_form(visitor: Visitor) -> None:
-    (types,) = tree(await visitor.get("/notifications/channel")).xpath("//nav[@aria-label='Type']")
+    page = tree(await visitor.get("/notifications/channel"))
 
-    names = types.xpath("a/text()")
+    names = page.xpath("//main//dt/a/text()")
     assert "file" not in names
+    assert "Slack, Discord, Teams, ntfy" in page.xpath("//main//dd")[0].text_content()
     assert {"webhook", "stdout", "mail", "nats"} <= set(names)
 
 

@@ -46,7 +46,7 @@ _ALERTS_FAULT: Final = frozenset({400, 413, 422})
 
 
 class AppriseSettings(MessageChannelSettings, frozen=True, kw_only=True):
-    """A URL of Apprise."""
+    """A URL of Apprise: of Telegram, Matrix, Pushover and many other services."""
 
     url: Annotated[
         SecretScheme,

@@ -41,7 +41,7 @@ _UNKNOWN = frozenset({401, 403, 404})
 
 
 class WebhookSettings(MessageChannelSettings, frozen=True, kw_only=True):
-    """A URL that alerts are posted to."""
+    """A URL that alerts are posted to: of a program, or of a chat (Slack, Discord, Teams, ntfy) by its `format`."""
 
     url: Annotated[
         SecretAddress,

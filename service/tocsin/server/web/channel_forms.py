@@ -123,6 +123,12 @@ def _has_form(parts: Parts, kind: str) -> bool:
     return not own or not own.isdisjoint(each.key for each in _fields(parts, kind))
 
 
+def _told(parts: Parts, kind: str) -> str:
+    """Say what a type is, in the first sentence of its settings' description."""
+    said = load_type(kind, parts.service.settings().delivery.plugins).Settings.__doc__ or ""
+    return f"{' '.join(said.split()).split('. ')[0].rstrip('.')}."
+
+
 def _label(key: str) -> str:
     words = [word.upper() if word in _ACRONYMS else word for word in key.split("_")]
     return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])
@@ -180,7 +186,8 @@ async def _channel_page(
         "channel_form.html",
         status=412 if other else 422 if wrong else 200,
         # A type that needs a file of this machine has no form: only its owner names one.
-        types=[each for each in types if _has_form(parts, each)],
+        types=(offered := [each for each in types if _has_form(parts, each)]),
+        told_types=[(each, _told(parts, each)) for each in offered],
         name=name,
         kind=kind,
         fields=fields,
