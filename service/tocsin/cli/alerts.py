@@ -327,10 +327,9 @@ async def _replay_route(
 
 
 def _places(alert: AlertRow) -> list[tuple[str, str, int, str | None]]:
-    """Say for each channel where an alert is: (channel, state, tries, error)."""
-    bundled = [(each.channel, _bundle_state(each), each.tries, each.error) for each in alert.bundled]
-    silenced = [(channel, f"silenced ({number})", 0, None) for channel, number in alert.silenced]
-    return [*alert.deliveries, *bundled, *silenced]
+    """Say for each channel where an alert is: (channel, state, tries, error), and of a digest which one."""
+    in_digests = {each.channel: _bundle_state(each) for each in alert.bundled}
+    return [(name, in_digests.get(name, state), tries, error) for name, state, tries, error in alert.by_channel()]
 
 
 def _bundle_state(each: BundledAlert) -> str:

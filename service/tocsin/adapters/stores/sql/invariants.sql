@@ -96,7 +96,7 @@ where d.state = 'accepted' and d.page_id is not null and d.tries > 0 and exists 
     and e.next_at < d.last_try_at
 );
 
--- Whatever the routes said, an alert has one place for each channel.
+-- An alert has one row for each channel: a delivery, a place in a digest, or a silence.
 -- name: one_place_for_each_channel
 select g.position, g.channel from gathered g join alerts a on a.position = g.position
 where exists (select 1 from deliveries d where d.channel = g.channel and d.position = g.position)
