@@ -31,6 +31,7 @@ from tests.builders import with_changes
 from tests.engine.rendering.kept import Kept, packed
 from tests.fakes import START, RecordingTelemetry, SeededChance
 from tests.spec.microdata.making import item, page
+from tocsin.engine.judging.contents import TextPair
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.rendering import awareness as comparing
 from tocsin.engine.rendering.awareness import LARGE_BYTES, Awareness, Comparisons, RenderedAssessment
@@ -323,11 +324,13 @@ async def test_damaged_items_cost_what_differs_and_not_the_alert() -> None:
     assert telemetry.names() == ["items.damaged"]
 
 
-@pytest.mark.parametrize("what", ["difference_data", "difference_of_items"])
+@pytest.mark.parametrize("what", ["texts", "items"])
 async def test_the_loop_goes_on_while_contents_are_compared(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     """Otherwise its other tasks would have no turn until the comparison is done."""
     begun, may_end = asyncio.Event(), threading.Event()
-    loop, compare = asyncio.get_running_loop(), getattr(comparing, what)
+    owner, name = (TextPair, "difference") if what == "texts" else (comparing, "difference_of_items")
+    loop, compare = asyncio.get_running_loop(), getattr(owner, name)
+    before, latest = (packed(f"{word} rings.\n" * 99) for word in ("One bell", "Another one"))
 
     def held(*contents: object) -> Any:
         loop.call_soon_threadsafe(begun.set)
@@ -335,18 +338,29 @@ async def test_the_loop_goes_on_while_contents_are_compared(monkeypatch: pytest.
         return compare(*contents)
 
     async def compared() -> object:
-        comparisons = Comparisons(Kept(items=items_named("before")), RecordingTelemetry())
-        if what == "difference_data":
+        comparisons = Comparisons(Kept(before, latest, items_named("before")), RecordingTelemetry())
+        if what == "texts":
             return (await comparisons.add_differences(job())).verdicts[0].data["difference"]
         return await comparisons.compare_items(job(), items_named("latest"))
 
-    monkeypatch.setattr(comparing, what, held)
+    monkeypatch.setattr(owner, name, held)
     async with asyncio.TaskGroup() as group:
         comparison = group.create_task(compared())
         await begun.wait()
         may_end.set()
 
     assert comparison.result() is not None
+
+
+async def test_a_short_difference_takes_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "A bell rings.\n" * 999
+    monkeypatch.setattr(asyncio, "to_thread", None)
+
+    compared = await Comparisons(Kept(packed(text), packed(text + "One more.")), RecordingTelemetry()).add_differences(
+        job()
+    )
+
+    assert compared.verdicts[0].data["difference"]["added"] == ["One more."]
 
 
 class HeldAwareness(Awareness):

@@ -85,18 +85,34 @@ def to_keep(said: Directives | None, snapshot: Snapshot | None) -> Snapshot | No
     return snapshot if may_keep(said) else NO_COPY
 
 
+class TextPair:
+    """Two packed texts of a page, to be compared.
+
+    characters  of both together that are compared, which tells how long it may take
+    Raises DamagedText.
+    """
+
+    def __init__(self, before: bytes, latest: bytes) -> None:
+        old, new = whole_lines(unpack_text(before)), whole_lines(unpack_text(latest))
+        self._was, self._now, self._is_cut = narrow(old, new, _MOST_COMPARED)
+        self._size, self._lines = len(old) + len(new), new.count("\n")
+        self.characters = len(self._was) + len(self._now)
+
+    def difference(self) -> JsonObject | None:
+        """Show the difference as an event does; None if people see none."""
+        difference = compare_texts(self._was, self._now, by="words")
+        shown = excerpt(difference)
+        if not (shown["added"] or shown["removed"]):
+            return None
+        if self._is_cut:
+            shown["cut"] = True
+        unchanged = 0 if self._is_cut else self._lines - self._now.count("\n")
+        return shown | show_by_word(difference, self._size, unchanged)
+
+
 def difference_data(before: bytes, latest: bytes) -> JsonObject | None:
     """Show the difference of two packed texts as an event does; None if people see none. Raises DamagedText."""
-    old, new = whole_lines(unpack_text(before)), whole_lines(unpack_text(latest))
-    was, now, is_cut = narrow(old, new, _MOST_COMPARED)
-    difference = compare_texts(was, now, by="words")
-    shown = excerpt(difference)
-    if not (shown["added"] or shown["removed"]):
-        return None
-    if is_cut:
-        shown["cut"] = True
-    unchanged = 0 if is_cut else new.count("\n") - now.count("\n")
-    return shown | show_by_word(difference, len(old) + len(new), unchanged)
+    return TextPair(before, latest).difference()
 
 
 def find_items(
