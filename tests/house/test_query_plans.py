@@ -112,6 +112,8 @@ def scans(steps: list[str]) -> list[str]:
         ("alerts", "insert_delivery", "deliveries_of_page"),
         ("alerts", "record", "PRIMARY KEY"),
         ("alerts", "due_beside_digests", "gathered_of_bundle"),
+        ("alerts", "behind_digests", "gathered_of_bundle"),
+        ("alerts", "behind_digests", "deliveries_ready"),
         ("routed", "open_bundle_of", "bundles_open"),
         ("routed", "last_due_of", "bundles_of_route"),
         ("bundles", "to_seal", "bundles_due"),

@@ -72,7 +72,9 @@ class AlertRole(BundleRole):
         self, channel: str, now: Instant, *, limit: int, under_way: Collection[int] = ()
     ) -> list[DueDelivery]:
         place = {"channel": channel, "now": now, "limit": limit, "under_way": ids(under_way)}
-        rows, falsified = await self._read(partial(_due, place=place))
+        rows, falsified, is_behind = await self._read(partial(_due, place=place))
+        if is_behind:
+            await self._write(partial(_wait_for_digests, place=place))
         if falsified:
             # Neither sent, nor in the way of the page's next ones.
             dead = [DeliveryResult(alert, channel, "dead", now, now, _FALSIFIED) for alert in falsified]
@@ -345,17 +347,29 @@ def _record_row(result: DeliveryResult) -> dict[str, Any]:
     }
 
 
-def _due(db: SqlSession, place: dict[str, Any]) -> tuple[list[tuple[Any, ...]], list[str]]:
-    """Read due deliveries, and name the alerts among them that are no longer as they were written."""
+def _due(db: SqlSession, place: dict[str, Any]) -> tuple[list[tuple[Any, ...]], list[str], bool]:
+    """Read due deliveries, and name the alerts among them that are no longer as they were written.
+
+    Tells also whether all were looked at, and some of them wait for a digest that is not tried yet.
+    """
     is_giving = db.execute(BUNDLES["sealed_of"], place).fetchone() is not None
     rows = db.execute(SQL["due_beside_digests" if is_giving else "due_deliveries"], place).fetchall()
+    is_behind = is_giving and len(rows) < place["limit"] and bool(_behind_digests(db, place, most=1))
     # Here and not in the query, which would take and give back the interpreter's lock once more for each row.
     falsified = [
         row[0]
         for row in rows
         if row[_DIGEST] is not None and row[_DIGEST] != row_digest_of_bytes(row[0], *row[_DIGESTED:])
     ]
-    return [row for row in rows if row[0] not in falsified] if falsified else rows, falsified
+    return [row for row in rows if row[0] not in falsified] if falsified else rows, falsified, is_behind
+
+
+def _behind_digests(db: SqlSession, place: dict[str, Any], *, most: int) -> list[tuple[int, str, int]]:
+    return db.execute(SQL["behind_digests"], {**place, "most": most}).fetchall()
+
+
+def _wait_for_digests(db: SqlSession, place: dict[str, Any]) -> None:
+    db.executemany(SQL["wait_for_digest"], _behind_digests(db, place, most=STEP_ROWS))
 
 
 def _channels(db: SqlSession, channel: str | None) -> list[str]:

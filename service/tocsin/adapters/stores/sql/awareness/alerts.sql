@@ -43,6 +43,24 @@ where d.channel = :channel and d.state = 'waiting' and d.is_first = 1 and d.next
   )
 order by d.next_at, d.position limit :limit;
 
+-- When the digest that a due delivery waits for is tried next, or the first of those that it waits for itself.
+-- name: until_digest
+(
+  select max(e.next_at) from bundles b {index bundles_sealed} join gathered g {index gathered_of_bundle} on g.bundle = b.id
+    join bundles e {index bundles_sealed} on e.channel = b.channel and e.route = b.route and e.key = b.key
+  where b.channel = d.channel and b.state = 'sealed' and g.page_id = d.page_id and g.position < d.position
+    and e.state = 'sealed' and e.id <= b.id
+)
+
+-- Due ones that wait for a digest: until when, and which. Until then no look has to find them again.
+-- name: behind_digests
+select {until_digest}, d.channel, d.position from deliveries d {index deliveries_ready}
+where d.channel = :channel and d.state = 'waiting' and d.is_first = 1 and d.next_at <= :now and {until_digest} > :now
+limit :most;
+
+-- name: wait_for_digest
+update deliveries set next_at = ? where channel = ? and position = ?;
+
 -- name: next_delivery_at
 select next_at from deliveries {index deliveries_ready}
 where channel = :channel and state = 'waiting' and is_first = 1
