@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,6 +16,7 @@ from msgspec import structs
 from tests.awareness import NEW, NEWER, SECOND, Bench, failure, url_of
 from tests.fakes import ManualClock, cut_off, settle
 from tocsin.adapters.stores.sql.store import SqlStore
+from tocsin.engine.rendering import awareness
 from tocsin.engine.rendering.render_queue import RenderGate, RenderingWriter, RenderOrder
 from tocsin.errors import FetchRefused, StaleClaim, StoreError
 from tocsin.model import Claim, FailureKind, Instant, RenderCommit, RenderingRow, RenderJob, WaitingPage
@@ -542,4 +545,26 @@ async def test_a_verdict_that_comes_while_its_page_is_rendered_gets_a_rendering_
     await bench.drain()
 
     assert len(bench.renderer.asked) == 2
+    assert len(await bench.events()) == 2
+
+
+async def test_a_large_page_that_is_read_holds_up_no_rendering_that_ended(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(awareness, "LARGE_BYTES", 0)
+    is_told, waited, read = threading.Event(), list[bool](), awareness.Awareness.look
+    await bench.add_changed("small", "large")
+
+    def look(self: awareness.Awareness, job: RenderJob, *rest: Any) -> awareness.RenderedAssessment:
+        if job.page_id == bench.page_id("large"):
+            waited.append(is_told.wait(30))
+        return read(self, job, *rest)
+
+    monkeypatch.setattr(awareness.Awareness, "look", look)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(bench.drain(), name="drain")
+        await bench.telemetry.heard("page.rendered")
+        is_told.set()
+
+    assert waited == [True], "the other rendering waited for this one"
     assert len(await bench.events()) == 2

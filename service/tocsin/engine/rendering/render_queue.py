@@ -346,9 +346,7 @@ class RenderQueue:
         try:
             policy = self._policies.of(job.task)
             with contained(job.page_id, job.task.url, self._telemetry):
-                rendered = await self._renderer.render(job)
-                with self._writer.concluding():
-                    result = await self._conclude(job, rendered, policy)
+                result = await self._conclude(job, await self._renderer.render(job), policy)
         except SettingsError as exc:
             # No request: without its settings the page could be requested in a way that the user excluded.
             held = {"page_id": job.page_id, "url": job.task.url, "error": str(exc)}
@@ -394,13 +392,15 @@ class RenderQueue:
         now = self._clock.now()
         if job.copy_url is not None:
             return self._awareness.given(job, rendered, policy, now)
+        # Before it counts as concluding: reading a large page may take seconds, and others would wait to be written.
         looked = await self._comparisons.look(self._awareness, job, rendered, policy, now)
         if rendered.unread is not None:
             what = {"page_id": job.page_id, "url": job.task.url, "error": rendered.unread}
             self._telemetry.emit(Happening("items.unread", "warning", what))
-        told = await self._patiently(lambda: self._comparisons.add_last_difference(job, looked.text))
-        changes = await self._patiently(lambda: self._comparisons.compare_items(job, looked.items))
-        return self._awareness.given(told, rendered, policy, now, looked, changes)
+        with self._writer.concluding():
+            told = await self._patiently(lambda: self._comparisons.add_last_difference(job, looked.text))
+            changes = await self._patiently(lambda: self._comparisons.compare_items(job, looked.items))
+            return self._awareness.given(told, rendered, policy, now, looked, changes)
 
     async def _pause(self, job: RenderJob, claim: Claim, attempts: tuple[Attempt, ...], seconds: float) -> None:
         """Give up the slot until the next try (T55, T58)."""
