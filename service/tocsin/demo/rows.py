@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from tocsin import events
-from tocsin.model import to_rfc3339
+from tocsin.model import AlertRow, HistoryEntry, Instant, JsonObject, PageRow, QuestionRow, to_rfc3339
 from tocsin.spec.microdata.changes.words import tell_changes
 from tocsin.spec.topper.state import FIELDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tocsin.model import AlertRow, HistoryEntry, Instant, JsonObject, PageRow, QuestionRow
 
 Kind: TypeAlias = Literal["check", "verdict", "alert", "question", "try"]
 

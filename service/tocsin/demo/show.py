@@ -8,28 +8,23 @@ import os
 import shlex
 import signal
 import sys
+from asyncio.subprocess import Process
+from collections.abc import Iterable, Iterator
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Protocol, Self
+from types import TracebackType
+from typing import Protocol, Self
 
 from msgspec import Struct
 
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemClock
 from tocsin.app.demo import list_demo_pages
-from tocsin.demo.rows import alert_line, check_line, first_line, question_lines, verdict_lines
+from tocsin.demo.rows import DemoLine, alert_line, check_line, first_line, question_lines, verdict_lines
 from tocsin.errors import TocsinError, UsageError
-from tocsin.model import PageFilter
-
-if TYPE_CHECKING:
-    from asyncio.subprocess import Process
-    from collections.abc import Iterable, Iterator
-    from types import TracebackType
-
-    from tocsin.demo.rows import DemoLine
-    from tocsin.model import Instant, PageRow
-    from tocsin.ports import Store
+from tocsin.model import Instant, PageFilter, PageRow
+from tocsin.ports import Store
 
 CONFIGURATION = "tocsin.toml"
 STORE = "tocsin.db"

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Annotated, Final, TypeAlias
 
 from fastapi import Depends, Query
 
 from tocsin.configuration.routes import read_match
 from tocsin.engine.alerting.matching import AlertFacts, Matcher
 from tocsin.errors import SettingsError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from tocsin.model import AlertRow
+from tocsin.model import AlertRow
 
 MOST_VALUES: Final = 20
 _Values: TypeAlias = Annotated[list[str] | None, Query(max_length=MOST_VALUES)]

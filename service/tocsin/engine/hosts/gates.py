@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from tocsin.ports import Clock
-    from tocsin.settings import HostSettings
-
+from tocsin.ports import Clock
+from tocsin.settings import HostSettings
 
 # Monotonic clocks may start anywhere: before any time that they show.
 NEVER_S = float("-inf")

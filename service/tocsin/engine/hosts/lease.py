@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import timedelta
 
 from tocsin.errors import StaleClaim, StoreError, StoreLost
 from tocsin.events import Happening
-from tocsin.model import SHARDS
-
-if TYPE_CHECKING:
-    from datetime import timedelta
-
-    from tocsin.model import Claim
-    from tocsin.ports import Clock, Telemetry, WorkStore
+from tocsin.model import SHARDS, Claim
+from tocsin.ports import Clock, Telemetry, WorkStore
 
 # How often the store's files are checked: writes to a deleted file are lost.
 LOOK_S = 0.25

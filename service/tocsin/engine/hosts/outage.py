@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from tocsin.model import FailureKind
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tocsin.model import Instant
-    from tocsin.ports import Clock
+from tocsin.model import FailureKind, Instant
+from tocsin.ports import Clock
 
 # Older tries say nothing about the connection of now.
 WINDOW_S = 60.0

@@ -5,17 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from tocsin.events import Happening
-from tocsin.model import SHORTAGE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tocsin.model import CheckResult, Instant
-    from tocsin.ports import Clock, Telemetry
-
+from tocsin.model import SHORTAGE, CheckResult, Instant
+from tocsin.ports import Clock, Telemetry
 
 # Bounds of one process: requests under way, and pages in hand.
 

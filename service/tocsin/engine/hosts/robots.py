@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from tocsin.errors import BadUrl, FetchFailed, StoreError
-from tocsin.model import AGENT, FailureKind, HopRequest, Instant, sendable
+from tocsin.model import AGENT, FailureKind, HopRequest, HopResponse, Instant, sendable
+from tocsin.ports import Clock
 from tocsin.spec.html.urls import host_and_origin, resolve, watch_url
 from tocsin.spec.robots import (
     ALLOWED,
@@ -24,13 +26,6 @@ from tocsin.spec.robots import (
     policy_of,
     read_robots,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from tocsin.model import HopResponse, Instant
-    from tocsin.ports import Clock
-
 
 MOST_REDIRECTS = 5
 # Some servers answer 304 for ever, so now and then the file is requested without conditions.

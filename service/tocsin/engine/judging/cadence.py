@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from math import log2
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from cronsim import CronSim
@@ -13,12 +13,9 @@ from cronsim import CronSim
 from tocsin.configuration import show_span
 from tocsin.engine.judging.pace import interval_s, rate_of
 from tocsin.errors import SettingsError
-from tocsin.model import phase_of
-
-if TYPE_CHECKING:
-    from tocsin.model import Instant
-    from tocsin.model.knowledge import ChangePace
-    from tocsin.settings import PageSettings
+from tocsin.model import Instant, phase_of
+from tocsin.model.knowledge import ChangePace
+from tocsin.settings import PageSettings
 
 CRON_SPREAD_US = 60_000_000
 _MICROSECOND = timedelta(microseconds=1)

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-from tocsin.engine.judging.assess import is_read_as_before
+from tocsin.engine.judging.assess import Assessment, is_read_as_before
+from tocsin.engine.judging.judge import Judgement, Occasion
 from tocsin.errors import TooComplex
-from tocsin.model import NO_COPY, NO_ITEMS, CheckOutcome, CopyLink, LearntContents, PageItems, to_rfc3339
+from tocsin.model import (
+    NO_COPY,
+    NO_ITEMS,
+    CheckOutcome,
+    CopyLink,
+    Instant,
+    JsonObject,
+    LearntContents,
+    PageItems,
+    PageKnowledge,
+    PageTask,
+    ReceivedPage,
+    Snapshot,
+    to_rfc3339,
+)
 from tocsin.spec.differences.compare import compare_texts, narrow, whole_lines
 from tocsin.spec.differences.excerpt import excerpt, show_by_word
 from tocsin.spec.html.content_type import is_nosniff
@@ -14,17 +29,9 @@ from tocsin.spec.links.copies import may_name_copies
 from tocsin.spec.microdata.changes.comparing import compare_items, show_changes
 from tocsin.spec.microdata.reading.items import may_hold_items, read_items
 from tocsin.spec.microdata.reading.packing import NOTHING, pack, unpack
+from tocsin.spec.robots import Directives
 from tocsin.spec.signals.texts import unpack_text
 from tocsin.spec.topper.dates import parse_token
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from tocsin.engine.judging.assess import Assessment
-    from tocsin.engine.judging.judge import Judgement, Occasion
-    from tocsin.model import Instant, JsonObject, PageKnowledge, PageTask, ReceivedPage, Snapshot
-    from tocsin.spec.robots import Directives
-
 
 # A base URL of eight kilobytes could make a thousand short links long.
 _MOST_CHARACTERS = 2**20

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
 from tocsin.engine.judging.assess import Assessment, assess, decide, thresholds_of
-from tocsin.engine.judging.events import changed_data
+from tocsin.engine.judging.events import EventWriter, changed_data
 from tocsin.engine.judging.noise import muted_keys
 from tocsin.engine.judging.reading import ReadingContext
 from tocsin.engine.judging.signals import (
@@ -21,24 +21,27 @@ from tocsin.engine.judging.signals import (
     with_witness,
 )
 from tocsin.errors import FetchRefused
-from tocsin.model import ACCEPTED, KEEPS_ALL, CheckOutcome, FailureKind, NewState, VerdictRow, validators_of
+from tocsin.model import (
+    ACCEPTED,
+    KEEPS_ALL,
+    AlertDraft,
+    CheckOutcome,
+    FailureKind,
+    FieldValues,
+    Instant,
+    JsonObject,
+    KeptContents,
+    NewState,
+    PageTask,
+    ReceivedPage,
+    StoredState,
+    VerdictRow,
+    validators_of,
+)
+from tocsin.settings import PageSettings
 from tocsin.spec.signals.weigh import CONTRADICTED, INFERRED
 from tocsin.spec.topper.compare import Comparison, Mode, Outcome, Tell, is_awareness_due, is_stored
 from tocsin.spec.topper.state import EMPTY, PageState
-
-if TYPE_CHECKING:
-    from tocsin.engine.judging.events import EventWriter
-    from tocsin.model import (
-        AlertDraft,
-        FieldValues,
-        Instant,
-        JsonObject,
-        KeptContents,
-        PageTask,
-        ReceivedPage,
-        StoredState,
-    )
-    from tocsin.settings import PageSettings
 
 _SAME = Comparison(Outcome.UNCHANGED, None, "T42")
 _SAME_RULING = combine_verdict(_SAME)

@@ -5,18 +5,14 @@ Only signals and the places that a content names (short blocks, figures, rotatin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection, Iterable
+from typing import Final
 
 import msgspec
 from xxhash import xxh3_64_intdigest
 
-from tocsin.model import PageNoise
+from tocsin.model import Instant, PageKnowledge, PageNoise, SignalContext
 from tocsin.spec.signals.fingerprint import GONE, ContentPlace
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from tocsin.model import Instant, PageKnowledge, SignalContext
 
 # Changes within the last checks until a place is muted; those until then are told.
 MUTED_AT: Final = 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -13,18 +13,17 @@ from tocsin.engine.judging.noise import HOST_MUTES_AT
 from tocsin.model import (
     CheckResult,
     HopResponse,
+    Instant,
     KeptContents,
     LastAnswer,
+    PageNoise,
     PageTask,
     ReceivedPage,
     SignalContext,
     StoredState,
 )
-
-if TYPE_CHECKING:
-    from tocsin.model import Instant, PageNoise
-    from tocsin.ports import Chance
-    from tocsin.settings import PageSettings
+from tocsin.ports import Chance
+from tocsin.settings import PageSettings
 
 _NOTHING_KEPT = KeptContents(texts=False, items=False)
 # How long a change of one page counts as that of another one.

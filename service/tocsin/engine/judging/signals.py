@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
 from xxhash import xxh3_64
 
 from tocsin.engine.judging.noise import learn, muted_keys, muted_signals, signal_place
-from tocsin.model import PageKnowledge, SignalContext, Snapshot, Witness, to_rfc3339
+from tocsin.model import (
+    FieldValues,
+    Instant,
+    JsonObject,
+    PageKnowledge,
+    PageNoise,
+    PageTask,
+    SignalContext,
+    Snapshot,
+    Witness,
+    to_rfc3339,
+)
+from tocsin.settings import PageSettings
 from tocsin.spec.signals import SOURCES
 from tocsin.spec.signals.content import content_digest
-from tocsin.spec.signals.fingerprint import ContentChange
+from tocsin.spec.signals.fingerprint import Content, ContentChange
 from tocsin.spec.signals.instants import keep_same, to_value
 from tocsin.spec.signals.reading import Readings
 from tocsin.spec.signals.texts import pack_text
@@ -23,22 +35,14 @@ from tocsin.spec.signals.weigh import (
     DECLARED,
     INFERRED,
     Heard,
+    Says,
     Weighed,
     basis_of_declared,
     parse_rules,
     weigh,
 )
-from tocsin.spec.topper.compare import Outcome
-from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
-
-if TYPE_CHECKING:
-    from tocsin.model import FieldValues, Instant, JsonObject, PageNoise, PageTask
-    from tocsin.settings import PageSettings
-    from tocsin.spec.signals.fingerprint import Content
-    from tocsin.spec.signals.weigh import Heard, Says, Weighed
-    from tocsin.spec.topper.compare import Comparison
-    from tocsin.spec.topper.state import PageState
-
+from tocsin.spec.topper.compare import Comparison, Outcome
+from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS, PageState
 
 NOTHING: Final = SignalContext()
 _TOPPER: Final = itemgetter(*(FIELDS.index(field) for field in TOPPER_FIELDS))

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import heapq
 from array import array
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tocsin.model import Instant
+from tocsin.model import Instant
 
 _SLOT_BITS: Final = 26  # a slot of the time to come: 67 seconds
 _LEAF_BITS: Final = 8

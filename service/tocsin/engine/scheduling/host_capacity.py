@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from heapq import heappush, heappushpop
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -14,15 +15,10 @@ from tocsin.engine.hosts.robots import RobotsAnswer
 from tocsin.engine.judging.cadence import interval_of
 from tocsin.errors import StoreError
 from tocsin.events import Happening
-from tocsin.model import AGENT
+from tocsin.model import AGENT, Instant, JsonObject
+from tocsin.ports import Clock, Store, Telemetry
+from tocsin.settings import HostSettings, PageSettings
 from tocsin.spec.robots import read_robots
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from tocsin.model import Instant, JsonObject
-    from tocsin.ports import Clock, Store, Telemetry
-    from tocsin.settings import HostSettings, PageSettings
 
 _ROUNDING: Final = 1e-9
 # Crowded hosts that are named, the worst first.

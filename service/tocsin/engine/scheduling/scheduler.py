@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from tocsin.engine.hosts.outage import SILENCE_S
+from tocsin.engine.fetchers.checkers import Checkers
+from tocsin.engine.hosts.gates import Gates
+from tocsin.engine.hosts.lease import Lease
+from tocsin.engine.hosts.outage import SILENCE_S, OutageWatch
 from tocsin.engine.hosts.process_limits import PAGES_A_REQUEST
+from tocsin.engine.policies import Policies
 from tocsin.engine.scheduling.agenda import Agenda
+from tocsin.engine.scheduling.writer import ResultWriter
 from tocsin.engine.visiting.visit import is_too_near
 from tocsin.errors import SettingsError, StoreError
 from tocsin.events import Happening
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
-    from tocsin.engine.fetchers.checkers import Checkers
-    from tocsin.engine.hosts.gates import Gates
-    from tocsin.engine.hosts.lease import Lease
-    from tocsin.engine.hosts.outage import OutageWatch
-    from tocsin.engine.policies import Policies
-    from tocsin.engine.scheduling.writer import ResultWriter
-    from tocsin.model import CheckResult, Instant, PageTask
-    from tocsin.ports import Clock, Telemetry, WorkStore
-    from tocsin.settings import FetchSettings
-
+from tocsin.model import CheckResult, Instant, PageTask
+from tocsin.ports import Clock, Telemetry, WorkStore
+from tocsin.settings import FetchSettings
 
 # Which watched pages are checked to find out whether our own connection fails (T61, T62).
 

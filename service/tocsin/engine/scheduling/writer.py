@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
+from tocsin.engine.hosts.lease import Lease
 from tocsin.errors import StaleClaim, StoreError
 from tocsin.events import Happening
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tocsin.engine.hosts.lease import Lease
-    from tocsin.model import CheckResult, Instant
-    from tocsin.ports import Clock, SignalStore, Telemetry, WorkStore
-    from tocsin.settings import StoreSettings
-
+from tocsin.model import CheckResult, Instant
+from tocsin.ports import Clock, SignalStore, Telemetry, WorkStore
+from tocsin.settings import StoreSettings
 
 # Pause before a failed batch is written again.
 RETRY_S = 2.0

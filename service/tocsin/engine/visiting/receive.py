@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from tocsin.engine.hosts.robots import ASKED_AGAIN_US, UNAVAILABLE
+from tocsin.engine.hosts.gates import Gates, HostGate
+from tocsin.engine.hosts.process_limits import RequestSlots
+from tocsin.engine.hosts.robots import ASKED_AGAIN_US, UNAVAILABLE, RobotsCache
 from tocsin.engine.policies import asked_as
 from tocsin.engine.visiting.retry import TryPolicy, parse_retry_after, tries
 from tocsin.errors import BadUrl, Disallowed, FetchError, FetchFailed, FetchRefused, Postponed, TocsinError, Withdrawn
@@ -22,20 +25,12 @@ from tocsin.model import (
     HopResponse,
     Instant,
     ReceivedPage,
+    Validators,
 )
+from tocsin.ports import Chance, Clock, Fetcher, Session
 from tocsin.ports.messages import RequestProgress
+from tocsin.settings import FetchSettings, PageSettings
 from tocsin.spec.html.urls import host_and_origin, resolve, watch_url
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Mapping
-
-    from tocsin.engine.hosts.gates import Gates, HostGate
-    from tocsin.engine.hosts.process_limits import RequestSlots
-    from tocsin.engine.hosts.robots import RobotsCache
-    from tocsin.model import Validators
-    from tocsin.ports import Chance, Clock, Fetcher, Session
-    from tocsin.settings import FetchSettings, PageSettings
-
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # Only a chain of these alone tells where the page lives now.

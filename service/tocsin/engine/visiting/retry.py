@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
 from tocsin.errors import FetchError, FetchFailed, Postponed
-from tocsin.model import FailureKind
+from tocsin.model import FailureKind, Instant
+from tocsin.ports import Chance, Clock
 from tocsin.spec.infrastructure.datetimes import read_http_date
-
-if TYPE_CHECKING:
-    from tocsin.model import Instant
-    from tocsin.ports import Chance, Clock
 
 # 1, 4, 16, 64 and 256 s, then 300 s: short faults are retried soon, long ones seldom.
 FIRST_PAUSE_S = 1.0

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from functools import partial
 from traceback import extract_tb
-from typing import TYPE_CHECKING, Any, Protocol
+from types import TracebackType
+from typing import Any, Protocol
 
 from tocsin.configuration import show_span
-from tocsin.engine.hosts.outage import OURS
+from tocsin.engine.hosts.gates import Gates
+from tocsin.engine.hosts.outage import OURS, OutageWatch
 from tocsin.engine.hosts.process_limits import LoopTime
 from tocsin.engine.judging.assess import is_read_as_before
-from tocsin.engine.judging.conclude import clock_back
+from tocsin.engine.judging.conclude import Conclusion, Conclusions, clock_back
 from tocsin.engine.judging.signals import must_be_read
-from tocsin.engine.policies import asked_as
-from tocsin.engine.visiting.receive import HandoffRequired, PageRequest
+from tocsin.engine.policies import Policies, asked_as
+from tocsin.engine.visiting.receive import HandoffRequired, PageRequest, ReceiveResult, RequestSets
 from tocsin.errors import (
     Disallowed,
     FetchError,
@@ -33,21 +36,20 @@ from tocsin.errors import (
     shortage_of,
 )
 from tocsin.events import Happening
-from tocsin.model import REFUSED_SETTINGS, Attempt, CheckResult, FailureKind, ReceivedPage
+from tocsin.model import (
+    REFUSED_SETTINGS,
+    Attempt,
+    CheckResult,
+    FailureKind,
+    Instant,
+    JsonObject,
+    PageTask,
+    ReceivedPage,
+    Validators,
+)
+from tocsin.ports import Clock, Session, Telemetry
 from tocsin.ports.messages import CheckEnds, CheckHandoff, RequestProgress
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterable
-    from types import TracebackType
-
-    from tocsin.engine.hosts.gates import Gates
-    from tocsin.engine.hosts.outage import OutageWatch
-    from tocsin.engine.judging.conclude import Conclusion, Conclusions
-    from tocsin.engine.policies import Policies
-    from tocsin.engine.visiting.receive import ReceiveResult, RequestSets
-    from tocsin.model import Instant, JsonObject, PageTask, Validators
-    from tocsin.ports import Clock, Session, Telemetry
-    from tocsin.settings import FetchSettings, PageSettings
+from tocsin.settings import FetchSettings, PageSettings
 
 # Later than any due time: sorts pages without one last.
 _NO_TIME: Instant = 2**62
