@@ -175,7 +175,7 @@ def test_routes_are_listed_from_top_to_bottom(installation: Installation) -> Non
     assert records[1] == {
         "name": "press", "channels": ["mail"], "match": {"group": ["press"]}, "unless": None, "digest": "0 7 * * *",
         "group_by": [], "quiet": [], "at_most": "", "say_nothing": False, "continue": False,
-        "source": "configuration", "error": None,
+        "template": "", "language": "", "source": "configuration", "error": None,
     }  # fmt: skip
 
 
