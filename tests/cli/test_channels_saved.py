@@ -133,6 +133,9 @@ def test_a_message_is_shown_as_each_channel_sends_it(installation: Installation)
     }
     german = installation.call("channel", "preview", "chat", "--route", "german").records[0]
 
+    short = installation.call("channel", "preview", "chat", "--part", "subject").out
+
+    assert short == "Notices of the town hall: 2 lines changed\n"
     assert found["chat"]["subject"] == "Notices of the town hall: 2 lines changed"
     assert found["chat"]["body"].startswith('{"text":"Notices of the town hall\\n2 lines changed')
     assert found["pager"]["body"] == '{"title": "Notices of the town hall"}'

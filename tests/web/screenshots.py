@@ -16,9 +16,12 @@ from typing import Final
 from playwright.async_api import Browser, BrowserContext, ViewportSize, async_playwright
 
 from tests.conftest import ROOT
+from tests.fakes import SeededChance
 from tests.web.conftest import CHROMIUM
 from tests.web.living import Living, townspeople
 from tests.web.town import COUNCIL, EDITIONS, PRESS, STANDARD
+from tocsin.engine.alerting.messages import message_of
+from tocsin.engine.judging.events import EventWriter
 from tocsin.model import ActivityRow
 
 DAY_S: Final = 86_400
@@ -26,6 +29,8 @@ LATE: Final = (19 * DAY_S, 12 * DAY_S, 5 * DAY_S, 1500)
 """How long ago each edition of the town was published."""
 SPANS_OF_A_DAY: Final = 288
 SPAN_US: Final = 300_000_000
+MADE_UP: Final = 1_795_249_325_123_000
+"""2026-11-21T08:22:05.123Z."""
 MOST_BYTES: Final = 150_000
 OTHER_LOOKS: Final = {"page": "dark", "changes": "telephone"}
 """Pictures that are taken in another look, too, beside the light one."""
@@ -37,6 +42,7 @@ async def make(folder: Path) -> None:
     with TemporaryDirectory() as home:
         async with Living.at(Path(home)) as living, async_playwright() as playwright:
             browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+            await _mail(browser, folder)
             await _first(living, browser, folder)
             await _live(living)
             token = await _token(living)
@@ -52,6 +58,16 @@ async def make(folder: Path) -> None:
 async def _context(browser: Browser, look: str) -> BrowserContext:
     size: ViewportSize = {"width": 360, "height": 740} if look == "telephone" else {"width": 1280, "height": 860}
     return await browser.new_context(viewport=size, color_scheme="dark" if look == "dark" else "light")
+
+
+async def _mail(browser: Browser, folder: Path) -> None:
+    """A mail, as its program shows it."""
+    writer = EventWriter("newsdesk", SeededChance(), public_url="https://tocsin.example.org/")
+    context = await browser.new_context(viewport={"width": 760, "height": 480}, color_scheme="light")
+    page = await context.new_page()
+    await page.set_content(message_of(writer.example_event(MADE_UP), "en").html)
+    await page.screenshot(path=folder / "mail-light.png")
+    await context.close()
 
 
 async def _first(living: Living, browser: Browser, folder: Path) -> None:

@@ -333,18 +333,20 @@ def preview(ctx: click.Context, name: str, alert_id: str | None, route: str | No
     settings = configuration(ctx).settings
     found = with_store(ctx, lambda store: preview_channel(settings, store, name, alert_id, route), create=True)
 
+    if found.error:
+        raise UsageError(f"channel {name}: this alert could not be sent: {found.error}")
+    if part != "all":
+        # Also where it goes to another program: it asked for this part alone.
+        click.echo(getattr(found, part).rstrip("\n"))
+        return
+
     def show() -> None:
-        if part != "all":
-            output.say(getattr(found, part).rstrip("\n"))
-            return
         for title, text in (("subject", found.subject), ("short", found.short), ("text", found.text)):
             output.say(f"{title}:\n{text.rstrip()}\n")
         if found.body:
             output.say(f"body ({found.content_type}):\n{found.body.rstrip()}")
 
     output.emit(found, show)
-    if found.error:
-        raise UsageError(f"channel {name}: this alert could not be sent: {found.error}")
 
 
 @command.command("secret", epilog="Example: tocsin channel secret ops")

@@ -113,6 +113,9 @@ def test_a_message_says_what_changed_and_why_and_shows_what_differs_by_word() ->
     ]
     assert "Meeting on <del>Thursday 3</del> <ins>Friday 4</ins> December" in message.html
     assert "> Meeting on ~~Thursday 3~~ **Friday 4**" in message.markdown
+    change = told()
+    change["data"]["difference"] = difference("Open from 9 to 16.", "Open from 9 to 18.")
+    assert "> Open from 9 to ~~16~~ **18**." in message_of(change, "en").markdown
 
 
 def test_a_message_speaks_the_language_of_its_instance() -> None:

@@ -127,12 +127,17 @@ def _row_markdown(words: Words, row: JsonObject) -> str:
     if row["kind"] in ("unchanged", "more"):
         return f"*… {_counted(words, row)}*"
     marks = {"removed": "~~", "added": "**"}
-    shown = []
+    shown, is_marked = "", False
     for kind, text in row["pieces"]:
         mark = marks.get(kind, "") if text.strip() else ""
-        # Marks hold only where no space stands within them.
-        shown.append(f"{mark}{escape_markdown(text.strip() if mark else text)}{mark}" + (" " if mark else ""))
-    return "".join(shown).strip()
+        # Marks hold only where no space is within them, and two of them only with one between them.
+        if (mark and (is_marked or text[:1].isspace())) and not shown[-1:].isspace():
+            shown += " "
+        shown += f"{mark}{escape_markdown(text.strip() if mark else text)}{mark}"
+        if mark and text[-1:].isspace():
+            shown += " "
+        is_marked = bool(mark)
+    return shown.strip()
 
 
 def _name(alert: JsonObject) -> str:
