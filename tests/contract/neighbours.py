@@ -11,20 +11,29 @@ from tests.contract.test_store_copies import copy
 from tests.contract.test_store_items import differs, items
 from tests.contract.test_store_snapshots import kept
 from tests.contract.test_store_storms import change
+from tests.routers import ScriptedRouter
+from tests.routers import digest as gathered
 from tocsin.model import (
+    AlertDraft,
     ChannelState,
     DeliveryResult,
+    Instant,
     Instruction,
     JobRow,
     Listing,
     PageKnowledge,
     PageNoise,
+    RateLimit,
+    Routed,
     Scope,
+    SerializedEvent,
     StoredAnswer,
 )
+from tocsin.ports import RoutingContext
 
 NAMES: Final = ("one", "two")
 NOISE: Final = (7, 8)
+ROUTES: Final = tuple(f"{name} daily" for name in NAMES)
 
 
 def digest(text: str) -> bytes:
@@ -53,6 +62,8 @@ class Half:
     test: int = 0
     alert: str = ""
     snapshot: int = 0
+    silence: int = 0
+    bundles: dict[str, int] = field(default_factory=dict)
 
     @property
     def key(self) -> bytes:
@@ -71,7 +82,7 @@ async def furnish(desk: Desk) -> dict[str, Half]:
     await desk.store.set_channels(NAMES)
     for half in halves.values():
         await _watch(desk, half)
-    for step in (_check, _change, _ask, _raise_storm, _serve):
+    for step in (_check, _change, _ask, _raise_storm, _serve, _gather):
         desk.now += HOUR
         for half in halves.values():
             desk.now += MINUTE
@@ -153,6 +164,33 @@ async def _serve(desk: Desk, half: Half) -> None:
     await desk.store.record_deliveries([dead])
 
 
+async def _gather(desk: Desk, half: Half) -> None:
+    """Publish alerts for a digest of each state, one that is held back and one that no route takes."""
+    name, route = half.name, f"{half.name} daily"
+    silence = await desk.store.add_silence({"group": [name]}, from_at=desk.now, until_at=None, reason=name, who=name)
+    half.silence = silence.id
+
+    def answer(draft: AlertDraft, now: Instant, context: RoutingContext) -> list[Routed]:
+        context.take(name, route, RateLimit(9, now, now + HOUR))
+        what = draft.id.rpartition(" ")[2]
+        if what in {"held", "untaken"}:
+            return [Routed(name, route, silence=half.silence)] if what == "held" else []
+        return [gathered(name, route, what, due_at=now + DAY)]
+
+    await desk.store.set_routes(ScriptedRouter(answer), ROUTES, desk.now)
+    for what in ("dead", "given", "sealed", "open", "held", "untaken"):
+        await desk.store.write_alert(alert(f"{name} {what}", half.page_id, at=desk.now))
+    await desk.store.set_routes(None, ROUTES, desk.now)
+    half.bundles = {row.key: row.id for row in await desk.store.bundles(limit=9) if row.channel == name}
+    for what, state in (("dead", "dead"), ("given", "accepted"), ("sealed", None)):
+        bundle = half.bundles[what]
+        await desk.store.seal_bundle(bundle, desk.now)
+        if state is not None:
+            await desk.store.keep_digest(bundle, SerializedEvent(f"{name} {what}", b"{}"), None)
+            ended = DeliveryResult("", name, state, desk.now, None, f"{name} said no", position=-bundle)  # type: ignore[arg-type]  # one of two
+            await desk.store.record_deliveries([ended])
+
+
 def stored_answer(half: Half, desk: Desk) -> StoredAnswer:
     """The answer to its request."""
     return StoredAnswer(digest(f"{half.name} print"), 201, "text/plain", half.name.encode(), desk.now)
@@ -171,6 +209,10 @@ BELONGS: Final = {
     "standing_answers": f"host_id = {{host}} or page_id in {_PAGES}",
     "alert_marks": f"position in (select position from alerts where page_id in {_PAGES})",  # noqa: S608 - ours
     "deliveries": f"channel = '{{name}}' and page_id in {_PAGES}",
+    **dict.fromkeys(("bundles", "gathered", "silenced", "rate_windows"), "channel = '{name}'"),
+    "digests": "bundle in (select id from bundles where channel = '{name}')",
+    "silences": "who = '{name}'",
+    "unrouted": f"position in (select position from alerts where page_id in {_PAGES})",  # noqa: S608 - ours
     "channel_tests": "channel = '{name}'",
     "sessions": "token_id = {token}",
     "jobs": "id = '{name}'",

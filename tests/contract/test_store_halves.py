@@ -10,9 +10,10 @@ import pytest
 from msgspec import structs
 
 from tests.contract.desk import DAY, HOUR, Desk, alert
-from tests.contract.neighbours import NAMES, NOISE, Half, digest, furnish, rows_of, stored_answer
+from tests.contract.neighbours import NAMES, NOISE, ROUTES, Half, digest, furnish, rows_of, stored_answer
 from tests.contract.test_store_items import differs, items
 from tests.contract.test_store_snapshots import kept
+from tests.routers import gathering
 from tocsin.events import HOST_CHANGED, UNREACHABLE
 from tocsin.model import (
     NO_COPY,
@@ -27,6 +28,7 @@ from tocsin.model import (
     PageFlags,
     PageKnowledge,
     PageQuery,
+    SerializedEvent,
 )
 from tocsin.spec.signals.texts import unpack_text
 
@@ -81,6 +83,41 @@ def edit(**changes: Any) -> Any:
 def told(half: Half, kind: str, page_id: int | None) -> Any:
     """An alert of this half."""
     return alert(f"{half.name} told", page_id, kind)
+
+
+def ended(state: Any, **changes: Any) -> Any:
+    """Compose its digest, and record what became of it."""
+
+    async def act(desk: Desk, half: Half) -> None:
+        bundle = half.bundles["sealed"]
+        await desk.store.keep_digest(bundle, SerializedEvent(f"{half.name} sealed", b"{}"), None)
+        await desk.store.record_deliveries(
+            [DeliveryResult("", half.name, state, desk.now, position=-bundle, **changes)]
+        )
+
+    return act
+
+
+async def gather_more(desk: Desk, half: Half) -> None:
+    """Publish one more alert for its digest."""
+    await desk.store.set_routes(gathering(desk.now + DAY, half.name, f"{half.name} daily"), ROUTES, desk.now)
+    await desk.store.write_alert(told(half, UNREACHABLE, half.page_id))
+
+
+async def lose_channel(desk: Desk, half: Half) -> None:
+    """Take its channel out of the configuration."""
+    await desk.store.set_channels([name for name in NAMES if name != half.name])
+    await desk.store.set_routes(None, ROUTES, desk.now)
+
+
+async def lose_route(desk: Desk, half: Half) -> None:
+    """Take its route out of the configuration."""
+    await desk.store.set_routes(None, [name for name in ROUTES if not name.startswith(half.name)], desk.now)
+
+
+def replay(what: str) -> Any:
+    """Give this alert of a half to its channel alone."""
+    return lambda desk, half: desk.store.replay(alert(f"{half.name} {what}", None).id, channel=half.name, now=desk.now)
 
 
 WRITES: Final[dict[str, Any]] = {
@@ -138,6 +175,19 @@ WRITES: Final[dict[str, Any]] = {
     "a replay to a channel": lambda desk, half: desk.store.replay(half.alert, channel=half.name, now=desk.now),
     "a replay of the dead": lambda desk, half: desk.store.replay_dead(channel=half.name, now=desk.now),
     "waits of a channel": lambda desk, half: desk.store.resume_deliveries(half.name, desk.now - DAY),
+    "an alert in a digest": gather_more,
+    "a digest that is sealed": lambda desk, half: desk.store.seal_bundle(half.bundles["open"], desk.now),
+    "a digest that is composed": lambda desk, half: desk.store.keep_digest(
+        half.bundles["sealed"], SerializedEvent(half.name, b"{}"), None
+    ),
+    "a digest that was accepted": ended("accepted"),
+    "a digest that was refused": ended("waiting", next_at=9 * DAY, error="503"),
+    "a digest that is given again": lambda desk, half: desk.store.replay_bundle(half.bundles["given"], desk.now),
+    "an alert taken out of a digest": replay("open"),
+    "an alert taken out of silence": replay("held"),
+    "a silence that ended": lambda desk, half: desk.store.end_silence(half.silence, desk.now),
+    "a channel that is gone": lose_channel,
+    "a route that is gone": lose_route,
     "the state of a channel": lambda desk, half: desk.store.save_channel_state(ChannelState(half.name, 9)),
     "a test that ended": lambda desk, half: desk.store.end_channel_test(half.test, desk.now, None),
     "a test that was cancelled": lambda desk, half: desk.store.withdraw_channel_test(half.test),
@@ -211,6 +261,10 @@ READS: Final[dict[str, Any]] = {
     "alert": lambda desk, half: desk.store.alert(half.alert),
     "alerts of a page": lambda desk, half: desk.store.browse_alerts(AlertQuery(page_id=half.page_id)),
     "alerts by URL": lambda desk, half: desk.store.alerts(limit=9, url=half.page),
+    "deliveries": lambda desk, half: desk.store.due_deliveries(half.name, desk.now + DAY, limit=9),
+    "digest": lambda desk, half: desk.store.bundle(half.bundles["open"]),
+    "content of a digest": lambda desk, half: desk.store.digest(half.bundles["sealed"]),
+    "digests that are due": lambda desk, half: desk.store.due_bundles(half.name, desk.now + DAY, limit=9),
     "token": lambda desk, half: desk.store.token_of(digest(half.name), desk.now),
     "session": lambda desk, half: desk.store.session_of(digest(f"{half.name} cookie"), desk.now),
     "stored job": lambda desk, half: desk.store.job(half.name),
@@ -239,7 +293,7 @@ async def test_figures_of_requests_texts_and_items_are_those_of_each_half(desk: 
     for half in halves.values():
         assert await desk.store.request_progress(half.request) == (1, 1)
         assert await desk.store.request_progress(half.left) == (0, 1)
-        assert await desk.store.count_dead(half.name) == 1
+        assert await desk.store.count_dead(half.name) == 2
         assert await desk.store.count_withheld(half.storm) == 3
         assert await desk.store.count_pages(PageFilter(group=half.name)) == 7
         assert len(await desk.store.snapshots(half.page, limit=9)) == 3
