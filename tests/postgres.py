@@ -98,6 +98,10 @@ class PostgresServer:
         with psycopg.connect(self.url("postgres"), autocommit=True) as db:
             db.execute(text.encode())
 
+    def restart(self) -> None:
+        """Kill the server, and start it again: whoever is connected to it loses the connection."""
+        self._run("pg_ctl", "-D", self.folder / "data", "-w", "-l", self.folder / "log", "-m", "immediate", "restart")
+
     def stop(self) -> None:
         """End the server, and remove what it wrote."""
         self._run("pg_ctl", "-D", self.folder / "data", "-m", "immediate", "stop")

@@ -77,6 +77,7 @@ class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Where states are kept, and how they are written."""
 
     url: str = "sqlite:tocsin.db"
+    password: Secret = ""
     history: timedelta = timedelta(days=365)
     batch_rows: Annotated[int, Meta(ge=1, le=10_000)] = 1000
     batch_wait: timedelta = timedelta(milliseconds=100)

@@ -90,6 +90,7 @@ class Home:
         self.log = folder / "service.log"
         self.log.touch()
         self.services: list[Service] = []
+        self.store_url = f"sqlite:{folder / 'tocsin.db'}"
         self.configure(CONFIGURATION)
 
     def configure(self, text: str) -> None:
@@ -99,7 +100,7 @@ class Home:
     @asynccontextmanager
     async def store(self, *, engine: bool = False) -> AsyncIterator[SqlStore]:
         """Open the store, also beside a service; with `engine`, make it where there is none."""
-        store = await open_store(f"sqlite:{self.folder / 'tocsin.db'}", engine=engine, create=engine)
+        store = await open_store(self.store_url, engine=engine, create=engine)
         try:
             yield store
         finally:

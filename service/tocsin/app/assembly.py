@@ -78,6 +78,7 @@ async def open_store_for(
 
     store = await open_store(
         settings.store.url,
+        password=settings.store.password,
         engine=engine,
         create=create,
         history=bool(settings.store.history),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tocsin.adapters.stores import Migrating
     from tocsin.model import Instant
     from tocsin.ports import Store
-    from tocsin.settings import Settings
+    from tocsin.settings import Settings, StoreSettings
 
 
 T = TypeVar("T")
@@ -83,14 +83,13 @@ def with_store(
         raise StoreError(f"{path}: the file is empty; name your store with --store, or restore a backup")
 
     def tell(migrating: Migrating) -> None:
-        output.note(
-            f"{path}: the store is migrated from version {migrating.before} to {migrating.after}; "
-            f"a copy of the old one is kept as {migrating.copy}"
-        )
+        kept = f"; a copy of the old one is kept as {migrating.copy}" if migrating.copy else ""
+        output.note(f"{path}: the store is migrated from version {migrating.before} to {migrating.after}{kept}")
 
     async def opened() -> T:
         store = await open_store(
             settings.store.url,
+            password=settings.store.password,
             engine=alone,
             create=create,
             history=bool(settings.store.history),
@@ -108,16 +107,16 @@ def with_store(
     except StoreOutdated:
         if not create:
             raise
-    _bring_up_to_date(settings.store.url)
+    _bring_up_to_date(settings.store)
     return asyncio.run(opened())
 
 
-def _bring_up_to_date(url: str) -> None:
+def _bring_up_to_date(store: StoreSettings) -> None:
     """Migrate a store of an older version, with a copy of it as it was, and say so on stderr; raises StoreError."""
     import asyncio  # noqa: PLC0415 - as above
 
-    _, kept = asyncio.run(migrate_store(url))
-    output.note(f"{url}: the store was of an older version, and was migrated")
+    _, kept = asyncio.run(migrate_store(store))
+    output.note(f"{store.url}: the store was of an older version, and was migrated")
     for file in kept:
         output.note(KEPT.format(file))
 
@@ -128,10 +127,10 @@ def store_path(settings: Settings) -> Path:
 
 
 def is_store_there(settings: Settings) -> bool:
-    """Say whether there is more than the name of a store."""
-    path = store_path(settings)
-    # After a crash all that was written may still be in the log beside it.
-    return any(file.is_file() and file.stat().st_size for file in (path, path.with_name(f"{path.name}-wal")))
+    """Say whether there is more than the name of a store; raises StoreError where that cannot be told."""
+    from tocsin.adapters.stores import is_there  # noqa: PLC0415 - the help needs no store
+
+    return is_there(settings.store.url, password=settings.store.password)
 
 
 def now() -> Instant:
@@ -144,7 +143,7 @@ def now() -> Instant:
 KEPT: Final = "A copy of the old store is kept as {}; delete it when you no longer need it."
 
 
-async def migrate_store(url: str, *, keep: bool = True) -> tuple[int, list[str]]:
+async def migrate_store(store: StoreSettings, *, keep: bool = True) -> tuple[int, list[str]]:
     """Migrate a store, with a progress bar; returns how many migrations there were, and the files that were kept.
 
     keep  a copy of the store as it was, beside it
@@ -153,6 +152,7 @@ async def migrate_store(url: str, *, keep: bool = True) -> tuple[int, list[str]]
     from tocsin.adapters.stores import kept_copies, migrate  # noqa: PLC0415 - the help needs no store
 
     # Copies of earlier migrations lie there, too; only what is new is told.
+    url = store.url
     before = set(kept_copies(url))
-    done = await output.follow("Migrating", migrate(url, keep=keep))
+    done = await output.follow("Migrating", migrate(url, password=store.password, keep=keep))
     return done, [str(file) for file in kept_copies(url) if file not in before]

@@ -204,8 +204,9 @@ def migrate(ctx: click.Context, *, keep: bool) -> None:
 
     The service does this at its start, too. It keeps a copy beside the store: FILE.before-N.vM.
     """
-    url = configuration(ctx).settings.store.url
-    done, kept = asyncio.run(migrate_store(url, keep=keep))
+    store = configuration(ctx).settings.store
+    url = store.url
+    done, kept = asyncio.run(migrate_store(store, keep=keep))
     told = f"{count(done, 'migration')} applied." if done else "Nothing to do: the store has this version."
 
     def human() -> None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from cronsim import CronSim, CronSimError
@@ -240,8 +240,19 @@ def check_certificate(text: str) -> str | None:
 
 def check_store(text: str) -> str | None:
     """Say what is allowed if `text` names no kind of store that there is."""
+    allowed = 'a store such as "sqlite:tocsin.db" or "postgresql://tocsin@db.example/tocsin"'
     scheme, _, path = text.partition(":")
-    return None if scheme == "sqlite" and path and "\0" not in path else 'a store such as "sqlite:tocsin.db"'
+    if scheme == "sqlite":
+        return None if path and "\0" not in path else allowed
+    if scheme not in {"postgresql", "postgres"} or not path.startswith("//") or "\0" in path:
+        return allowed
+    try:
+        parts = urlsplit(text)
+        has_password = parts.password is not None or "password" in parse_qs(parts.query)
+    except ValueError:
+        return allowed
+    # The URL is shown in logs and by `tocsin doctor`.
+    return "a URL without a password, which belongs into store.password_file" if has_password else None
 
 
 def check_host_pattern(text: str) -> str | None:

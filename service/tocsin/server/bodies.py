@@ -32,10 +32,11 @@ async def spool(request: Request) -> IO[bytes]:
 async def keep(parts: Parts, pieces: AsyncIterable[bytes]) -> IO[bytes]:
     """Spool pieces to an unnamed temporary file, deleted when it is closed.
 
-    The file is beside the store, where writing is always allowed. Raises Problem where the disk is full.
+    The file is beside a store of SQLite, where writing is always allowed. Raises Problem where the disk is full.
     """
-    folder = Path(parts.service.settings().store.url.partition(":")[2]).parent
-    file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, dir=str(folder))  # noqa: SIM115 - the reader closes it
+    scheme, _, path = parts.service.settings().store.url.partition(":")
+    folder = str(Path(path).parent) if scheme == "sqlite" else None
+    file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, dir=folder)  # noqa: SIM115 - the reader closes it
     size = 0
     try:
         async for piece in pieces:

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from tocsin.errors import UsageError
+from tocsin.errors import StoreError, UsageError
 from tocsin.settings import SignalSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
+    from types import ModuleType
 
     from tocsin.adapters.stores.sql.store import SqlStore
     from tocsin.adapters.stores.sqlite.restore import Verified
@@ -51,6 +52,7 @@ async def open_store(
     url: str,
     *,
     engine: bool,
+    password: str = "",
     create: bool = True,
     history: bool = True,
     gather: timedelta = GATHER,
@@ -61,7 +63,8 @@ async def open_store(
 ) -> SqlStore:
     """Open a store; close it, or use it as an async context manager.
 
-    url      "sqlite:PATH", "postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
+    url      "sqlite:PATH", "postgresql://USER@HOST:PORT/DATABASE"
+    password  of the user of PostgreSQL
     engine   hold the engine lock, and apply missing migrations
     create   make the store where there is none; else that is an error
     history  keep what is pruned from the table, until its retention ends
@@ -73,10 +76,9 @@ async def open_store(
     Raises StoreLocked, StoreTooNew, StoreOutdated, StoreError; UsageError for another kind of URL.
     """
     if is_postgres(url):
-        from tocsin.adapters.stores.postgres.store import open_postgres  # noqa: PLC0415 - as below
-
-        return await open_postgres(
+        opened: SqlStore = await _postgres().open_postgres(
             url,
+            password=password,
             engine=engine,
             create=create,
             history=history,
@@ -86,6 +88,7 @@ async def open_store(
             timer=timer,
             on_migrating=lambda before, after: on_migrating(Migrating(before, after, "")),
         )
+        return opened
     from tocsin.adapters.stores.sqlite.store import open_sqlite  # noqa: PLC0415 - drivers are loaded by those who need them
 
     return await open_sqlite(
@@ -101,11 +104,15 @@ async def open_store(
     )
 
 
-async def migrate(url: str, *, keep: bool = True) -> AsyncIterator[tuple[int, int]]:
+async def migrate(url: str, *, password: str = "", keep: bool = True) -> AsyncIterator[tuple[int, int]]:
     """Bring a store to this program's version; holds the engine lock meanwhile. Yields (steps done, all).
 
-    keep  a copy of the store as it was, beside it (`kept_copies`)
+    keep  a copy of the store as it was, beside it (`kept_copies`); there is none of a store on PostgreSQL
     """
+    if is_postgres(url):
+        async for step in _postgres().migrate_postgres(url, BUSY, password=password):
+            yield step
+        return
     from tocsin.adapters.stores.sqlite.store import migrate_sqlite  # noqa: PLC0415 - as above
 
     async for step in migrate_sqlite(_path_of(url), BUSY, keep=keep):
@@ -120,6 +127,10 @@ async def restore(url: str, source: str, *, replace: bool) -> AsyncIterator[Rest
     Yields the progress; the last one says what was restored. A caller that stops listening leaves everything as it was.
     Raises StoreLocked, StoreTooNew, StoreError.
     """
+    if is_postgres(url):
+        raise UsageError(
+            "a store on PostgreSQL is restored by the tools of PostgreSQL, such as: pg_restore --dbname=URL FILE"
+        )
     from tocsin.adapters.stores.sqlite.restore import Restore  # noqa: PLC0415 - as above
 
     work = Restore(source, _path_of(url), BUSY, replace=replace)
@@ -139,6 +150,8 @@ async def restore(url: str, source: str, *, replace: bool) -> AsyncIterator[Rest
 
 def kept_copies(url: str) -> list[Path]:
     """Find what was kept beside a store: copies from before migrations, and stores that a backup replaced."""
+    if is_postgres(url):
+        return []
     store = Path(_path_of(url))
     kept = (
         *store.parent.glob(f"{escape(store.name)}.before-*.v*"),
@@ -183,6 +196,27 @@ async def verify(path: str) -> Verified:
 def is_postgres(url: str) -> bool:
     """Tell whether a store is in a PostgreSQL database."""
     return url.startswith(("postgresql://", "postgres://"))
+
+
+def is_there(url: str, *, password: str = "") -> bool:
+    """Tell whether there is more than the name of a store; raises StoreError where that cannot be told."""
+    if is_postgres(url):
+        return bool(_postgres().has_store(url, BUSY, password=password))
+    path = Path(_path_of(url))
+    # After a crash all that was written may still be in the log beside it.
+    return any(file.is_file() and file.stat().st_size for file in (path, path.with_name(f"{path.name}-wal")))
+
+
+def _postgres() -> ModuleType:
+    """Load the driver of PostgreSQL; raises StoreError where it is not installed."""
+    try:
+        from tocsin.adapters.stores.postgres import store  # noqa: PLC0415 - drivers are loaded by those who need them
+    except ImportError as exc:
+        raise StoreError(
+            f"store.url: PostgreSQL needs psycopg, which cannot be loaded ({exc}); "
+            "install it: pip install 'tocsin[postgresql]'"
+        ) from exc
+    return store
 
 
 def _path_of(url: str) -> str:

@@ -12,7 +12,7 @@ import click
 import msgspec
 from msgspec import Struct
 
-from tocsin.adapters.stores import demand_no_remains, open_store
+from tocsin.adapters.stores import demand_no_remains, is_postgres, open_store
 from tocsin.app.assembly import FEW_FILES_MEND, files_are_few
 from tocsin.app.executing import fetchers_of, open_files_as_allowed
 from tocsin.cli import output
@@ -161,7 +161,8 @@ async def _examine(loaded: Loaded, now: Instant, *, thorough: bool) -> Examinati
         [*_of_configuration(loaded), *examine_clock(now), *examine_authorities()], {}, {}, loaded.settings
     )
     has_tokens, is_running = await _of_store(loaded, now, found, thorough=thorough)
-    found.findings += examine_files(loaded, store_path(loaded.settings))
+    url = loaded.settings.store.url
+    found.findings += examine_files(loaded, None if is_postgres(url) else store_path(loaded.settings))
     found.findings += examine_http(loaded.settings.http, has_tokens=has_tokens, is_running=is_running)
     found.findings += await examine_channels(
         found.settings, saved=found.settings.channels.keys() - loaded.settings.channels
@@ -199,30 +200,17 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
     """Examine the store; returns whether it has tokens (None: unknown), and whether an engine works on it."""
     url = loaded.settings.store.url
     path = store_path(loaded.settings)
-    if not is_store_there(loaded.settings):
-        try:
-            demand_no_remains(f"sqlite:{path}")
-        except StoreError as exc:
-            # What makes a store refuses it, too: adding a page, or removing an empty file, would mend nothing.
-            what, _, mend = str(exc).partition("; ")
-            found.findings.append(Diagnosis(f"{what}.", f"{mend[:1].upper()}{mend[1:]}."))
-            return False, False
-        if path.is_file():
-            found.findings.append(
-                Diagnosis(f"The store at {path} is an empty file.", "Restore a backup, or remove it.")
-            )
-            return False, False
-        mend = "Create it by adding a page: tocsin watch add URL"
-        found.findings.append(Diagnosis(f"There is no store yet at {path}.", mend, is_wrong=False))
-        return False, False
     try:
+        if not is_store_there(loaded.settings):
+            found.findings.append(_of_no_store(url, path))
+            return False, False
         # Beside a service that may be running, and of a store as it is: looking must mend or migrate nothing.
-        store = await open_store(url, engine=False, create=False)
+        store = await open_store(url, password=loaded.settings.store.password, engine=False, create=False)
         try:
             found.settings = _with_saved(loaded.settings, await store.saved(), found.findings)
             found.for_all, groups = await store.overrides()
             found.groups = dict(groups.values())
-            found.findings += await _of_integrity(store, _bytes_of(path), thorough=thorough)
+            found.findings += await _of_integrity(store, await _bytes_of(store, now), thorough=thorough)
             found.findings += await _of_rows(store, now)
             found.findings += await find_refused(store, without_unread(loaded.settings.pages)[0])
             found.findings += to_findings(await find_crowding(store, loaded.settings))
@@ -230,22 +218,42 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
             found.findings += await _of_channel_states(store, found.settings.channels, now)
             found.findings += await _of_routes(store, found, now)
             found.findings += await _of_texts(store)
-            found.findings += [*examine_room(path, url), *examine_backup(url, now)]
+            if not is_postgres(url):
+                found.findings += [*examine_room(path, url), *examine_backup(url, now)]
             return await store.has_tokens(), await store.is_held()
         finally:
             await store.close()
     except StoreError as exc:
-        what, _, mend = str(exc).partition("; ")
-        found.findings.append(Diagnosis(f"The store cannot be used: {what}.", _to_sentence(mend)))
+        found.findings.append(_unusable(exc))
         return None, False
+
+
+def _of_no_store(url: str, path: Path) -> Diagnosis:
+    mend = "Create it by adding a page: tocsin watch add URL"
+    if is_postgres(url):
+        return Diagnosis(f"There is no store yet in {url}.", mend, is_wrong=False)
+    try:
+        demand_no_remains(f"sqlite:{path}")
+    except StoreError as exc:
+        # What makes a store refuses it, too: adding a page, or removing an empty file, would mend nothing.
+        what, _, mend = str(exc).partition("; ")
+        return Diagnosis(f"{what}.", f"{mend[:1].upper()}{mend[1:]}.")
+    if path.is_file():
+        return Diagnosis(f"The store at {path} is an empty file.", "Restore a backup, or remove it.")
+    return Diagnosis(f"There is no store yet at {path}.", mend, is_wrong=False)
+
+
+def _unusable(exc: StoreError) -> Diagnosis:
+    what, _, mend = str(exc).partition("; ")
+    return Diagnosis(f"The store cannot be used: {what}.", _to_sentence(mend))
 
 
 def _to_sentence(mend: str) -> str:
     return f"{mend[:1].upper()}{mend[1:]}." if mend else "Restore a backup: tocsin store restore FILE"
 
 
-def _bytes_of(path: Path) -> int:
-    return path.stat().st_size
+async def _bytes_of(store: Store, now: Instant) -> int:
+    return (await store.figures(now)).bytes
 
 
 async def _of_integrity(store: Store, size: int, *, thorough: bool) -> list[Diagnosis]:

@@ -51,8 +51,11 @@ class Diagnosis(Struct, frozen=True):
     is_wrong: bool = True
 
 
-def examine_files(loaded: Loaded, store: Path) -> list[Diagnosis]:
-    """Say which files are open to others."""
+def examine_files(loaded: Loaded, store: Path | None) -> list[Diagnosis]:
+    """Say which files are open to others.
+
+    store  the file of the store, if it is one
+    """
     findings: list[Diagnosis] = []
     if loaded.file is not None:
         findings += _of_writing(loaded.file, "The configuration")
@@ -60,9 +63,9 @@ def examine_files(loaded: Loaded, store: Path) -> list[Diagnosis]:
         findings += _of_secrets(loaded.file, loaded.settings.delivery.plugins)
     for file in loaded.files.values():
         findings += _of_reading(file, "A file with a secret")
-    for file in (store, store.with_name(f"{store.name}-wal")):
+    for file in (store, store.with_name(f"{store.name}-wal")) if store is not None else ():
         findings += _of_reading(file, "The store")
-    if store.exists():
+    if store is not None and store.exists():
         findings += _of_writing(store.absolute().parent, "The store's folder")
     return findings
 

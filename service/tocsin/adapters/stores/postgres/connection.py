@@ -49,6 +49,8 @@ set lock_timeout = {busy_ms};
 set idle_in_transaction_session_timeout = '5s';
 """
 _READER: Final = "set default_transaction_read_only = on;"
+# What the server says last, by the beginning of its code.
+_ENDED: Final = "57P"
 _SNAPSHOT: Final = b"begin isolation level repeatable read read only"
 # Advisory locks of ours are named by this and the number of the table `store`: "Tocs", and for the engine "Toct".
 _WRITING, _ENGINE = 0x546F6373 << 32, 0x546F6374 << 32
@@ -58,15 +60,18 @@ class PostgresPlace:
     """Where a store is.
 
     conninfo  as libpq takes it: a URL
+    password  of its user, where the URL and libpq's own files have none
     busy      how long to wait for another process that writes
     """
 
-    def __init__(self, conninfo: str, busy: timedelta) -> None:
+    def __init__(self, conninfo: str, busy: timedelta, *, password: str = "") -> None:
         self.busy = busy
         with translated(_without_password(conninfo)):
             given = conninfo_to_dict(conninfo)
             self.name = _without_password(conninfo)
             own = {**_ALIVE, "application_name": "tocsin", "client_encoding": "UTF8"}
+            if password:
+                own["password"] = password
             self.conninfo = make_conninfo(**{**own, **{key: str(value) for key, value in given.items()}})
 
     def connect(self, *, writes: bool) -> psycopg.Connection[Any]:
@@ -141,7 +146,13 @@ class PostgresLane:
 
     def _do(self, work: Callable[[PostgresSession], T]) -> T:
         with translated(self._place.name):
-            return work(self._session or self._connect())
+            try:
+                return work(self._session or self._connect())
+            except psycopg.Error as exc:
+                # The server ended the connection, or is not there: the next work connects anew.
+                if (exc.sqlstate or _ENDED).startswith(_ENDED):
+                    self._disconnect()
+                raise
 
     def _connect(self) -> PostgresSession:
         self._connection = self._place.connect(writes=self._writes)
@@ -348,6 +359,8 @@ def _mend_of(exc: psycopg.Error) -> str:
             code = "28"
         elif "does not exist" in text and "database" in text:
             code = "3D000"
-        elif isinstance(exc, psycopg.OperationalError):
+        elif isinstance(exc, psycopg.ProgrammingError):
+            return "this cannot be read; write postgresql://USER@HOST:PORT/DATABASE in store.url"
+        else:
             return _UNREACHED
     return next((mend for start, mend in _MENDS if start and code.startswith(start)), _FAULT)

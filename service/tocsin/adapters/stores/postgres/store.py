@@ -14,7 +14,9 @@ from tocsin.adapters.stores.postgres.connection import (
     PostgresPlace,
     open_lane,
     transaction,
+    translated,
 )
+from tocsin.adapters.stores.postgres.session import PostgresSession
 from tocsin.adapters.stores.sql.invariants import breaches
 from tocsin.adapters.stores.sql.role import Options, end_leases
 from tocsin.adapters.stores.sql.store import SqlStore
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from datetime import timedelta
 
-    from tocsin.adapters.stores.postgres.session import PostgresSession
     from tocsin.settings import SignalSettings
 
 _FILE: Final = re.compile(r"(\d{4})_\w+\.sql")
@@ -126,6 +127,7 @@ class PostgresStore(SqlStore):
 async def open_postgres(
     conninfo: str,
     *,
+    password: str,
     engine: bool,
     create: bool,
     history: bool,
@@ -136,7 +138,7 @@ async def open_postgres(
     on_migrating: Callable[[int, int], None],
 ) -> PostgresStore:
     """Open a store; see `open_store`."""
-    place = PostgresPlace(conninfo, busy)
+    place = PostgresPlace(conninfo, busy, password=password)
 
     def prepare(db: PostgresSession) -> None:
         version, newest = version_of(db, place.name), migrations()[-1].number
@@ -161,9 +163,20 @@ async def open_postgres(
     return PostgresStore(database, Options(history, gather, storms, timer))
 
 
-async def migrate_postgres(conninfo: str, busy: timedelta) -> AsyncIterator[tuple[int, int]]:
+def has_store(conninfo: str, busy: timedelta, *, password: str) -> bool:
+    """Tell whether there is a store in a database."""
+    place = PostgresPlace(conninfo, busy, password=password)
+    connection = place.connect(writes=False)
+    try:
+        with translated(place.name):
+            return version_of(PostgresSession(connection), place.name) > 0
+    finally:
+        connection.close()
+
+
+async def migrate_postgres(conninfo: str, busy: timedelta, *, password: str) -> AsyncIterator[tuple[int, int]]:
     """Bring a store to this program's version; see `migrate`."""
-    place = PostgresPlace(conninfo, busy)
+    place = PostgresPlace(conninfo, busy, password=password)
     database = PostgresDatabase(place, is_engine=True)
     try:
         steps = await database.writer.run(lambda db: apply_migrations(db, place.name))

@@ -1,0 +1,138 @@
+"""Opening a store on PostgreSQL: what is made, what is refused, and in which words."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import timedelta
+
+import psycopg
+import pytest
+
+from tests.postgres import postgres
+from tocsin.adapters.stores import is_there, migrate, open_store
+from tocsin.adapters.stores.postgres import connection
+from tocsin.errors import StoreError, StoreTooNew, UsageError
+from tocsin.model import NewPage, PageFilter
+
+PAGE = NewPage("https://one.example/", "https://one.example/", "one.example", 7)
+
+
+@pytest.fixture
+def empty() -> Iterator[str]:
+    """A database without a store."""
+    server = postgres()
+    server.command("create database empty")
+    yield server.url("empty")
+    server.command("drop database empty with (force)")
+
+
+def run(url: str, *commands: str) -> None:
+    """Run commands in a database, as no part of the program does."""
+    with psycopg.connect(url, autocommit=True) as db:
+        for command in commands:
+            db.execute(command.encode())
+
+
+async def test_a_store_is_made_by_the_first_who_writes_and_two_at_once_make_one(empty: str) -> None:
+    assert not is_there(empty)
+
+    stores = await asyncio.gather(open_store(empty, engine=False), open_store(empty, engine=False))
+    added = [await store.add_pages([PAGE], 0) for store in stores]
+    for store in stores:
+        await store.close()
+
+    assert is_there(empty)
+    assert added == [[1], [None]]
+    assert [step async for step in migrate(empty)] == [(0, 0)]
+
+
+async def test_where_there_is_no_store_none_is_made_for_a_reader(empty: str) -> None:
+    with pytest.raises(StoreError, match="there is no store yet; `tocsin watch add URL` makes one"):
+        await open_store(empty, engine=False, create=False)
+
+
+@pytest.mark.parametrize(
+    ("commands", "said"),
+    [
+        (["create table invoices (id int)"], "a database of another program; name another one"),
+        (["alter database empty set default_transaction_read_only = on"], "the server is read-only; name the primary"),
+        (["revoke create on schema public from public", "alter schema public owner to plain"], "make it the owner"),
+    ],
+)
+async def test_what_cannot_be_used_is_refused_with_the_mend(empty: str, commands: list[str], said: str) -> None:
+    run(empty, "create role plain", *[command.replace("to plain", "to pg_database_owner") for command in commands])
+    url = empty
+    if "revoke" in commands[0]:
+        run(empty, "create role poor login")
+        url = empty.replace("tocsin@", "poor@")
+    try:
+        with pytest.raises(StoreError, match=said):
+            await open_store(url, engine=True)
+    finally:
+        for role in ("plain", "poor"):
+            postgres().command(f"drop role if exists {role}")
+
+
+async def test_a_newer_store_is_left_alone(empty: str) -> None:
+    async with await open_store(empty, engine=False):
+        run(empty, "update store_version set version = 999")
+
+    with pytest.raises(StoreTooNew, match="the store is of version 999"):
+        await open_store(empty, engine=True)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("postgresql://kim@127.0.0.1:1/none", r"127\.0\.0\.1:1/none: the server cannot be reached; is it running"),
+        ("postgresql://kim:s3cret@127.0.0.1:1/none", r"^postgresql://kim@127"),
+        ("postgresql://[", "cannot be read; write postgresql://USER@HOST"),
+    ],
+)
+async def test_a_server_that_cannot_be_reached_is_named_without_a_password(url: str, said: str) -> None:
+    with pytest.raises(StoreError, match=said) as caught:
+        await open_store(url, engine=False)
+
+    assert "s3cret" not in str(caught.value)
+
+
+async def test_a_database_that_is_not_there_and_one_in_another_encoding_are_named_with_the_mend() -> None:
+    with pytest.raises(StoreError, match="there is no such database; make it: create database"):
+        await open_store(postgres().url("nowhere"), engine=False)
+
+    postgres().command("create database latin encoding 'LATIN1' locale 'C' template template0")
+    try:
+        with pytest.raises(StoreError, match="the encoding of the database is LATIN1; make one in UTF8"):
+            await open_store(postgres().url("latin"), engine=False)
+    finally:
+        postgres().command("drop database latin")
+
+
+async def test_a_server_that_is_too_old_is_refused(empty: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "OLDEST", 99)
+
+    with pytest.raises(StoreError, match=r"PostgreSQL \d+ is too old; Tocsin needs 99 or later"):
+        await open_store(empty, engine=False)
+
+
+async def test_a_store_goes_on_after_its_server_was_killed_and_started_again(empty: str) -> None:
+    async with await open_store(empty, engine=True, busy=timedelta(seconds=5)) as store:
+        await store.add_pages([PAGE], 0)
+        assert await store.count_pages(PageFilter()) == 1
+        await asyncio.to_thread(postgres().restart)
+
+        with pytest.raises(StoreError):
+            await store.count_pages(PageFilter())
+
+        assert await store.count_pages(PageFilter()) == 1
+        with pytest.raises(StoreError):
+            await store.keep_place()
+        assert await store.keep_place()
+        assert await store.is_held()
+
+
+async def test_backups_are_left_to_the_tools_of_postgresql(empty: str) -> None:
+    async with await open_store(empty, engine=False) as store:
+        with pytest.raises(UsageError, match="pg_dump"):
+            await store.backup("copy.db")
