@@ -38,6 +38,7 @@ CHANGE_NOTHING_OF_OTHERS = {
     ("POST", "/logout"),
     ("POST", "/look"),
     ("POST", "/api/v1/channels/preview"),
+    ("POST", "/api/v1/channels/{name}/preview"),
     ("POST", "/api/v1/routes/preview"),
 }
 
