@@ -25,6 +25,9 @@ CONFIGURATION = """\
 contact = "tests"
 [store]
 url = "sqlite:tocsin.db"
+[channels.log]
+type = "file"
+path = "alerts.jsonl"
 [pages]
 min_gap = "0s"
 signals = "all"

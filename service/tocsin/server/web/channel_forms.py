@@ -31,7 +31,7 @@ _ACRONYMS: Final = frozenset({"ca", "id", "tls", "url"})
 # The parent page may frame it; styles of its own are all that it has.
 _OF_MAIL: Final = "sandbox; default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; frame-ancestors 'self'"
 _LATEST: Final = 50
-_MOST_SHOWN: Final = 20_000
+_MOST_SHOWN: Final = 14_000
 _MOST_OF_A_CHOICE: Final = 100
 _PREFIXES: Final = {"secret": NOT_SENT_BACK}  # Of the names of fields; of all others "s-".
 
