@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tocsin.adapters.stores.sql.values import url_key
+from tocsin.adapters.stores.sql.values import row_digest, url_key
 from tocsin.adapters.stores.sqlite.connection import connect, transaction
 from tocsin.adapters.stores.sqlite.store import APPLICATION_ID, migrations
 from tocsin.shipped import shipped
@@ -24,7 +24,7 @@ _MADE_UP = {
     f"{FIRST + 1:04}_renderings.sql": """
         create table renderings_new (
           id integer primary key, page_id integer not null references pages (id) on delete cascade,
-          started_at integer not null, rendering text not null, seconds integer
+          started_at integer not null, rendering text not null, digest integer, seconds integer
         ) strict;
         insert into renderings_new select *, null from renderings;
         drop table renderings;
@@ -66,5 +66,9 @@ def _fill(db: sqlite3.Connection, urls: tuple[str, ...]) -> None:
     )
     db.execute("""update pages set text = 'mine', settings = '{"tell":"major"}' where id = 1""")
     db.execute("update groups set pages = ? where id = 1", (len(urls),))
-    db.execute("insert into renderings (id, page_id, started_at, rendering) values (3, 1, 7, '{}')")
+    row = (1, 7, "{}")
+    db.execute(
+        "insert into renderings (id, page_id, started_at, rendering, digest) values (3, ?, ?, ?, ?)",
+        (*row, row_digest(*row)),
+    )
     db.execute("insert into item_changes (id, page_id, at, changes) values (3, 1, 7, '{\"changes\":[]}')")
