@@ -51,7 +51,7 @@ def origin(tmp_path: Path) -> Iterator[str]:
 def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installation:
     """Somebody who has the files that the documents speak of."""
     made = Installation(tmp_path)
-    made.configure("")
+    made.configure('[channels.lines]\ntype = "stdout"\n')
     made.write("pages.txt", "https://example.com/a\nhttps://example.com/b\n")
     (tmp_path / "changedetection-backup.zip").write_bytes(archive({f"{ONE}/watch.json": watch(A)}))
     for name, body in (("index.html", PAGE), ("before.html", PAGE), ("after.html", AFTER)):
@@ -101,6 +101,12 @@ def test_the_first_steps_lead_to_a_page_that_is_watched(reader: Installation, or
 @pytest.mark.parametrize("document", ["lists.md", "page-authors.md", "routes.md"])
 def test_the_commands_of_a_document_work(reader: Installation, origin: str, document: str) -> None:
     assert carry_out(reader, origin, document) == []
+
+
+def test_the_commands_for_notifications_work(reader: Installation, origin: str) -> None:
+    reader.call("watch", "import", "pages.txt")
+
+    assert carry_out(reader, origin, "notifications.md") == []
 
 
 def test_the_commands_for_operating_work(reader: Installation, origin: str) -> None:
