@@ -139,7 +139,7 @@ def loaded_by(statements: str) -> set[str]:
         # A fetcher process, the engine as one-shot checks use it, the service before it serves, and every command.
         ["tocsin.app.fetcher"],
         ["tocsin.app.once", "tocsin.app.assembly"],
-        ["tocsin.app.service", "tocsin.app.serving"],
+        ["tocsin.app.service", "tocsin.app.edge"],
         ["tocsin.cli.__main__", *(command.module for command in COMMANDS)],
     ],
 )
