@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -107,6 +108,21 @@ async def test_a_database_that_is_not_there_and_one_in_another_encoding_are_name
             await open_store(postgres().url("latin"), engine=False)
     finally:
         postgres().command("drop database latin")
+
+
+def test_a_password_goes_to_the_server_and_into_no_message() -> None:
+    place = connection.PostgresPlace("postgresql://kim@db.example/tocsin", timedelta(), password="s3cret")
+
+    assert psycopg.conninfo.conninfo_to_dict(place.conninfo)["password"] == "s3cret"
+    assert place.name == "postgresql://kim@db.example/tocsin"
+
+
+def test_without_the_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tocsin.adapters.stores.postgres.store", None)
+    monkeypatch.delattr("tocsin.adapters.stores.postgres.store", raising=False)
+
+    with pytest.raises(StoreError, match=r"PostgreSQL needs psycopg.*pip install 'tocsin\[postgresql\]'"):
+        is_there("postgresql://kim@db.example/tocsin")
 
 
 async def test_a_server_that_is_too_old_is_refused(empty: str, monkeypatch: pytest.MonkeyPatch) -> None:
