@@ -54,12 +54,12 @@ class Noted(dict[str, str]):
         return super().__getitem__(name)
 
 
-def _recorded(area: str) -> dict[str, str]:
-    return Noted(area, _read(area))
+def _recorded(area: str, *dialect: object) -> dict[str, str]:
+    return Noted(area, _read(area, *dialect))
 
 
-def _broken(area: str) -> dict[str, str]:
-    found = dict(_read(area))
+def _broken(area: str, *dialect: object) -> dict[str, str]:
+    found = dict(_read(area, *dialect))
     broken_area, name, number = os.environ["SQL_MUTANT"].split(":")
     if area == broken_area:
         found[name] = mutants(found[name])[int(number)].sql
