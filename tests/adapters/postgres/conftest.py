@@ -14,5 +14,6 @@ __all__ = ["desk"]
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[str]:
     """The kind of store that `desk` is."""
+    STORES["postgresql"](tmp_path)
     yield "postgresql"
     STORES["postgresql"](tmp_path).remove()
