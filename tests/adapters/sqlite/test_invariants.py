@@ -68,6 +68,8 @@ BREAKS: dict[str, str] = {
     "states_as_written": "update states set first_at = first_at - 1 where id = 1",
     "verdicts_as_written": "update verdicts set rule = 'T99' where id = 1",
     "alerts_as_written": "update alerts set created_at = created_at + 1",
+    "renderings_as_written": "update renderings set started_at = started_at + 1",
+    "reports_readable": "update pages set last_report = '[1]' where id = 1",
     "states_of_pages": "update states set page_id = 99 where id = 1",
     "keys_of_urls": "update pages set key = key + 1 where id = 1",
     "urls_once": "update pages set (url, key) = (select url, key from pages where id = 2) where id = 1",

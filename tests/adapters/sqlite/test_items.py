@@ -46,7 +46,7 @@ def test_the_latest_items_of_each_page_are_kept_and_the_changes_since_none_was_w
             first, _, before = kept.get(page_id, (at, at, text))
             kept[page_id] = (first if before == text else at, at, text)
             if before != text:
-                db.execute("insert into renderings values (?, ?, ?, '{}')", (at, page_id, at))
+                db.execute("insert into renderings values (?, ?, ?, '{}', null)", (at, page_id, at))
                 keep_changes(db, page_id, at, at, {"changes": []})
                 changes[page_id].append(at)
 
@@ -65,7 +65,7 @@ def test_every_change_stands_with_one_state_the_latest_of_those_before_it(ats: l
         db.execute("insert into hosts (id, name, shard) values (1, 'one.example', 7)")
         db.execute("insert into pages (id, key, url, host_id, added_at) values (1, ?, ?, 1, 0)", (url_key(A), A))
         for rendering_id, at in enumerate(sorted(ats), 1):
-            db.execute("insert into renderings values (?, 1, ?, '{}')", (rendering_id, at))
+            db.execute("insert into renderings values (?, 1, ?, '{}', null)", (rendering_id, at))
             keep_changes(db, 1, rendering_id, at, {"changes": []})
 
         by_state = changes_by_state(db, A, begins, are_all=True)

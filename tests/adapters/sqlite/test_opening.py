@@ -85,7 +85,7 @@ async def test_a_folder_is_no_store(tmp_path: Path) -> None:
         await opened(tmp_path)
 
 
-@pytest.mark.parametrize("url", ["tocsin.db", "postgres://localhost/tocsin", "sqlite:", ""])
+@pytest.mark.parametrize("url", ["tocsin.db", "mysql://localhost/tocsin", "sqlite:", ""])
 async def test_another_kind_of_store_is_refused(url: str) -> None:
     with pytest.raises(UsageError, match="write sqlite:PATH"):
         await open_store(url, engine=False)
