@@ -13,7 +13,7 @@ import pytest
 from tests.postgres import postgres
 from tocsin.adapters.stores import is_there, migrate, open_store
 from tocsin.adapters.stores.postgres import connection
-from tocsin.errors import StoreError, StoreTooNew, UsageError
+from tocsin.errors import StoreError, StoreLocked, StoreTooNew, UsageError
 from tocsin.model import NewPage, PageFilter
 
 PAGE = NewPage("https://one.example/", "https://one.example/", "one.example", 7)
@@ -152,3 +152,27 @@ async def test_backups_are_left_to_the_tools_of_postgresql(empty: str) -> None:
     async with await open_store(empty, engine=False) as store:
         with pytest.raises(UsageError, match="pg_dump"):
             await store.backup("copy.db")
+
+
+async def test_an_engine_waits_for_the_lock_of_one_that_just_ended(empty: str) -> None:
+    former = await open_store(empty, engine=True)
+    opening = asyncio.create_task(open_store(empty, engine=True))
+    while not await asyncio.to_thread(waits, empty) and not opening.done():
+        await asyncio.sleep(0)
+
+    await former.close()
+
+    await (await opening).close()
+
+
+async def test_a_second_engine_is_refused(empty: str) -> None:
+    async with await open_store(empty, engine=True):
+        with pytest.raises(StoreLocked, match="another process is working on this store"):
+            await open_store(empty, engine=True)
+
+
+def waits(url: str) -> bool:
+    """Tell whether a connection to this database waits before it tries again."""
+    with psycopg.connect(url, autocommit=True) as db:
+        found = db.execute("select count(*) from pg_stat_activity where state = 'active' and query like '%pg_sleep(0%'")
+        return found.fetchone() > (1,)  # one is this question

@@ -292,8 +292,7 @@ class PostgresDatabase:
         row = db.execute("select coalesce(to_regclass('store')::oid::bigint, 0)").fetchone()
         was_known, self._writing = self._writing, _WRITING + row[0]
         if self._is_engine and row[0]:
-            lock = {"key": _ENGINE + row[0]}
-            if not db.execute("select pg_try_advisory_lock(:key::bigint)", lock).fetchone()[0]:
+            if not any(_try_lock(db, _ENGINE + row[0]) for _ in range(_LOCK_TRIES)):
                 raise StoreLocked(self.place.name, None)
             self._is_anew = was_known > 0
 
@@ -303,6 +302,17 @@ class PostgresDatabase:
         with transaction(db, b"%bselect pg_advisory_xact_lock(%d)" % (begin, self._writing)):
             return work(db)
 
+
+def _try_lock(db: PostgresSession, key: int) -> bool:
+    # The server ends the connection of a closed or killed process a moment later, and with it gives up its lock.
+    (is_ours,) = db.execute("select pg_try_advisory_lock(:key::bigint)", {"key": key}).fetchone()
+    if not is_ours:
+        db.execute("select pg_sleep(0.05)").fetchone()
+    return bool(is_ours)
+
+
+_LOCK_TRIES: Final = 40
+"""How often an engine tries to take a store's lock, each time after 50 ms."""
 
 _IS_HELD: Final = """
 select exists (
