@@ -35,6 +35,7 @@ _BEFORE_ATTRIBUTE: Final = b"\t\n\f\r /\"'"
 _SHORTEST_ATTRIBUTE: Final = 2
 # The attributes of a link as most are written, and its end.
 _USUAL = re.compile(rb"""(?:[^\t\n\f\r "'<>/=]++(?:=(?:"[^">]*+"|'[^'>]*+'))?+(?:[\t\n\f\r ]++|(?=>)))*+>""")
+_ONE_USUAL = re.compile(rb"""[^\t\n\f\r "'<>/=]++(?:="[^"]*+"|='[^']*+')?+""")
 # Behind the beginning of one of these, an end tag may not end what was open before it, or may be none.
 _SCOPES: Final = frozenset(
     {"applet", "caption", "marquee", "math", "noscript", "object", "select", "svg", "table", "td", "template", "th"}
@@ -145,7 +146,9 @@ def _holds_heavier(markup: bytes, ended: bytes, name: bytes, room: int) -> bool:
         usual = match(markup, place + length)
         end = find_tag_end(markup, place) if usual is None else usual.end()
         if end - place > short and _weigh(markup[place:end]) > room:
-            return True
+            # Addresses are full of slashes; where the quotes are plain, the attributes can be told from their values.
+            if usual is None or _ELEMENT + len(_ONE_USUAL.findall(usual[0])) > room:
+                return True
     return False
 
 
