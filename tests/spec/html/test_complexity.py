@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tocsin.errors import TooComplex
+from tocsin.spec.html import complexity
 from tocsin.spec.html.complexity import refuse_reopening
 
 _OPEN = "".join(f"<i class=c{number}>" for number in range(200))
@@ -21,6 +22,12 @@ def test_CI08_what_is_closed_at_once_hides_nothing_that_is_not(closed: str) -> N
 @pytest.mark.parametrize("html", ["<b itemprop=a>x</b>", "<b itemprop='a'>x</b> <i>y</i>", "<B>x</B><p>"])
 def test_CI08_what_is_closed_at_once_is_never_too_much(html: str) -> None:
     refuse_reopening((html * 50_000).encode())
+
+
+def test_slashes_of_addresses_are_no_attributes_that_make_a_page_be_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(complexity, "_OpenFormatting", None)
+
+    refuse_reopening(b'<p><a itemprop="url" href="/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p">x</a>' * 20_000)
 
 
 _ATTRIBUTES = " ".join(f"a{number:x}" for number in range(160))

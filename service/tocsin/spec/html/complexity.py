@@ -145,10 +145,10 @@ def _holds_heavier(markup: bytes, ended: bytes, name: bytes, room: int) -> bool:
     for place in find_each(ended, name):
         usual = match(markup, place + length)
         end = find_tag_end(markup, place) if usual is None else usual.end()
-        if end - place > short and _weigh(markup[place:end]) > room:
-            # Addresses are full of slashes; where the quotes are plain, the attributes can be told from their values.
-            if usual is None or _ELEMENT + len(_ONE_USUAL.findall(usual[0])) > room:
-                return True
+        may_be_heavy = end - place > short and _weigh(markup[place:end]) > room
+        # Addresses are full of slashes; where the quotes are plain, the attributes can be told from their values.
+        if may_be_heavy and (usual is None or _ELEMENT + len(_ONE_USUAL.findall(usual[0])) > room):
+            return True
     return False
 
 
