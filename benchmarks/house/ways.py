@@ -131,9 +131,8 @@ def _trace_a_request(folder: Path, config: Path) -> set[str]:
     ) as service:
         try:
             _await_ready(f"http://{address}/readyz")
-            _get(
-                f"http://{address}/api/v1/pages"
-            )  # The first request imports and compiles; a reader follows a later one.
+            # The first request imports and compiles; a reader follows a later one.
+            _get(f"http://{address}/api/v1/pages")
             _say(service, "begin")
             time.sleep(_IDLE_S)
             _say(service, "write")

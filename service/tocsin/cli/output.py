@@ -229,7 +229,7 @@ def fail(error: TocsinError) -> int:
     """Print an error on stderr; returns its exit status."""
     for line in f"tocsin: {error}".split("\n"):
         note(line)
-    # Before StoreError, and 2 as click gives it: the call is wrong, whatever the store is like.
+    # Before StoreError, and 2 as click gives it: the call is wrong with any store.
     if isinstance(error, UsageError):
         return WRONG_CALL
     return NO_STORE if isinstance(error, StoreError) else NEEDS_USER

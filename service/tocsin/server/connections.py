@@ -293,5 +293,5 @@ def _hosts_of(url: bytes) -> set[bytes]:
         return set()
     host, port = target.host.lower(), target.port or usual
     name = b"[" + host + b"]" if b":" in host else host
-    # A client may leave the usual port out of Host, whatever the target says.
+    # A client may leave the usual port out of Host, even where the target names it.
     return {name + b":%d" % port} | ({name} if port == usual else set())

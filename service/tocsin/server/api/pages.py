@@ -345,6 +345,6 @@ async def _set_paused(
     parts: Parts, act: Act, page_id: int, response: Response, kind: Literal["pause", "resume"]
 ) -> WholePage:
     await _revision(parts, page_id)
-    # No revision: pausing is the same, whatever else was edited.
+    # No revision: other edits change nothing about pausing.
     await edit_page(parts, act, page_id, Deed(kind), if_revision=None)
     return await _shown(parts, page_id, response)

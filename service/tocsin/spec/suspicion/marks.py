@@ -117,7 +117,7 @@ def _split(url: str) -> tuple[str, str]:
 
 
 def _query(url: str) -> str:
-    # The whole query is decoded: a path in it is found whatever the parameter is called.
+    # The whole query is decoded: a path in it is found under any name of a parameter.
     return unquote(url[:_LONGEST].partition("?")[2]).lower()
 
 

@@ -52,6 +52,8 @@ _READER: Final = "set default_transaction_read_only = on;"
 # What the server says last, by the beginning of its code.
 _ENDED: Final = "57P"
 _SNAPSHOT: Final = b"begin isolation level repeatable read read only"
+# How often an engine tries to take a store's lock, with 50 ms between.
+_LOCK_TRIES: Final = 40
 # Advisory locks of ours are named by this and the number of the table `store`: "Tocs", and for the engine "Toct".
 _WRITING, _ENGINE = 0x546F6373 << 32, 0x546F6374 << 32
 
@@ -310,9 +312,6 @@ def _try_lock(db: PostgresSession, key: int) -> bool:
         db.execute("select pg_sleep(0.05)").fetchone()
     return bool(is_ours)
 
-
-_LOCK_TRIES: Final = 40
-"""How often an engine tries to take a store's lock, each time after 50 ms."""
 
 _IS_HELD: Final = """
 select exists (
