@@ -156,13 +156,14 @@ async def test_backups_are_left_to_the_tools_of_postgresql(empty: str) -> None:
 
 async def test_an_engine_waits_for_the_lock_of_one_that_just_ended(empty: str) -> None:
     former = await open_store(empty, engine=True)
-    opening = asyncio.create_task(open_store(empty, engine=True))
-    while not await asyncio.to_thread(waits, empty) and not opening.done():
-        pass
+    async with asyncio.TaskGroup() as group:
+        opening = group.create_task(open_store(empty, engine=True))
+        while not await asyncio.to_thread(waits, empty) and not opening.done():
+            pass
 
-    await former.close()
+        await former.close()
 
-    await (await opening).close()
+        await (await opening).close()
 
 
 async def test_a_second_engine_is_refused(empty: str) -> None:
