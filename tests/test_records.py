@@ -342,7 +342,7 @@ TOKEN = {
     "revoked_at": None,
 }
 
-JOB_ROW = JobRow("01J", "pages.import", "ci", 1 * S, "done", 2, 3, 4 * S, {"pages": 2}, "an error")
+JOB_ROW = JobRow("01J", "pages.import", "ci", 1 * S, "done", 2, 3, 4 * S, {"pages": 2}, "an error", "node-1")
 JOB = {
     "id": "01J",
     "kind": "pages.import",
@@ -354,6 +354,7 @@ JOB = {
     "ended_at": at(4),
     "result": {"pages": 2},
     "error": "an error",
+    "node": "node-1",
 }
 
 

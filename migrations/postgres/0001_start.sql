@@ -584,7 +584,8 @@ create table answers (
   status        bigint not null default 0,
   content_type  text collate "C" not null default '',
   location      text collate "C",
-  body          bytea not null default ''
+  body          bytea not null default '',
+  node          text collate "C" not null default ''
 );
 create index answers_by_age on answers (at);
 
@@ -598,7 +599,9 @@ create table jobs (
   total       bigint,
   ended_at    bigint,
   result      text collate "C",
-  error       text collate "C"
+  error       text collate "C",
+  node        text collate "C" not null default '',
+  cancelling  bigint not null default 0
 );
 create index jobs_by_age on jobs (started_at, id);
 create index jobs_running on jobs (started_at) where state = 'running';

@@ -582,7 +582,8 @@ create table answers (
   status        integer not null default 0,      -- 0: the request is being worked on
   content_type  text not null default '',
   location      text,
-  body          blob not null default x''
+  body          blob not null default x'',
+  node          text not null default ''         -- that works on it
 ) strict;
 create index answers_by_age on answers (at);
 
@@ -596,7 +597,9 @@ create table jobs (
   total       integer,
   ended_at    integer,
   result      text,                              -- JSON
-  error       text
+  error       text,
+  node        text not null default '',          -- that runs it
+  cancelling  integer not null default 0         -- 1: its node is asked to end it
 ) strict, without rowid;
 create index jobs_by_age on jobs (started_at, id);
 create index jobs_running on jobs (started_at) where state = 'running';

@@ -53,6 +53,36 @@ async def test_what_an_earlier_life_left_behind_is_interrupted(desk: Desk) -> No
     assert await desk.store.begin_once(KEY, PRINT, NOW + MINUTE) is None
 
 
+async def test_a_start_interrupts_what_its_node_left_behind_and_no_other_nodes_work(desk: Desk) -> None:
+    other = structs.replace(JOB, id="02J", node="two")
+    await desk.store.save_job(structs.replace(JOB, node="one"))
+    await desk.store.save_job(other)
+    await desk.store.begin_once(KEY, PRINT, NOW, node="two")
+
+    interrupted = await desk.store.interrupt_jobs(NOW, node="one")
+
+    # A store of one engine has no other nodes: its machine was only called otherwise before.
+    is_shared = desk.behind.kind != "sqlite"
+    assert interrupted == (1 if is_shared else 2)
+    assert (await desk.store.job("02J") == other) is is_shared
+    assert (await desk.store.begin_once(KEY, PRINT, NOW) is not None) is is_shared
+
+
+async def test_a_job_of_another_node_is_cancelled_through_the_store(desk: Desk) -> None:
+    await desk.store.save_job(structs.replace(JOB, node="one"))
+    await desk.store.save_job(structs.replace(JOB, id="02J", node="two"))
+    await desk.store.save_job(structs.replace(JOB, id="03J", node="one", state="done"))
+
+    asked = [await desk.store.ask_to_cancel(job_id) for job_id in ("01J", "03J", "nothing")]
+
+    assert asked == [True, False, False]
+    # Progress that is written meanwhile does not take it back.
+    await desk.store.save_job(structs.replace(JOB, node="one", done=3))
+    is_shared = desk.behind.kind != "sqlite"
+    assert await desk.store.jobs_to_cancel("one") == (["01J"] if is_shared else [])
+    assert await desk.store.jobs_to_cancel("two") == []
+
+
 async def test_a_job_is_read_as_it_was_written_last(desk: Desk) -> None:
     ended = structs.replace(
         JOB, state="failed", done=3, ended_at=NOW + 1, result={"added": 3}, error="the disk is full"

@@ -98,7 +98,8 @@ CREATE TABLE answers (
   status        integer not null default 0,      -- 0: the request is being worked on
   content_type  text not null default '',
   location      text,
-  body          blob not null default x''
+  body          blob not null default x'',
+  node          text not null default ''         -- that works on it
 ) strict;
 CREATE TABLE audit (
   id          integer primary key autoincrement,
@@ -254,7 +255,9 @@ CREATE TABLE jobs (
   total       integer,
   ended_at    integer,
   result      text,                              -- JSON
-  error       text
+  error       text,
+  node        text not null default '',          -- that runs it
+  cancelling  integer not null default 0         -- 1: its node is asked to end it
 ) strict, without rowid;
 CREATE TABLE learnt (
   page_id  integer primary key,

@@ -241,6 +241,7 @@ ALLOWED = {
         "access.tokens",
         "jobs.forget_begun",
         "jobs.interrupt",
+        "jobs.to_cancel",
         "question_lists.count_renders",
         "question_lists.count_waiting",
         "bundles.dead_bundles",

@@ -66,10 +66,15 @@ class StillService:
         self.tried: list[str] = []
         self.saved_, self.store = Saved(), cast("Store", None)
         self.unusable: dict[str, str] = {}
+        self.node_ = "one"
 
     def configure(self, **http: Any) -> None:
         """Set keys of [http]."""
         self.settings_ = replace(self.settings_, http=replace(self.settings_.http, **http))
+
+    @property
+    def node(self) -> str:
+        return self.node_
 
     def live(self) -> LiveState:
         return self.state

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from socket import gethostname
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -123,6 +124,11 @@ class RunningService:
     def unusable_routes(self) -> Mapping[str, str]:
         """See `ports.Service`."""
         return self._merged.unusable
+
+    @property
+    def node(self) -> str:
+        """See `ports.Service`."""
+        return gethostname()
 
     def live(self) -> LiveState:
         """See `ports.Service`."""

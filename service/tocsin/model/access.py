@@ -89,6 +89,7 @@ class JobRow(Struct, frozen=True):
     kind   as in the audit log: "pages.import", "pages.remove" …
     total  of how many, as far as it is known
     state  "running", "done", "failed", "cancelled", or "interrupted" by an end of the service
+    node   that runs it
     """
 
     id: str
@@ -101,3 +102,4 @@ class JobRow(Struct, frozen=True):
     ended_at: Instant | None = None
     result: JsonObject | None = None
     error: str | None = None
+    node: str = ""

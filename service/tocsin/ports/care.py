@@ -123,10 +123,11 @@ class AccessStore(Protocol):
     async def audit(self, *, cursor: str | None = None, limit: int = 50) -> Slice[AuditEntry]:
         """Return the audit log, newest first."""
 
-    async def begin_once(self, key: bytes, fingerprint: bytes, now: Instant) -> StoredAnswer | None:
+    async def begin_once(self, key: bytes, fingerprint: bytes, now: Instant, *, node: str = "") -> StoredAnswer | None:
         """Begin an idempotent request; returns its stored answer if it was begun within the last day.
 
-        key  a digest of the client and its idempotency key
+        key   a digest of the client and its idempotency key
+        node  that works on it
         """
 
     async def finish_once(self, key: bytes, answer: StoredAnswer | None) -> None:
@@ -141,10 +142,16 @@ class AccessStore(Protocol):
     async def jobs(self, *, limit: int = 20) -> list[JobRow]:
         """Return jobs, newest first."""
 
-    async def interrupt_jobs(self, now: Instant) -> int:
-        """Mark jobs that an earlier process left running; forget its unfinished idempotent requests.
+    async def ask_to_cancel(self, job_id: str) -> bool:
+        """Ask the node that runs a job to cancel it; False where it does not run."""
 
-        Returns how many jobs.
+    async def jobs_to_cancel(self, node: str) -> list[str]:
+        """Return the ids of running jobs of a node that other nodes ask it to cancel; none on a store of one engine."""
+
+    async def interrupt_jobs(self, now: Instant, *, node: str = "") -> int:
+        """Mark jobs that an earlier process of a node left running; forget its unfinished idempotent requests.
+
+        On a store of one engine these are the jobs of any name. Returns how many jobs.
         """
 
 

@@ -16,6 +16,10 @@ class Service(Protocol):
     def demo(self) -> DemoDesk:
         """The demo site, to be watched with one click."""
 
+    @property
+    def node(self) -> str:
+        """Its name among the nodes of its store."""
+
     def live(self) -> LiveState:
         """What it is doing now; costs nothing."""
 

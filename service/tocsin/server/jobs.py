@@ -26,6 +26,9 @@ PATIENCE_S: Final = 2.0  # A request waits this long for the end of its job befo
 
 # A job may take thousands of steps a second; each would be a write.
 _SAVED_EVERY_S: Final = 1.0
+# Another node notices within a second that one of its jobs is to end.
+_CANCEL_LOOKS: Final = 20
+_CANCEL_LOOK_S: Final = 0.1
 _CANCELLED: Final = "it was cancelled; what was done until then stays done"
 
 
@@ -173,7 +176,8 @@ class Jobs:
                 headers={"Retry-After": "5"},
             )
         now, progress = self._parts.clock.now(), Progress(total)
-        job = Job(JobRow(self._parts.chance.ulid(now), kind, who, now, total=total), progress)
+        row = JobRow(self._parts.chance.ulid(now), kind, who, now, total=total, node=self._parts.service.node)
+        job = Job(row, progress)
         # The slot is taken before the row is written, so that the limit holds meanwhile.
         self._running[job.row.id] = job
         try:
@@ -196,18 +200,43 @@ class Jobs:
         return [self._running[row.id].row if row.id in self._running else row for row in rows]
 
     async def cancel(self, job_id: str) -> JobRow | None:
-        """Cancel a job; a job that has ended is left as it is. None for an unknown one."""
+        """Cancel a job; a job that has ended is left as it is. None for an unknown one.
+
+        A job of another node may still be running when this returns: its node ends it within a second or so.
+        """
         job = self._running.get(job_id)
-        if job is None:
-            return await self._parts.store.job(job_id)
-        await job.cancel()
-        return job.row
+        if job is not None:
+            await job.cancel()
+            return job.row
+        store = self._parts.store
+        row = await store.job(job_id)
+        if row is None or row.state != "running" or not await store.ask_to_cancel(job_id):
+            return row
+        for _ in range(_CANCEL_LOOKS):
+            row = await store.job(job_id)
+            if row is None or row.state != "running":
+                break
+            await self._parts.clock.sleep(_CANCEL_LOOK_S)
+        return row
 
     async def keep_rows(self) -> None:
-        """Write the rows of all jobs periodically, until cancelled."""
+        """Write the rows of all jobs periodically, and end those that other nodes want to end, until cancelled."""
         while True:
             await self._parts.clock.sleep(_SAVED_EVERY_S)
             await self.save()
+            await self._cancel_wanted()
+
+    async def _cancel_wanted(self) -> None:
+        if not self._running:
+            return
+        try:
+            wanted = await self._parts.store.jobs_to_cancel(self._parts.service.node)
+        except StoreError as exc:
+            self._parts.telemetry.emit(Happening("jobs.unread", "warning", {"error": str(exc)}))
+            return
+        for job_id in wanted:
+            if (job := self._running.get(job_id)) is not None:
+                await job.cancel()
 
     async def leave(self) -> None:
         """Cancel running jobs at a stop of the service."""
@@ -217,7 +246,7 @@ class Jobs:
             job.leave()
         try:
             await self.save()
-            await self._parts.store.interrupt_jobs(self._parts.clock.now())
+            await self._parts.store.interrupt_jobs(self._parts.clock.now(), node=self._parts.service.node)
         except StoreError as exc:
             # A service that lost its store has closed it by now: raising here would hide the reason of the stop.
             # The next start marks these jobs as interrupted.
@@ -238,7 +267,7 @@ class Jobs:
 async def running_jobs(parts: Parts) -> AsyncIterator[Jobs]:
     """Run jobs inside this context; jobs running at its end are interrupted."""
     # What a crash left as running is over; nothing goes on with it.
-    await parts.store.interrupt_jobs(parts.clock.now())
+    await parts.store.interrupt_jobs(parts.clock.now(), node=parts.service.node)
     async with asyncio.TaskGroup() as group:
         jobs = Jobs(parts, group)
         keeping = group.create_task(jobs.keep_rows(), name="progress of jobs")

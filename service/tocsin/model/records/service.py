@@ -29,6 +29,7 @@ class JobStatus(Record, frozen=True):
     ended_at: Annotated[Time | None, Meta(description="null: it is running")]
     result: Annotated[Json | None, Meta(description="as the operation that started it says")]
     error: Annotated[str | None, Meta(description="why it failed, or ended early")]
+    node: Annotated[str, Meta(description="node that runs it, or ran it")]
 
 
 def job_of(row: JobRow) -> JobStatus:
@@ -44,6 +45,7 @@ def job_of(row: JobRow) -> JobStatus:
         ended_at=time_or_none(row.ended_at),
         result=row.result,
         error=row.error,
+        node=row.node,
     )
 
 

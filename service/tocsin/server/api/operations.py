@@ -123,7 +123,7 @@ async def _once(request: Request, key: str, caller: Caller, handle: Handle) -> R
         # A list may have gigabytes, whose digest would hold up other requests on the loop.
         fingerprint = await asyncio.to_thread(_fingerprint, request, file)
         # The row is there before the work begins: a repeated request that comes meanwhile finds it.
-        known = await parts.store.begin_once(name, fingerprint, parts.clock.now())
+        known = await parts.store.begin_once(name, fingerprint, parts.clock.now(), node=parts.service.node)
         if known is not None:
             return _again(known, fingerprint)
         answer: StoredAnswer | None = None

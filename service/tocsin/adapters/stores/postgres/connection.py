@@ -201,6 +201,8 @@ class PostgresDatabase:
     is_engine  it holds the engine's lock, and takes it again with each new connection of its writer
     """
 
+    is_shared = True
+
     def __init__(self, place: PostgresPlace, *, is_engine: bool) -> None:
         self.place, self._is_engine = place, is_engine
         self.writer = PostgresLane(place, writes=True, prepare=self._prepare_writer)

@@ -66,6 +66,9 @@ class Database(Protocol):
     Each method raises StoreError for every error of the database.
     """
 
+    is_shared: bool
+    """Whether several engines may work on it at the same time."""
+
     async def write(self, work: Callable[[SqlSession], T], *, durable: bool = False) -> T:
         """Run this in a writing transaction; a `durable` one survives a loss of power."""
 

@@ -240,6 +240,8 @@ class SqliteDatabase:
     busy   how long to wait for another process that writes
     """
 
+    is_shared = False
+
     def __init__(
         self, path: str, writer: Lane, reader: Lane, *, files: StoreFiles, lock: EngineLock | None, busy: timedelta
     ) -> None:

@@ -157,13 +157,13 @@ class AccessRole(Role):
             with suppress(StoreError):
                 await self._write(lambda db: db.execute(SQL["note_use"], place))
 
-    async def begin_once(self, key: bytes, fingerprint: bytes, now: Instant) -> StoredAnswer | None:
+    async def begin_once(self, key: bytes, fingerprint: bytes, now: Instant, *, node: str = "") -> StoredAnswer | None:
         def write(db: SqlSession) -> StoredAnswer | None:
             row = db.execute(JOBS["answer"], {"key": key, "after": now - DAY_US}).fetchone()
             if row is not None:
                 return StoredAnswer(*row)
             db.execute(JOBS["give_up"], {"key": key})
-            db.execute(JOBS["begin"], {"key": key, "fingerprint": fingerprint, "now": now})
+            db.execute(JOBS["begin"], {"key": key, "fingerprint": fingerprint, "now": now, "node": node})
             return None
 
         return await self._write(write, durable=True)
@@ -193,6 +193,7 @@ class AccessRole(Role):
             "ended_at": job.ended_at,
             "result": to_json_or_null(job.result),
             "error": job.error,
+            "node": job.node,
         }
         await self._write(lambda db: db.execute(JOBS["save"], values))
 
@@ -204,10 +205,22 @@ class AccessRole(Role):
         rows = await self._view(lambda db: db.execute(JOBS["latest"], {"limit": limit}).fetchall())
         return [_to_job(row) for row in rows]
 
-    async def interrupt_jobs(self, now: Instant) -> int:
+    async def ask_to_cancel(self, job_id: str) -> bool:
+        return bool(await self._write(lambda db: db.execute(JOBS["ask_to_cancel"], {"id": job_id}).rowcount))
+
+    async def jobs_to_cancel(self, node: str) -> list[str]:
+        if not self._database.is_shared:
+            return []
+        rows = await self._view(lambda db: db.execute(JOBS["to_cancel"], {"node": node}).fetchall())
+        return [job_id for (job_id,) in rows]
+
+    async def interrupt_jobs(self, now: Instant, *, node: str = "") -> int:
+        # A store of one engine has no jobs of others, whatever the machine was called.
+        place = {"now": now, "node": node, "all": not self._database.is_shared}
+
         def write(db: SqlSession) -> int:
-            db.execute(JOBS["forget_begun"])
-            return db.execute(JOBS["interrupt"], {"now": now}).rowcount
+            db.execute(JOBS["forget_begun"], place)
+            return db.execute(JOBS["interrupt"], place).rowcount
 
         return await self._write(write)
 
@@ -231,6 +244,6 @@ DAY_US: Final = 24 * 3_600_000_000
 
 
 def _to_job(row: Sequence[Any]) -> JobRow:
-    job_id, kind, who, started_at, state, done, total, ended_at, result, error = row
+    job_id, kind, who, started_at, state, done, total, ended_at, result, error, node = row
     found = read_object(result) if result is not None else None
-    return JobRow(job_id, kind, who, started_at, state, done, total, ended_at, found, error)
+    return JobRow(job_id, kind, who, started_at, state, done, total, ended_at, found, error, node)

@@ -1,13 +1,13 @@
 -- Work that goes on after its request was answered, and what was asked for once.
 
 -- name: save
-insert into jobs (id, kind, who, started_at, state, done, total, ended_at, result, error)
-values (:id, :kind, :who, :started_at, :state, :done, :total, :ended_at, :result, :error)
+insert into jobs (id, kind, who, started_at, state, done, total, ended_at, result, error, node)
+values (:id, :kind, :who, :started_at, :state, :done, :total, :ended_at, :result, :error, :node)
 on conflict (id) do update set state = excluded.state, done = excluded.done, total = excluded.total,
   ended_at = excluded.ended_at, result = excluded.result, error = excluded.error;
 
 -- name: job
-id, kind, who, started_at, state, done, total, ended_at, result, error from jobs
+id, kind, who, started_at, state, done, total, ended_at, result, error, node from jobs
 
 -- name: one
 select {job} where id = :id;
@@ -16,18 +16,24 @@ select {job} where id = :id;
 select {job} {index jobs_by_age} order by started_at desc, id desc limit :limit;
 
 -- name: interrupt
-update jobs set state = 'interrupted', ended_at = :now where state = 'running';
+update jobs set state = 'interrupted', ended_at = :now where state = 'running' and (:all = 1 or node = :node);
+
+-- name: ask_to_cancel
+update jobs set cancelling = 1 where id = :id and state = 'running';
+
+-- name: to_cancel
+select id from jobs where state = 'running' and node = :node and cancelling = 1;
 
 -- Requests without an answer whose process is gone.
 -- name: forget_begun
-delete from answers where status = 0;
+delete from answers where status = 0 and (:all = 1 or node = :node);
 
 -- name: answer
 select fingerprint, status, content_type, body, at, location from answers where key = :key and at > :after;
 
 -- One that is older than a day is begun anew.
 -- name: begin
-insert into answers (key, fingerprint, at) values (:key, :fingerprint, :now);
+insert into answers (key, fingerprint, at, node) values (:key, :fingerprint, :now, :node);
 
 -- name: finish
 update answers set status = :status, content_type = :content_type, body = :body, location = :location where key = :key;
