@@ -694,6 +694,15 @@ end
 $$;
 create trigger snapshots_gone after delete on snapshots for each row execute function snapshots_gone();
 
+-- Wakes the nodes of the store as soon as alerts are committed.
+create function alerts_came() returns trigger language plpgsql as $$
+begin
+  notify alerts;
+  return null;
+end
+$$;
+create trigger alerts_came after insert on alerts for each statement execute function alerts_came();
+
 create function alerts_gone() returns trigger language plpgsql as $$
 begin
   delete from alert_marks where position = old.position;

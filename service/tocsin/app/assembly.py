@@ -176,7 +176,7 @@ class Assembly:
     def runner(self) -> Runner:
         """What runs it all."""
         settings, store, clock, telemetry = self._settings, self._store, self._clock, self._telemetry
-        gather, woken = settings.questions.gather, self._announced
+        gather, woken = settings.questions.gather, self.announced
         parts = EngineParts(
             lease=self._lease,
             writer=self._writer,
@@ -285,7 +285,7 @@ class Assembly:
             clock=self._clock,
             chance=self._chance,
             telemetry=self._telemetry,
-            on_committed=lambda _host_id, _due: self._announced(),
+            on_committed=lambda _host_id, _due: self.announced(),
             is_visited=self.scheduler.is_visited,
         )
 
@@ -407,7 +407,7 @@ class Assembly:
             settings.signals.gather,
             self._clock,
             self._telemetry,
-            on_announced=self._announced,
+            on_announced=self.announced,
         )
 
     def _is_rendered(self, page_id: int, since_s: float) -> bool:
@@ -422,12 +422,13 @@ class Assembly:
             self.renders.on_checked()
         # Most batches have none, and a wake-up reads the outbox of every channel.
         if any(result.alerts or result.recovery for result in results):
-            self._announced()
+            self.announced()
         self.counts.committed(results)
         self.shortage.committed(results)
         self._on_committed(results)
 
-    def _announced(self) -> None:
+    def announced(self) -> None:
+        """Read the outbox, and wake those that wait for alerts: some were published."""
         self._delivery.wake()
         self.bell.ring()
 

@@ -75,12 +75,14 @@ async def run(load: Callable[[], Loaded]) -> None:
                 rereading = _reload(load, loaded, service, engine, reloading, telemetry, declare)
                 watching = group.create_task(rereading, name="reload")
                 following = group.create_task(service.follow_saved(), name="follow-saved")
+                noticing = group.create_task(service.follow_alerts(), name="follow-alerts")
                 if edge is not None:
                     edge.open(service, store, engine.telemetry)
                     await edge.opened()
                 await engine.runner.serve(stopping, at_launch=settings.pages.at_launch, cron=settings.pages.cron)
                 watching.cancel()
                 following.cancel()
+                noticing.cancel()
                 if edge is not None:
                     # Requests under way still need the store.
                     await edge.ended()

@@ -101,6 +101,10 @@ class RunningService:
                 self._refused = revision
                 self._engine.telemetry.emit(Happening("saved.refused", "error", {"error": str(exc)}))
 
+    async def follow_alerts(self) -> None:
+        """Notice the alerts that other nodes publish."""
+        await self._store.follow_alerts(self._engine.announced)
+
     def reload(self, settings: Settings, origins: Mapping[str, str]) -> None:
         """Take over what a running service can take up of another configuration; `take_up` does it for channels."""
         render = msgspec.structs.replace(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from tocsin.ports.pages import unheard
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from tocsin.model import (
         AlertDraft,
@@ -92,6 +92,12 @@ class AlertStore(Protocol):
 
     async def write_alert(self, alert: AlertDraft) -> None:
         """Write an alert that belongs to no verdict, such as that of an outage."""
+
+    async def follow_alerts(self, on_published: Callable[[], None]) -> None:
+        """Call this whenever alerts may have been published, also by other nodes, until cancelled.
+
+        Returns at once on a store of one engine.
+        """
 
     async def open_outage(self) -> Instant | None:
         """Return when the current outage was reported; None if there is none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -15,7 +15,7 @@ from tocsin.adapters.stores.postgres.session import PostgresSession, SnapshotSes
 from tocsin.errors import StoreError, StoreLocked, StoreLost
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
     from datetime import timedelta
 
     from tocsin.adapters.stores.sql.session import EditStep, SnapshotReader, SqlSession
@@ -52,6 +52,8 @@ _READER: Final = "set default_transaction_read_only = on;"
 # What the server says last, by the beginning of its code.
 _ENDED: Final = "57P"
 _SNAPSHOT: Final = b"begin isolation level repeatable read read only"
+# How often what another process may have changed is looked for without a notification.
+LOOK_S: Final = 5.0
 # How often an engine tries to take a store's lock, with 50 ms between.
 _LOCK_TRIES: Final = 40
 # Advisory locks of ours are named by this and the number of the table `store`: "Tocs", and for the engine "Toct".
@@ -195,6 +197,34 @@ def transaction(db: PostgresSession, begin: bytes) -> Iterator[None]:
         db.leave()
 
 
+async def notifications(place: PostgresPlace, name: str) -> AsyncGenerator[bool, None]:
+    """Yield True for each notification of this name, or several of them, and False after each `LOOK_S` without one.
+
+    Raises StoreError when the connection is lost, or the server cannot be reached.
+    """
+    loop, arrived = asyncio.get_running_loop(), asyncio.Event()
+    connection = await asyncio.to_thread(partial(place.connect, writes=False))
+    number = connection.fileno()
+    try:
+        with translated(place.name):
+            await asyncio.to_thread(connection.execute, f"listen {name}".encode())
+            loop.add_reader(number, arrived.set)
+            yield True
+            while True:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_S):
+                        await arrived.wait()
+                arrived.clear()
+                connection.pgconn.consume_input()
+                is_told = False
+                while connection.pgconn.notifies() is not None:
+                    is_told = True
+                yield is_told
+    finally:
+        loop.remove_reader(number)
+        connection.close()
+
+
 class PostgresDatabase:
     """Implements session.Database for one store.
 
@@ -270,6 +300,19 @@ class PostgresDatabase:
             return None
         self._seen = revision
         return revision
+
+    async def follow(self, name: str, latest: Callable[[SqlSession], object], on_news: Callable[[], None]) -> None:
+        """Call this whenever another process may have changed what `latest` reads, until cancelled."""
+        seen: object = None
+        while True:
+            # A notification may be lost with its connection: then a look each few seconds finds what it was about.
+            with suppress(StoreError):
+                async with aclosing(notifications(self.place, name)) as each:
+                    async for is_told in each:
+                        before, seen = seen, await self.view(latest)
+                        if is_told or seen != before:
+                            on_news()
+            await asyncio.sleep(LOOK_S)
 
     async def is_held(self) -> bool:
         """Tell whether an engine holds the store's lock."""

@@ -105,6 +105,13 @@ class Database(Protocol):
         latest  reads the revision
         """
 
+    async def follow(self, name: str, latest: Callable[[SqlSession], object], on_news: Callable[[], None]) -> None:
+        """Call this whenever another process may have changed what `latest` reads, until cancelled.
+
+        name  of the notifications that tell of it
+        Returns at once where one engine alone works on a database.
+        """
+
     async def keep_place(self) -> bool:
         """Raise StoreLost where the store is not ours any more; returns whether the engine's lock was taken anew."""
 

@@ -354,6 +354,9 @@ class SqliteDatabase:
         """Tell whether an engine holds the store's lock."""
         return await self.reader.run(lambda _: is_held(self.path))
 
+    async def follow(self, name: str, latest: Callable[[SqlSession], object], on_news: Callable[[], None]) -> None:
+        """Return at once: there is one engine, which knows what it writes."""
+
     async def keep_place(self) -> bool:
         """Raise StoreLost unless the store's files are those that were opened; then nothing is written any more.
 

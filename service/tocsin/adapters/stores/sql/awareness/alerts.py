@@ -64,6 +64,9 @@ class AlertRole(BundleRole):
     async def write_alert(self, alert: AlertDraft) -> None:
         await self._write(partial(publish, drafts=[alert], routes=self._routes), durable=True)
 
+    async def follow_alerts(self, on_published: Callable[[], None]) -> None:
+        await self._database.follow("alerts", lambda db: db.execute(SQL["latest_position"]).fetchone(), on_published)
+
     async def open_outage(self) -> Instant | None:
         row = await self._read(lambda db: db.execute(SQL["last_of_outages"]).fetchone())
         return row[1] if row is not None and row[0] == OUTAGE_BEGAN else None

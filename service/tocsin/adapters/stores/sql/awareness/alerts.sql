@@ -17,6 +17,9 @@ values (?1, ?2, ?3, ?4, coalesce(cast(?6 as bigint), cast(?5 as bigint)), ?6, ?7
   where e.channel = ?1 and e.page_id = ?4 and e.state = 'waiting'
 ))});
 
+-- name: latest_position
+select max(position) from alerts;
+
 -- name: set_channels
 update store set channels = :names where channels <> :names;
 
