@@ -195,6 +195,9 @@ def test_a_key_below_a_value_is_unknown(tmp_path: Path) -> None:
         ('[http]\npublic_url = "example.org"', "http.public_url: found", "https://example.org/"),
         ('[hosts.rules."https://example.org"]\ndelay = "1s"', 'found "https://example.org"', "*.example.org"),
         ('[hosts]\nrobots = "ignore"', 'hosts.robots: found "ignore"', 'allowed is "obey"'),
+        ("[store]\nparts = 100", "store.parts: found 100", "a divisor of 4096"),
+        ('[cluster]\nlease = "4s"', 'cluster.lease: found "4s"', "from 5s to 5m"),
+        ('[cluster]\nnode = "a b"', 'cluster.node: found "a b"', "letters, digits"),
         ("[render]\nlimit = 2\nresume_at = 3", "render.resume_at: found 3", "at most render.limit, which is 2"),
     ],
 )

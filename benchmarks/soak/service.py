@@ -22,7 +22,8 @@ name = "soak"
 [store]
 url = "sqlite:{folder}/store.db"
 batch_wait = "20ms"
-lease = "1s"
+[cluster]
+lease = "5s"
 [pages]
 every = "1s"
 min_gap = "0s"

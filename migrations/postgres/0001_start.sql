@@ -71,6 +71,29 @@ create table claims (
   until        bigint not null
 );
 
+create table nodes (
+  node         text collate "C" primary key,
+  incarnation  bigint not null,
+  until        bigint not null,
+  draining     bigint not null default 0,
+  said         text collate "C" not null default '{}'
+);
+
+-- As many as `store.parts` says when the store is made.
+create table parts (
+  part     bigint primary key,
+  node     text collate "C",
+  epoch    bigint not null default 0,
+  left_at  bigint not null default 0
+);
+
+create table leases (
+  name   text collate "C" primary key,
+  node   text collate "C" not null,
+  epoch  bigint not null,
+  until  bigint not null
+);
+
 -- ---- The watch list ----
 
 create table groups (

@@ -31,6 +31,32 @@ create table claims (
   until        integer not null
 ) strict;
 
+-- Processes that work on the store. Times in these three tables are the database's own clock.
+create table nodes (
+  node         text primary key,
+  incarnation  integer not null,                      -- when its process entered, which tells it from others of that name
+  until        integer not null,                      -- the end of its lease
+  draining     integer not null default 0,            -- 1: it gives its parts back, and takes none
+  said         text not null default '{}'             -- of itself: version, address, counts, JSON
+) strict;
+
+-- The parts that the shards of hosts are divided into, each with the node that works on it.
+create table parts (
+  part     integer primary key,
+  node     text,                                      -- null: none
+  epoch    integer not null default 0,                -- grows with each change of its node; fences what the one before writes
+  left_at  integer not null default 0                 -- since when the node before was gone; 0: spread what is overdue
+) strict;
+insert into parts (part) values (0);
+
+-- What one node at a time does, by name: "leader", "channel:NAME".
+create table leases (
+  name   text primary key,
+  node   text not null,
+  epoch  integer not null,                            -- as that of parts
+  until  integer not null
+) strict;
+
 -- ---- The watch list ----
 
 create table groups (

@@ -81,6 +81,13 @@ class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     history: timedelta = timedelta(days=365)
     batch_rows: Annotated[int, Meta(ge=1, le=10_000)] = 1000
     batch_wait: timedelta = timedelta(milliseconds=100)
+    parts: Annotated[int, Meta(ge=1, le=4096)] = 64
+
+
+class ClusterSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """What tells this node from others on one store, and when the others take over its work."""
+
+    node: str = ""
     lease: timedelta = timedelta(seconds=10)
 
 
@@ -341,6 +348,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
 
     instance: InstanceSettings = InstanceSettings()
     store: StoreSettings = StoreSettings()
+    cluster: ClusterSettings = ClusterSettings()
     pages: PageSettings = PageSettings()
     fetch: FetchSettings = FetchSettings()
     hosts: HostSettings = HostSettings()

@@ -6,12 +6,16 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 import psycopg
 
 from tests.postgres import postgres
+from tocsin.adapters.stores.postgres.session import PostgresSession
+from tocsin.adapters.stores.sql.session import SqlSession
+from tocsin.adapters.stores.sqlite.connection import connect
 
 
 class StoreBehind(Protocol):
@@ -25,6 +29,10 @@ class StoreBehind(Protocol):
 
     def alter(self, statement: str, *values: object) -> int:
         """Write to the store as no part of the program does; returns how many rows."""
+
+    @contextmanager
+    def session(self) -> Iterator[SqlSession]:
+        """Lend a session of another process, as functions of the roles use it."""
 
     @contextmanager
     def write_lock(self) -> Iterator[None]:
@@ -50,6 +58,11 @@ class SqliteFile:
     def alter(self, statement: str, *values: object) -> int:
         with closing(sqlite3.connect(self.path)) as db, db:
             return db.execute(statement, values).rowcount
+
+    @contextmanager
+    def session(self) -> Iterator[SqlSession]:
+        with closing(connect(str(self.path), busy=timedelta(seconds=10), writes=True)) as db:
+            yield db
 
     @contextmanager
     def write_lock(self) -> Iterator[None]:
@@ -79,6 +92,11 @@ class PostgresDatabaseBehind:
     def alter(self, statement: str, *values: object) -> int:
         with psycopg.connect(self.url) as db:
             return db.execute(_said(statement), values or None).rowcount
+
+    @contextmanager
+    def session(self) -> Iterator[SqlSession]:
+        with psycopg.connect(self.url, autocommit=True) as db:
+            yield PostgresSession(db)
 
     @contextmanager
     def write_lock(self) -> Iterator[None]:

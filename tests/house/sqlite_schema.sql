@@ -265,12 +265,25 @@ CREATE TABLE learnt (
   listed   text,                                 -- JSON {signal: {id of the page that lists it: value}}
   heard    text                                  -- keys of noise that the user wants to hear of, a JSON array
 ) strict;
+CREATE TABLE leases (
+  name   text primary key,
+  node   text not null,
+  epoch  integer not null,                            -- as that of parts
+  until  integer not null
+) strict;
 CREATE TABLE listings (
   page_id  integer primary key,
   name     text not null,                        -- of the signal: feed or sitemap
   at       integer not null,                     -- when it was read
   entries  blob,                                 -- what is to be copied, as write_entries packs it
   to_do    integer not null default 1            -- 1: entries are to be copied, or its page was removed
+) strict;
+CREATE TABLE nodes (
+  node         text primary key,
+  incarnation  integer not null,                      -- when its process entered, which tells it from others of that name
+  until        integer not null,                      -- the end of its lease
+  draining     integer not null default 0,            -- 1: it gives its parts back, and takes none
+  said         text not null default '{}'             -- of itself: version, address, counts, JSON
 ) strict;
 CREATE TABLE pages (
   id               integer primary key autoincrement,  -- never used again: alerts name it
@@ -315,6 +328,12 @@ CREATE TABLE pages (
   -- Zeros until the first state is stored, which then fits into the same leaf. Leaves that split stay a third empty.
   room             blob,
   declares         integer not null default 0    -- 1: the latest state has a topper element
+) strict;
+CREATE TABLE parts (
+  part     integer primary key,
+  node     text,                                      -- null: none
+  epoch    integer not null default 0,                -- grows with each change of its node; fences what the one before writes
+  left_at  integer not null default 0                 -- since when the node before was gone; 0: spread what is overdue
 ) strict;
 CREATE TABLE questions (
   id             integer primary key autoincrement,

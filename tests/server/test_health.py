@@ -46,7 +46,7 @@ async def test_a_service_without_its_lease_is_not_ready(rig: Rig, local: httpx.A
 async def test_a_service_that_could_not_write_for_longer_than_its_lease_is_not_ready_and_says_why(
     rig: Rig, local: httpx.AsyncClient
 ) -> None:
-    lease_s = rig.service.settings_.store.lease.total_seconds()
+    lease_s = rig.service.settings_.cluster.lease.total_seconds()
     full = "the disk is full; free some space"
 
     rig.service.state = replace(rig.service.state, unwritten=Unwritten(lease_s, full))

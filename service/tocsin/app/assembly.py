@@ -81,6 +81,7 @@ async def open_store_for(
         password=settings.store.password,
         engine=engine,
         create=create,
+        parts=settings.store.parts,
         history=bool(settings.store.history),
         gather=settings.questions.gather,
         storms=settings.signals,
@@ -156,7 +157,7 @@ class Assembly:
         )
         # Another process of the same name is another holder.
         holder = f"{settings.instance.name} {self._chance.ulid(self._clock.now())}"
-        self._lease = Lease(store, holder, settings.store.lease, self._clock, telemetry)
+        self._lease = Lease(store, holder, settings.cluster.lease, self._clock, telemetry)
         self.bell = WakeUp()
         self.loop_time = LoopTime()
         self._channels = channels

@@ -7,7 +7,7 @@ import tomllib
 from datetime import timedelta
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 Path: TypeAlias = tuple[str, ...]
+T = TypeVar("T")
 
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 ROOT: Final = cast("StructType", type_info(Settings))
@@ -329,7 +330,7 @@ def _convert(kind: Type, key: str, value: object, *, written: bool) -> Any:
         case TimeDeltaType():
             result = _span(value, *limits.SPANS.get(key, limits.ANY_SPAN))
         case IntType():
-            result = _size(kind, value) if key in limits.SIZES else _whole(kind, value, written=written)
+            result = _size(kind, value) if key in limits.SIZES else _whole(kind, key, value, written=written)
         case StrType():
             result = _text(kind, key, value)
         case BoolType():
@@ -385,11 +386,12 @@ def _size(kind: IntType, value: object) -> int:
     return size
 
 
-def _whole(kind: IntType, value: object, *, written: bool) -> int:
+def _whole(kind: IntType, key: str, value: object, *, written: bool) -> int:
     if written and isinstance(value, str) and _WHOLE.fullmatch(value):
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or not _is_within(value, kind):
         raise NotAllowed(_whole_allowed(kind))
+    _refuse(limits.NUMBERS.get(key), value)
     return value
 
 
@@ -463,7 +465,7 @@ def _either(kind: UnionType, key: str, value: object, *, written: bool) -> Any:
     raise NotAllowed(" or ".join(allowed))
 
 
-def _refuse(check: Callable[[str], str | None] | None, value: str) -> None:
+def _refuse(check: Callable[[T], str | None] | None, value: T) -> None:
     allowed = check(value) if check else None
     if allowed:
         raise NotAllowed(allowed)

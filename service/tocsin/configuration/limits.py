@@ -30,7 +30,7 @@ ANY_SPAN: Final[Range] = (_NONE, 10 * _YEAR)
 SPANS: Final[dict[str, Range]] = {
     "store.history": (_NONE, 100 * _YEAR),
     "store.batch_wait": (_NONE, 10 * _SECOND),
-    "store.lease": (_SECOND, _HOUR),
+    "cluster.lease": (5 * _SECOND, 300 * _SECOND),
     "pages.every": (_SECOND, 10 * _YEAR),
     "pages.at_launch": (_NONE, 10 * _YEAR),
     "pages.min_gap": (_NONE, _YEAR),
@@ -67,6 +67,7 @@ _HOST_PATTERN: Final = re.compile(r"(?:\*\.)?[^\s/*:@]+|\[[0-9a-f:.]+\]", re.IGN
 _CERTIFICATE: Final = re.compile(r"sha256:(?:[0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}")
 _LISTEN: Final = re.compile(r"(?:\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+):([0-9]{1,5})")
 _HIGHEST_PORT: Final = 65535
+_SHARDS: Final = 4096
 _OURS: Final = frozenset(
     {
         # The framing of the connection,
@@ -255,6 +256,16 @@ def check_store(text: str) -> str | None:
     return "a URL without a password, which belongs into store.password_file" if has_password else None
 
 
+def check_node(text: str) -> str | None:
+    """Say what is allowed if `text` cannot name a node; empty is the name of this machine."""
+    return None if not text or re.fullmatch(r"[A-Za-z0-9_.-]{1,253}", text) else "a name of letters, digits, _ . -"
+
+
+def check_parts(number: int) -> str | None:
+    """Say what is allowed if the 4,096 shards of hosts cannot be divided into this number of equal parts."""
+    return None if _SHARDS % number == 0 else f"a divisor of {_SHARDS}: 1, 2, 4, 8 and so on"
+
+
 def check_host_pattern(text: str) -> str | None:
     """Say what is allowed if `text` is no pattern of hosts."""
     allowed = 'a host such as "example.org", or "*.example.org" for all below it'
@@ -279,11 +290,15 @@ def _is_address(text: str, schemes: tuple[str, ...]) -> bool:
     return parts.scheme in schemes and bool(parts.hostname) and text.isprintable() and " " not in text
 
 
+# Checks of whole numbers.
+NUMBERS: Final[dict[str, Callable[[int], str | None]]] = {"store.parts": check_parts}
+
 # Checks of texts, and of each text of a list.
 TEXTS: Final[dict[str, Check]] = {
     "instance.contact": check_line,
     "instance.time_zone": check_time_zone,
     "store.url": check_store,
+    "cluster.node": check_node,
     "pages.cron": check_cron,
     "pages.signal_rules": check_signal_rule,
     "pages.look_at": check_selectors,

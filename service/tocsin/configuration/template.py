@@ -27,6 +27,7 @@ _HEAD: Final = """\
 SECTIONS: Final[dict[str, str]] = {
     "instance": "This instance.",
     "store": "The store.",
+    "cluster": "Several nodes on one PostgreSQL: each is a service with the same store.url.",
     "pages": "How pages are checked and reported; `tocsin watch set` sets these for all pages, a group or a page.",
     "fetch": "Limits on requests.",
     "fetch.deadlines": "The longest time of each phase of one set of requests.",
@@ -57,7 +58,9 @@ KEYS: Final[dict[str, str]] = {
     "store.history": "how long pruned states, alerts and answered questions are stored; 0s stores none",
     "store.batch_rows": "results written in one transaction",
     "store.batch_wait": "how long a result waits for others at most",
-    "store.lease": "how long claimed work stays claimed after its process stopped responding",
+    "store.parts": "of the hosts, which nodes share on PostgreSQL; fixed when the store is made: a divisor of 4096",
+    "cluster.node": "the name of this node; empty: that of this machine",
+    "cluster.lease": "how long the work of a node stays its own after it stopped responding: 5s to 5m",
     "pages.mode": "on | auto (only if the page asks for it) | off (listed, never requested)",
     "pages.tell": "alert on any change, or only on major ones: any | major",
     "pages.every": "longest time from one check to the next; or use cron",

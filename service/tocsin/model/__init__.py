@@ -112,6 +112,7 @@ from tocsin.model.live import (
     Unwritten,
 )
 from tocsin.model.messages import Message, MessagePreview
+from tocsin.model.nodes import LeaseRow, Membership, NamedLease, NodeIdentity, NodeRow, TakenPart
 from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
 from tocsin.model.routing import RateLimit, Routed, Silence
 from tocsin.model.saved import ChannelMute, Saved, SavedEntry, SavedKind
@@ -189,13 +190,18 @@ __all__ = [
     "LastCheck",
     "LatestState",
     "LearntContents",
+    "LeaseRow",
     "Listing",
     "LiveState",
+    "Membership",
     "Message",
     "MessagePreview",
+    "NamedLease",
     "NewDueTime",
     "NewPage",
     "NewState",
+    "NodeIdentity",
+    "NodeRow",
     "PageFilter",
     "PageFlags",
     "PageItems",
@@ -238,6 +244,7 @@ __all__ = [
     "StormRow",
     "StormVerdict",
     "TableRow",
+    "TakenPart",
     "TokenRow",
     "Unwritten",
     "Validators",

@@ -7,6 +7,7 @@ from tocsin.ports.awareness import AlertStore, BundleStore, DeliveryStore, Rende
 from tocsin.ports.care import AccessStore, FigureStore, SavedStore, StoreCare, TableStore
 from tocsin.ports.checking import RoundStore, WorkStore
 from tocsin.ports.knowledge import ItemStore, SignalStore, SnapshotStore
+from tocsin.ports.nodes import NodeStore
 from tocsin.ports.outside import (
     Chance,
     Channel,
@@ -34,6 +35,7 @@ __all__ = [
     "DeliveryStore",
     "DemoDesk",
     "Fetcher",
+    "NodeStore",
     "Notification",
     "RenderStore",
     "Renderer",
@@ -57,6 +59,7 @@ __all__ = [
 
 class Store(
     WorkStore,
+    NodeStore,
     RenderStore,
     AttentionStore,
     AlertStore,

@@ -53,7 +53,7 @@ async def readyz(parts: Given) -> JSONResponse:
         # The reason is in the log: this answer needs no token.
         is_held, store = False, "unusable"
     else:
-        store = _writing(live, parts.service.settings().store.lease.total_seconds())
+        store = _writing(live, parts.service.settings().cluster.lease.total_seconds())
     # One fetcher is enough to be ready: a restarted one must not take the service out of a balancer.
     ready = sum(fetcher.is_ready for fetcher in live.fetchers)
     found = {

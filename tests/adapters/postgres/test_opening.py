@@ -75,6 +75,19 @@ async def test_what_cannot_be_used_is_refused_with_the_mend(empty: str, commands
             postgres().command(f"drop role if exists {role}")
 
 
+async def test_a_store_has_the_parts_that_it_was_made_with(empty: str) -> None:
+    async with await open_store(empty, engine=True, parts=16) as store:
+        me = await store.enter("a", timedelta(seconds=10), {})
+        assert me is not None
+        assert len(await store.take_parts(me, 100, expired=False)) == 16
+
+    with pytest.raises(StoreError, match=r"made with 16 parts, not 64; set store\.parts = 16"):
+        await open_store(empty, engine=True)
+    # Who does not share the parts need not know their number.
+    async with await open_store(empty, engine=False):
+        pass
+
+
 async def test_a_newer_store_is_left_alone(empty: str) -> None:
     async with await open_store(empty, engine=False):
         run(empty, "update store_version set version = 999")

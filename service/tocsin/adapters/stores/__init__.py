@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from tocsin.errors import StoreError, UsageError
-from tocsin.settings import SignalSettings
+from tocsin.settings import SignalSettings, StoreSettings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _TELL_S = 0.1
 GATHER = timedelta(seconds=60)
 STORMS = SignalSettings()
+PARTS = StoreSettings().parts
 BUSY = timedelta(seconds=10)
 
 
@@ -54,6 +55,7 @@ async def open_store(
     engine: bool,
     password: str = "",
     create: bool = True,
+    parts: int = PARTS,
     history: bool = True,
     gather: timedelta = GATHER,
     storms: SignalSettings = STORMS,
@@ -67,6 +69,7 @@ async def open_store(
     password  of the user of PostgreSQL
     engine   hold the engine lock, and apply missing migrations
     create   make the store where there is none; else that is an error
+    parts    that the hosts of a new store are divided into, on PostgreSQL; one file is one part
     history  keep what is pruned from the table, until its retention ends
     gather   how long failures of one host and cause are gathered into one question
     storms   when the same change on many pages of a host is told once
@@ -81,6 +84,7 @@ async def open_store(
             password=password,
             engine=engine,
             create=create,
+            parts=parts,
             history=history,
             gather=gather,
             storms=storms,

@@ -238,6 +238,7 @@ class PostgresDatabase:
         self.writer = PostgresLane(place, writes=True, prepare=self._prepare_writer)
         self._reader = PostgresLane(place)
         self._viewer = PostgresLane(place)
+        self._keeper = PostgresLane(place, writes=True)
         self._writing = self._engine = 0
         self._is_anew = False
         self._seen: int | None = None
@@ -245,6 +246,10 @@ class PostgresDatabase:
     async def write(self, work: Callable[[SqlSession], T], *, durable: bool = False) -> T:
         """Run this in a writing transaction."""
         return await self.writer.run(partial(self._write, work=work, durable=durable))
+
+    async def keep(self, work: Callable[[SqlSession], T]) -> T:
+        """Run this on a connection of its own, without the lock of the writers: a lease must not wait for them."""
+        return await self._keeper.run(partial(_in_transaction, work=work))
 
     async def edit(self, work: Callable[[SqlSession], T]) -> T:
         """Run this in a durable transaction that a running engine notices."""
@@ -332,7 +337,7 @@ class PostgresDatabase:
 
     async def close(self) -> None:
         """Close all connections, and with them give up the lock."""
-        for lane in (self._viewer, self._reader, self.writer):
+        for lane in (self._keeper, self._viewer, self._reader, self.writer):
             await lane.close()
 
     def _prepare_writer(self, db: PostgresSession) -> None:
@@ -368,6 +373,12 @@ select exists (
 """
 
 
+def _in_transaction(db: PostgresSession, *, work: Callable[[SqlSession], T]) -> T:
+    # Leases are lost with their server's last moments as other work is: their epochs must not come back.
+    with transaction(db, b"begin; set local synchronous_commit = on"):
+        return work(db)
+
+
 def _on_snapshot(db: PostgresSession, *, work: Callable[[SqlSession], T]) -> T:
     with transaction(db, _SNAPSHOT):
         return work(db)
@@ -379,7 +390,7 @@ _MENDS: Final = (
     ("28", "the user or the password is wrong, or the server does not let this user in; see store.url and pg_hba.conf"),
     ("3D000", "there is no such database; make it: create database tocsin encoding 'UTF8' template template0"),
     ("53100", "the disk of the server is full; free some space there, nothing that was committed is lost"),
-    ("53300", "the server allows no more connections; raise max_connections, a service takes four"),
+    ("53300", "the server allows no more connections; raise max_connections, a service takes five"),
     ("53", "the server is short of memory or connections; see its log"),
     ("42501", "this user has no right to do that; make it the owner of the database"),
     ("25006", "the server is read-only; name the primary server in store.url, not a standby"),

@@ -46,6 +46,7 @@ POSTGRES: Final = Dialect(
         "flag": "({0})::integer",
         "whole": "trunc({0})::bigint",
         "quoted": "quote_literal({0})",
+        "lock": "for update of {0} skip locked",
         "bytes": "convert_to({0}, 'UTF8')",
     },
     Path(__file__).with_name("queries"),

@@ -21,6 +21,7 @@ from tocsin.adapters.stores.sql.invariants import breaches
 from tocsin.adapters.stores.sql.role import Options, end_leases
 from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.errors import StoreError, StoreOutdated, StoreTooNew, UsageError
+from tocsin.settings import StoreSettings
 from tocsin.shipped import shipped
 
 if TYPE_CHECKING:
@@ -29,9 +30,14 @@ if TYPE_CHECKING:
 
     from tocsin.settings import SignalSettings
 
+PARTS: Final = StoreSettings().parts
 _FILE: Final = re.compile(r"(\d{4})_\w+\.sql")
 # Two processes that open a new store at the same time make it one after the other.
 _MIGRATING: Final = b"begin; set local synchronous_commit = on; select pg_advisory_xact_lock(%d)" % (0x546F6373 << 32)
+_MAKE_PARTS: Final = """
+insert into parts (part) select generate_series(0, :last) where not exists (select 1 from parts)
+"""
+_PARTS: Final = "select count(*) from parts"
 _VERSION: Final = "select version from store_version"
 _OTHERS: Final = """
 select count(*) from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm')
@@ -77,8 +83,11 @@ def demand_current(db: PostgresSession, name: str) -> None:
         )
 
 
-def apply_migrations(db: PostgresSession, name: str) -> Iterator[tuple[int, int]]:
-    """Apply what is missing, all in one transaction; yields (done, all) before and after."""
+def apply_migrations(db: PostgresSession, name: str, parts: int = PARTS) -> Iterator[tuple[int, int]]:
+    """Apply what is missing, all in one transaction; yields (done, all) before and after.
+
+    parts  of a new store
+    """
     known = migrations()
     version = version_of(db, name)
     _refuse_newer(name, version, known[-1].number)
@@ -92,9 +101,16 @@ def apply_migrations(db: PostgresSession, name: str) -> Iterator[tuple[int, int]
         for migration in known:
             if migration.number > version:
                 db.command(migration.script.encode())
+        db.execute(_MAKE_PARTS, {"last": parts - 1})
         db.command(b"delete from store_version")
         db.execute("insert into store_version (one, version) values (1, :number)", {"number": known[-1].number})
     yield missing, missing
+
+
+def _demand_parts(db: PostgresSession, name: str, parts: int) -> None:
+    (made,) = db.execute(_PARTS).fetchone()
+    if made != parts:
+        raise StoreError(f"{name}: the store was made with {made} parts, not {parts}; set store.parts = {made}")
 
 
 def _refuse_newer(name: str, version: int, newest: int) -> None:
@@ -130,6 +146,7 @@ async def open_postgres(
     password: str,
     engine: bool,
     create: bool,
+    parts: int,
     history: bool,
     gather: timedelta,
     storms: SignalSettings,
@@ -145,9 +162,11 @@ async def open_postgres(
         if (engine and version < newest) or (create and version == 0):
             if version:
                 on_migrating(version, newest)
-            for _ in apply_migrations(db, place.name):
+            for _ in apply_migrations(db, place.name, parts):
                 pass
         demand_current(db, place.name)
+        if engine:
+            _demand_parts(db, place.name, parts)
 
     # A connection of its own: what the writer takes with its connection is there by then.
     async with open_lane(PostgresLane(place, writes=True)) as lane:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CLAIMS = queries("claims")
+NODES = queries("nodes")
 REVISIONS = queries("revisions")
 
 # Beyond every id and position.
@@ -198,6 +199,8 @@ def renew_claim(db: SqlSession, claim: Claim, until: Instant) -> Claim:
 def end_leases(db: SqlSession) -> None:
     """End the leases of engines that are gone, so that the next one need not wait for them; their epochs stay."""
     db.execute(CLAIMS["end_leases"])
+    for statement in ("free_all_parts", "forget_nodes", "free_leases"):
+        db.execute(NODES[statement])
 
 
 def require_claim(db: SqlSession, claim: Claim) -> None:

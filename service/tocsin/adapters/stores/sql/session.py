@@ -72,6 +72,9 @@ class Database(Protocol):
     async def write(self, work: Callable[[SqlSession], T], *, durable: bool = False) -> T:
         """Run this in a writing transaction; a `durable` one survives a loss of power."""
 
+    async def keep(self, work: Callable[[SqlSession], T]) -> T:
+        """Run this short writing transaction about leases: it waits for no other work where that can be."""
+
     async def edit(self, work: Callable[[SqlSession], T]) -> T:
         """Run this in a durable transaction that a running engine notices."""
 

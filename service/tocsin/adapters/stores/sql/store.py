@@ -14,6 +14,7 @@ from tocsin.adapters.stores.sql.care.care import CareRole
 from tocsin.adapters.stores.sql.care.figures import FigureRole
 from tocsin.adapters.stores.sql.care.saved import SavedRole
 from tocsin.adapters.stores.sql.care.table import TableRole
+from tocsin.adapters.stores.sql.checking.nodes import NodeRole
 from tocsin.adapters.stores.sql.checking.work import HostRole, WorkRole
 from tocsin.adapters.stores.sql.knowledge.kept import ItemRole, SnapshotRole
 from tocsin.adapters.stores.sql.knowledge.knowledge import SignalRole
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 class SqlStore(
     WorkRole,
+    NodeRole,
     RenderRole,
     AttentionRole,
     AlertRole,

@@ -263,6 +263,10 @@ class SqliteDatabase:
 
         return await self.writer.run(whole)
 
+    async def keep(self, work: Callable[[SqlSession], T]) -> T:
+        """Run this in a writing transaction, in its turn: a file has one writer."""
+        return await self.write(work)
+
     async def edit(self, work: Callable[[SqlSession], T]) -> T:
         """Run this in a durable transaction that a running engine notices."""
         done = await self.write(work, durable=True)

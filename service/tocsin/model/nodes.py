@@ -1,0 +1,84 @@
+"""Nodes: processes that work on one store, and what each of them holds."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from tocsin.model.common import Instant, JsonObject
+
+
+class NodeIdentity(Struct, frozen=True):
+    """One process among those that work on a store.
+
+    incarnation  when it entered, by the database's clock: tells it from another process of the same name
+    """
+
+    node: str
+    incarnation: int
+
+
+class Membership(Struct, frozen=True):
+    """What a node learns as it renews its lease.
+
+    alive     nodes with a lease in force that do not drain; this one counts unless it drains
+    draining  this node is to give back what it holds, and to take nothing
+    parts     how many parts the store has
+    held      the parts of this node, each with its epoch
+    """
+
+    alive: int
+    draining: bool
+    parts: int
+    held: dict[int, int]
+
+
+class TakenPart(Struct, frozen=True):
+    """A part that this node took.
+
+    epoch    grows with each change of the holder; what is written under an older one is refused
+    left_at  since when the part was without its node before, by the database's clock; 0 at the start of a store's only
+             engine: what is overdue is to be spread, however short the pause was
+    """
+
+    part: int
+    epoch: int
+    left_at: Instant
+
+
+class NamedLease(Struct, frozen=True):
+    """The right of a node to do what one node at a time does, such as "leader" or "channel:ops".
+
+    epoch  grows with each taking; what is written under an older one is refused
+    """
+
+    name: str
+    node: str
+    epoch: int
+
+
+class LeaseRow(Struct, frozen=True):
+    """A named lease as all see it.
+
+    node    the one that has it, or had it last
+    left_s  seconds until it ends; not positive: it is free
+    """
+
+    name: str
+    node: str
+    left_s: float
+
+
+class NodeRow(Struct, frozen=True):
+    """A node as all see it.
+
+    entered_at  when its process came, by the database's clock
+    left_s      seconds until its lease ends; not positive: it did not renew it
+    said        of itself: version, address, counts
+    """
+
+    node: str
+    entered_at: Instant
+    left_s: float
+    draining: bool
+    parts: int
+    said: JsonObject
