@@ -42,6 +42,8 @@ set tcp_keepalives_interval = 2;
 set tcp_keepalives_count = 3;
 set tcp_user_timeout = 8000;
 """
+# Statements are planned once, often while the store is small: such a plan must still be right when the store has grown.
+_BY_INDEX: Final = "set enable_seqscan = off;"
 # What was found unchanged may be checked again after the server was killed; what must not be lost says so.
 _WRITER: Final = """
 set synchronous_commit = off;
@@ -78,14 +80,18 @@ class PostgresPlace:
                 own["password"] = password
             self.conninfo = make_conninfo(**{**own, **{key: str(value) for key, value in given.items()}})
 
-    def connect(self, *, writes: bool) -> psycopg.Connection[Any]:
-        """Connect, as every part of the store wants it: transactions are begun by name, never by the driver."""
+    def connect(self, *, writes: bool, by_index: bool = True) -> psycopg.Connection[Any]:
+        """Connect, as every part of the store wants it: transactions are begun by name, never by the driver.
+
+        by_index  its statements find their rows by an index wherever there is one
+        """
         with translated(self.name):
             connection = psycopg.connect(self.conninfo, autocommit=True)
             try:
                 self._demand_fit(connection.pgconn)
                 busy_ms = max(round(self.busy.total_seconds() * 1000), 1)
-                connection.execute(_SESSION + (_WRITER.format(busy_ms=busy_ms) if writes else _READER))
+                own = _WRITER.format(busy_ms=busy_ms) if writes else _READER
+                connection.execute(_SESSION + own + (_BY_INDEX if by_index else ""))
             except BaseException:
                 connection.close()
                 raise
@@ -159,7 +165,9 @@ class PostgresLane:
                 raise
 
     def _connect(self) -> PostgresSession:
-        self._connection = self._place.connect(writes=self._writes)
+        # Long readings go through whole tables.
+        by_index = self._kind is not SnapshotSession
+        self._connection = self._place.connect(writes=self._writes, by_index=by_index)
         session = self._kind(self._connection, self._disconnect)
         try:
             self._prepare(session)
