@@ -19,6 +19,7 @@ from tocsin.adapters.system import SystemClock
 from tocsin.app.assembly import open_store_for
 from tocsin.app.once import check
 from tocsin.engine.judging.events import EventWriter
+from tocsin.errors import StoreError
 from tocsin.model import CheckReport, Claim, Instant, NewPage, PageFilter
 from tocsin.ports.checking import untold
 from tocsin.settings import FetchSettings, HostSettings, NetworkSettings, PageSettings, Settings, StoreSettings
@@ -26,6 +27,25 @@ from tocsin.spec.html.urls import watch_url
 
 if TYPE_CHECKING:
     from tocsin.ports.checking import OnSpread
+
+
+async def test_a_service_copies_the_log_of_its_store_beside_its_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tocsin.engine.runner.COPY_LOG_S", 0)
+    async with Crew.at(tmp_path, monkeypatch, fetch=FetchSettings(fetchers=0)) as crew, crew.engine() as engine:
+        stopping = asyncio.Event()
+
+        async def fail() -> None:
+            raise StoreError("the disk is full")
+
+        async def stop() -> None:
+            stopping.set()
+
+        failing: Any = Meddled(crew.store, "copy_log", 1, fail)
+        engine.runner._store = Meddled(failing, "copy_log", 2, stop)
+        async with asyncio.timeout(PATIENCE_S):
+            await engine.runner.serve(stopping, at_launch=timedelta(0), cron="")
 
 
 async def test_T63_pages_are_checked_while_what_is_overdue_is_being_found_and_then_that_is_checked_too(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -44,6 +45,9 @@ DRAIN_S = 15.0
 
 # Pause before a failed step of the launch is repeated.
 AGAIN_S = 2.0
+
+# Interval of looking at the store's log: a busy engine adds some thousand pages to it in a second.
+COPY_LOG_S = 1.0
 
 
 class EngineParts(Struct, frozen=True):
@@ -107,6 +111,7 @@ class Runner:
                 group.create_task(upkeep.activity.run(), name="activity"),
                 group.create_task(upkeep.clock_watch.run(), name="clock-watch"),
                 group.create_task(parts.loop_time.keep_measuring(self._clock), name="loop-time"),
+                group.create_task(self._copy_log(), name="log"),
                 group.create_task(self._spread_overdue(now, at_launch, cron), name="launch"),
             ]
             writing = group.create_task(parts.writer.run(), name="writer")
@@ -135,6 +140,14 @@ class Runner:
             "saved_bytes": writer.saved_bytes,
         }
         self._telemetry.emit(Happening("engine.stopped", "info", figures))
+
+    async def _copy_log(self) -> None:
+        """Keep the store's log short, so that no commit has to copy it."""
+        while True:
+            await self._clock.sleep(COPY_LOG_S)
+            # Where this fails, commits copy the log, and their errors are reported.
+            with suppress(StoreError):
+                await self._store.copy_log()
 
     async def _spread_overdue(self, now: Instant, at_launch: timedelta, cron: str) -> None:
         """Spread the checks of overdue pages (T63), while other pages are checked already."""

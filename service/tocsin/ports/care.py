@@ -60,6 +60,12 @@ class StoreCare(Protocol):
     async def forget(self, now: Instant, *, history: timedelta, limit: int) -> dict[str, int]:
         """Do the same as `prune`; returns how many rows of each kind: "states", "alerts", "questions" and so on."""
 
+    async def copy_log(self) -> None:
+        """Where commits are gathered in a log, copy them to their places once they are many; others write meanwhile.
+
+        Cheap while they are few. Without these calls the log is copied by commits, which then take longer.
+        """
+
     async def is_held(self) -> bool:
         """Tell whether an engine, of this or another process, holds the store."""
 

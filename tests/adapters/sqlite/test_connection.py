@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 import threading
+from collections.abc import AsyncIterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -13,7 +15,8 @@ from typing import Any
 import pytest
 
 from tocsin.adapters.stores import open_store
-from tocsin.adapters.stores.sqlite.connection import Lane, connect
+from tocsin.adapters.stores.sqlite.connection import Lane, SqliteDatabase, connect, open_lane, write_ahead
+from tocsin.adapters.stores.sqlite.place import StoreFiles
 from tocsin.errors import StoreError
 
 
@@ -86,3 +89,80 @@ async def test_a_closed_store_says_so_to_readers_and_writers(tmp_path: Path) -> 
         await store.page("https://site.example/")
     with pytest.raises(StoreError, match="was closed; open it again"):
         await store.set_channels(())
+
+
+@pytest.fixture
+async def database(path: Path) -> AsyncIterator[SqliteDatabase]:
+    """The same database, as an open store has it."""
+    with closing(opened(path, writes=True)) as db:
+        write_ahead(db, timedelta())
+    async with (
+        open_lane(str(path), busy=timedelta(), writes=True) as writer,
+        open_lane(str(path), busy=timedelta(), writes=False) as reader,
+    ):
+        await writer.run(lambda db: db.execute("insert into t values (x'00')"))
+        yield SqliteDatabase(str(path), writer, reader, files=StoreFiles(str(path)), lock=None, busy=timedelta())
+
+
+async def store_pages(database: SqliteDatabase, count: int) -> None:
+    """Commit a value that fills this many pages of the database."""
+    await database.write(lambda db: db.execute("insert into t values (zeroblob(?))", (508 * count,)))
+
+
+async def test_a_log_is_copied_into_its_store_once_it_has_grown_by_some_thousand_pages(
+    database: SqliteDatabase, path: Path
+) -> None:
+    before = path.stat().st_size
+    await store_pages(database, 1900)
+    await database.copy_log()
+    assert path.stat().st_size == before
+
+    await store_pages(database, 100)
+    await database.copy_log()
+    copied = path.stat().st_size
+    assert copied > 2000 * 512
+
+    # The log begins anew; it has to grow again.
+    await store_pages(database, 1900)
+    await database.copy_log()
+    assert path.stat().st_size == copied
+
+
+async def test_of_a_log_that_a_reader_still_needs_only_the_growth_counts(database: SqliteDatabase, path: Path) -> None:
+    with closing(opened(path, writes=False)) as reader:
+        await store_pages(database, 1000)
+        reader.execute("begin")
+        reader.execute("select count(*) from t").fetchone()
+        await store_pages(database, 1500)
+        await database.copy_log()
+        copied = path.stat().st_size
+        reader.execute("rollback")
+
+        await store_pages(database, 500)
+        await database.copy_log()
+
+    assert 1000 * 512 < copied < 1500 * 512
+    assert path.stat().st_size > 3000 * 512
+
+
+async def test_a_commit_copies_no_log_that_is_copied_beside_it(database: SqliteDatabase, path: Path) -> None:
+    await database.copy_log()
+    before = path.stat().st_size
+
+    await store_pages(database, 4000 * 3)
+    assert path.stat().st_size == before
+
+    # But where nothing copied it for long.
+    await store_pages(database, 4000)
+    assert path.stat().st_size > 4000 * 4 * 512
+
+
+async def test_a_log_that_was_replaced_is_left_alone(database: SqliteDatabase, path: Path) -> None:
+    await store_pages(database, 2500)
+    log, before = path.with_name(f"{path.name}-wal"), path.stat().st_size
+    shutil.copy(log, path.with_name("copy"))
+    path.with_name("copy").replace(log)
+
+    await database.copy_log()
+
+    assert path.stat().st_size == before

@@ -327,6 +327,9 @@ class PostgresDatabase:
                             on_news()
             await asyncio.sleep(LOOK_S)
 
+    async def copy_log(self) -> None:
+        """Do nothing: the server copies its log by itself."""
+
     async def is_held(self) -> bool:
         """Tell whether an engine holds the store's lock."""
         return await self._viewer.run(lambda db: bool(db.execute(_IS_HELD, {"key": _ENGINE}).fetchone()[0]))

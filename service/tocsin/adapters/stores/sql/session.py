@@ -118,6 +118,9 @@ class Database(Protocol):
     async def keep_place(self) -> bool:
         """Raise StoreLost where the store is not ours any more; returns whether the engine's lock was taken anew."""
 
+    async def copy_log(self) -> None:
+        """Copy what is in the log to its places; see ports.StoreCare."""
+
     async def is_held(self) -> bool:
         """Tell whether an engine holds the store's lock."""
 

@@ -56,6 +56,9 @@ class SqlStore(
     async def keep_place(self) -> bool:
         return await self._database.keep_place()
 
+    async def copy_log(self) -> None:
+        await self._database.copy_log()
+
     async def foreign_revision(self) -> int | None:
         return await self._database.foreign_revision(latest_revision)
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import sqlite3
 import time
+from bisect import bisect_left
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -38,6 +39,9 @@ _ROWS_AT_ONCE = 1000
 # Of a large store each check writes other pages; the longer the log, the more of them are copied back once for many.
 _CHECKPOINT_SHARE = 4
 _CHECKPOINT_PAGES = range(4000, 32_000)
+# With `copy_log` less is copied at a time, beside the writer, which copies what is left when the log has grown on.
+COPY_PAGES = 2000
+_BACKSTOP = 4
 # After the log has grown over a long reading, or a migration.
 _LOG_BYTES = 256 * 1024 * 1024
 # What is read again and again is a small part; the rest is in the cache of the system, for all connections.
@@ -50,6 +54,7 @@ MAPPED = 0
 # A service that is about to end waits no longer for others.
 _SAVE_MS = 2000
 _LOOK_AGAIN_S = 0.01
+_LOG_HEADER, _FRAME_HEADER = 32, 24  # bytes
 
 
 class SqliteSession(sqlite3.Connection):
@@ -215,6 +220,33 @@ def save_log(db: sqlite3.Connection) -> None:
     db.execute("pragma wal_checkpoint(truncate)").fetchall()
 
 
+def log_frames(path: str) -> tuple[bytes, int]:
+    """Count the pages in a store's log since it was last begun at its start, and tell what marks them as of this run.
+
+    SQLite's own count is in the index of the log; closing that file would end the locks of this process.
+    Source  https://www.sqlite.org/fileformat2.html#walformat
+    """
+    with reached(path), Path(f"{path}-wal").open("rb", buffering=0) as log:
+        header = log.read(_LOG_HEADER)
+        run, step = header[16:24], _FRAME_HEADER + int.from_bytes(header[8:12], "big")
+        frames = range((os.fstat(log.fileno()).st_size - _LOG_HEADER) // step)
+
+        def is_old(frame: int) -> bool:
+            return os.pread(log.fileno(), 8, _LOG_HEADER + frame * step + 8) != run
+
+        return run, bisect_left(frames, True, key=is_old)  # noqa: FBT003 - the value that is searched for
+
+
+def _copy_log(db: SqliteSession) -> int:
+    _, _, copied = db.execute("pragma wal_checkpoint(passive)").fetchone()
+    return int(copied)
+
+
+def _set_backstop(db: SqliteSession) -> None:
+    (page_bytes,) = db.execute("pragma page_size").fetchone()
+    db.execute(f"pragma wal_autocheckpoint = {min(_BACKSTOP * _log_pages(db), _LOG_BYTES // page_bytes)}")
+
+
 @contextmanager
 def snapshot(db: sqlite3.Connection) -> Iterator[None]:
     """Read several things as they were at one instant."""
@@ -253,6 +285,7 @@ class SqliteDatabase:
         self._is_closed = False
         self._edited_here = True
         self._seen_version: int | None = None
+        self._copied: tuple[bytes, int] | None = None
 
     async def write(self, work: Callable[[SqlSession], T], *, durable: bool = False) -> T:
         """Run this in a writing transaction."""
@@ -374,6 +407,19 @@ class SqliteDatabase:
             self.writer.give_up(db, lost)
             raise lost
         return self._lock is not None and self._lock.renew()
+
+    async def copy_log(self) -> None:
+        """Copy what the log gained into the store, on a thread of its own, once it is much; others write meanwhile."""
+        if self._copied is None:
+            self._copied = b"", 0
+            await self.writer.run(_set_backstop)
+        run, copied = self._copied
+        # A log that is no longer the one that was opened is left alone: `keep_place` reports it.
+        now, frames = await self.reader.run(lambda _: (run, 0) if self._files.fault() else log_frames(self.path))
+        if frames - (copied if now == run else 0) < COPY_PAGES:
+            return
+        async with open_lane(self.path, busy=self.busy, writes=True) as lane:
+            self._copied = now, await lane.run(_copy_log)
 
     async def close(self) -> None:
         """Close the connection for people; the others belong to the caller that opened them."""
