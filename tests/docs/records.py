@@ -55,6 +55,7 @@ COMMANDS = {
     "PlanSummary": ("plan FILE", "apply FILE"),
     "StoreBackup": ("store backup FILE",),
     "StoreRestoration": ("store restore FILE",),
+    "StoreCopy": ("store copy SOURCE TARGET",),
     "StoreMigration": ("store migrate",),
     "StoreFinding": ("store check",),
     "StorePruning": ("store prune",),

@@ -1,10 +1,11 @@
-"""`tocsin store`: migrate, back up, restore, check and prune the store."""
+"""`tocsin store`: migrate, back up, restore, copy, check and prune the store."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 from collections import Counter
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -19,14 +20,22 @@ from tocsin.cli.formatting import count, json_time, show_time
 from tocsin.cli.output import follow, progress
 from tocsin.cli.session import KEPT, configuration, migrate_store, now, with_store
 from tocsin.configuration import show_size, show_span
+from tocsin.configuration.limits import check_store
 from tocsin.errors import StoreError, UsageError
-from tocsin.model.records.operations import StoreBackup, StoreFinding, StoreMigration, StorePruning, StoreRestoration
+from tocsin.model.records.operations import (
+    StoreBackup,
+    StoreCopy,
+    StoreFinding,
+    StoreMigration,
+    StorePruning,
+    StoreRestoration,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from datetime import timedelta
 
-    from tocsin.adapters.stores import Restored
+    from tocsin.adapters.stores import CopyProgress, Restored
     from tocsin.model import Instant
     from tocsin.ports import Store
     from tocsin.settings import SnapshotSettings
@@ -61,10 +70,10 @@ def backup(ctx: click.Context, file: str, keep: int | None, *, verified: bool) -
 
     from tocsin.adapters.stores import note_backup  # noqa: PLC0415 - the help needs no store
 
-    async def copy(store: Store) -> None:
+    async def carry_out(store: Store) -> None:
         await follow("Copying", await store.backup(str(named)))
 
-    with_store(ctx, copy)
+    with_store(ctx, carry_out)
     pages = None
     if verified or keep is not None:
         pages = _verify(named)
@@ -122,6 +131,68 @@ def restore(ctx: click.Context, file: str, *, replace: bool, yes: bool) -> None:
             output.say(f"The old store is kept as {aside}; delete it when you no longer need it.")
 
     output.emit(record, human)
+
+
+@click.command("copy", epilog="Example: tocsin store copy sqlite:tocsin.db postgresql://tocsin@db.example/tocsin")
+@click.argument("source", metavar="SOURCE")
+@click.argument("target", metavar="TARGET")
+@output.json_option
+@click.pass_context
+def copy(ctx: click.Context, source: str, target: str) -> None:
+    """Copy a whole store from SQLite to PostgreSQL, or back. No service may be running.
+
+    SOURCE and TARGET are URLs as in store.url. The target must be an empty database, or a file that does not exist. The
+    copy is checked, and appears only when it is complete; the source is not changed. Browsers stay logged in, tokens
+    and the numbers of pages stay the same.
+    """
+    from tocsin.adapters.stores import copy_store  # noqa: PLC0415 - the help needs no store
+
+    for option, url in (("SOURCE", source), ("TARGET", target)):
+        if (allowed := check_store(url)) is not None:
+            raise UsageError(f"{option} names no store; give {allowed}")
+    store = configuration(ctx).settings.store
+    last: CopyProgress | None = None
+
+    async def carry_out() -> None:
+        nonlocal last
+        with ExitStack() as shown:
+            stage, advance, before = "", None, 0
+            async for last in copy_store(source, target, password=store.password, parts=store.parts):
+                if last.stage != stage:
+                    shown.close()
+                    stage, before = last.stage, 0
+                    total = last.total if stage == _COUNTED else None
+                    advance = shown.enter_context(progress(stage, total=total))
+                if advance is not None and stage == _COUNTED:
+                    advance(last.done - before)
+                    before = last.done
+
+    asyncio.run(carry_out())
+    if last is None:
+        raise StoreError(f"{target}: nothing was copied")
+    record = StoreCopy(
+        source=source,
+        target=target,
+        pages=last.tables["pages"],
+        rows=last.tables,
+        replaced=last.replaced,
+    )
+
+    def human() -> None:
+        rows = sum(record.rows.values())
+        output.say(
+            f"{source} was copied to {target}: {count(record.pages, 'page')}, {count(rows, 'row')} in all.",
+            style="green",
+        )
+        if record.replaced:
+            what = "a text had U+0000, which PostgreSQL cannot keep; U+FFFD is in its place"
+            output.say(f"In {count(record.replaced, 'row')} {what}.")
+        output.say("To work with it from now on, name it in store.url.")
+
+    output.emit(record, human)
+
+
+_COUNTED: Final = "Copying"
 
 
 def _verify(file: Path) -> int:
@@ -188,11 +259,12 @@ _ROWS: Final = 1000
 
 @click.group("store", epilog="Example: tocsin store backup tocsin-backup.db")
 def command() -> None:
-    """Migrate, back up, restore, check or prune the store."""
+    """Migrate, back up, restore, copy, check or prune the store."""
 
 
 command.add_command(backup)
 command.add_command(restore)
+command.add_command(copy)
 
 
 @command.command("migrate", epilog="Example: tocsin store migrate")

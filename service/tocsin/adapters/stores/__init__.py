@@ -49,6 +49,19 @@ class Restored(Struct, frozen=True):
     aside: str | None = None
 
 
+class CopyProgress(Struct, frozen=True):
+    """How far a copying is; with `tables`, how many rows of each were copied.
+
+    replaced  rows with a text in which U+0000 became U+FFFD
+    """
+
+    stage: str
+    done: int
+    total: int
+    tables: dict[str, int] = {}
+    replaced: int = 0
+
+
 async def open_store(
     url: str,
     *,
@@ -150,6 +163,38 @@ async def restore(url: str, source: str, *, replace: bool) -> AsyncIterator[Rest
     if work.verified is not None:
         done, total = work.progress
         yield Restored(done, total, work.verified, work.aside)
+
+
+async def copy_store(
+    source: str, target: str, *, password: str = "", parts: int = PARTS
+) -> AsyncIterator[CopyProgress]:
+    """Copy a whole store from SQLite into an empty database of PostgreSQL, or back into a new file.
+
+    password  of PostgreSQL's user
+    parts     that a new store on PostgreSQL is made with
+    Yields the progress; the last one has what was copied. A caller that stops listening leaves the target empty.
+    Raises StoreError, StoreLocked where an engine works on the source; UsageError for two stores of one kind.
+    """
+    if is_postgres(source) == is_postgres(target):
+        raise UsageError(
+            "one of the two must be sqlite:PATH and the other postgresql://…; see: tocsin store copy --help"
+        )
+    postgres = _postgres()
+    from tocsin.adapters.stores.copying import StoreCopier  # noqa: PLC0415 - it needs both drivers
+
+    path, conninfo = (_path_of(target), source) if is_postgres(source) else (_path_of(source), target)
+    place = postgres.PostgresPlace(conninfo, BUSY, password=password)
+    work = StoreCopier(path, place, BUSY, parts=parts, back=is_postgres(source))
+    running = asyncio.get_running_loop().run_in_executor(None, work.run)
+    try:
+        while not running.done():
+            await asyncio.wait({running}, timeout=_TELL_S)
+            yield CopyProgress(work.stage, *work.progress)
+        running.result()
+    finally:
+        work.give_up()
+        await asyncio.wait({running})
+    yield CopyProgress(work.stage, *work.progress, work.tables, work.replaced)
 
 
 def kept_copies(url: str) -> list[Path]:

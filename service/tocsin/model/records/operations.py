@@ -69,6 +69,16 @@ class StoreMigration(Record, frozen=True):
     kept: Annotated[list[str], Meta(description="copies of the old store")]
 
 
+class StoreCopy(Record, frozen=True):
+    """A store that was copied into another kind of database."""
+
+    source: Annotated[str, Meta(description="URL of the store that was copied; it was not changed")]
+    target: Annotated[str, Meta(description="URL of the new store")]
+    pages: Annotated[Number, Meta(description="that it holds")]
+    rows: Annotated[dict[str, int], Meta(description="that each table holds")]
+    replaced: Annotated[Number, Meta(description="rows with a text in which U+0000 became U+FFFD")]
+
+
 class StoreFinding(Record, frozen=True):
     """Something that is wrong in the store or in a backup."""
 

@@ -332,7 +332,7 @@ class PostgresDatabase:
 
     async def is_held(self) -> bool:
         """Tell whether an engine holds the store's lock."""
-        return await self._viewer.run(lambda db: bool(db.execute(_IS_HELD, {"key": _ENGINE}).fetchone()[0]))
+        return await self._viewer.run(is_in_use)
 
     async def keep_place(self) -> bool:
         """Take the engine's lock again if its connection was lost; returns whether that was done.
@@ -372,6 +372,11 @@ def _try_lock(db: PostgresSession, key: int) -> bool:
     if not is_ours:
         db.execute("select pg_sleep(0.05)").fetchone()
     return bool(is_ours)
+
+
+def is_in_use(db: PostgresSession) -> bool:
+    """Tell whether an engine holds the store's lock."""
+    return bool(db.execute(_IS_HELD, {"key": _ENGINE}).fetchone()[0])
 
 
 _IS_HELD: Final = """

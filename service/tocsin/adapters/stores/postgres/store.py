@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 PARTS: Final = StoreSettings().parts
 _FILE: Final = re.compile(r"(\d{4})_\w+\.sql")
 # Two processes that open a new store at the same time make it one after the other.
-_MIGRATING: Final = b"begin; set local synchronous_commit = on; select pg_advisory_xact_lock(%d)" % (0x546F6373 << 32)
+ALONE: Final = b"select pg_advisory_xact_lock(%d)" % (0x546F6373 << 32)
+_MIGRATING: Final = b"begin; set local synchronous_commit = on; " + ALONE
 _MAKE_PARTS: Final = """
 insert into parts (part) select generate_series(0, :last) where not exists (select 1 from parts)
 """
@@ -97,14 +98,22 @@ def apply_migrations(db: PostgresSession, name: str, parts: int = PARTS) -> Iter
         return
     with transaction(db, _MIGRATING):
         # Another process may have been first while we waited for the lock.
-        version = version_of(db, name)
-        for migration in known:
-            if migration.number > version:
-                db.command(migration.script.encode())
-        db.execute(_MAKE_PARTS, {"last": parts - 1})
-        db.command(b"delete from store_version")
-        db.execute("insert into store_version (one, version) values (1, :number)", {"number": known[-1].number})
+        apply_within(db, version_of(db, name), parts)
     yield missing, missing
+
+
+def apply_within(db: PostgresSession, version: int, parts: int) -> None:
+    """Apply what is missing since this version, inside a transaction.
+
+    parts  of a new store
+    """
+    known = migrations()
+    for migration in known:
+        if migration.number > version:
+            db.command(migration.script.encode())
+    db.execute(_MAKE_PARTS, {"last": parts - 1})
+    db.command(b"delete from store_version")
+    db.execute("insert into store_version (one, version) values (1, :number)", {"number": known[-1].number})
 
 
 def _demand_parts(db: PostgresSession, name: str, parts: int) -> None:
