@@ -307,6 +307,15 @@ def test_names_in_the_file_are_meant_from_its_folder(tmp_path: Path) -> None:
     assert settings.channels["lines"].address() == f"{folder}/out.jsonl"
 
 
+@pytest.mark.parametrize(
+    "url", ["postgresql://tocsin@db.example:5432/tocsin", "postgresql://tocsin@a:1,b:2/tocsin", "postgresql:///tocsin"]
+)
+def test_the_url_of_a_server_in_the_file_stays_as_it_is(tmp_path: Path, url: str) -> None:
+    (tmp_path / "tocsin.toml").write_text(f'[store]\nurl = "{url}"\n')
+
+    assert load(environ={}, cwd=tmp_path, config="tocsin.toml").settings.store.url == url
+
+
 def test_a_secret_is_read_from_its_file_without_its_line_end(tmp_path: Path) -> None:
     (tmp_path / "ops.secret").write_bytes(b" s3cret \r\n")
     text = '[channels.ops]\ntype = "webhook"\nsecret_file = "ops.secret"\n'

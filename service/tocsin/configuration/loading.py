@@ -417,8 +417,8 @@ def _value_of(given: Given, layer: Layer, read_secret: ReadSecret) -> Any:
     if layer.folder is None or not setting:
         return setting
     if given.path == ("store", "url"):
-        kind, colon, name = setting.rpartition(":")
-        return f"{kind}{colon}{layer.folder / name}"
+        kind, colon, name = setting.partition(":")
+        return f"{kind}{colon}{layer.folder / name}" if kind == "sqlite" else setting
     return str(layer.folder / setting) if traits_at(given.path).get("is_file") else setting
 
 
