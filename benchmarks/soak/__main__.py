@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from random import Random
 
+from benchmarks.cluster.run import soak as soak_nodes
+from benchmarks.postgres import HOW_TO_GET, programs
 from benchmarks.soak.rounds import soak
 from benchmarks.soak.servers import Servers
 
@@ -23,29 +25,42 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=100, help="how many times the service is killed")
     parser.add_argument("--seed", type=int, default=None, help="of the plan of rounds, to run one again")
     parser.add_argument("--servers", action="store_true", help="also channels to real servers, which are killed, too")
+    parser.add_argument("--nodes", type=int, metavar="N", help="instead: N nodes on one PostgreSQL, which suffer")
+    parser.add_argument("--minutes", type=float, default=5, help="how long they suffer")
     parser.add_argument("--keep", action="store_true", help="keep the store and the logs also if all is well")
     arguments = parser.parse_args()
     seed = arguments.seed if arguments.seed is not None else time.time_ns() % 1_000_000
     folder = Path(tempfile.mkdtemp(prefix="tocsin-soak-"))
-    print(f"{arguments.rounds} rounds, seed {seed}", flush=True)
     began = time.monotonic()
+    if arguments.nodes is not None:
+        if programs() is None:
+            print(f"NOTHING WAS TRIED: {HOW_TO_GET}")
+            return 2
+        print(f"{arguments.nodes} nodes, {arguments.minutes:g} minutes, seed {seed}", flush=True)
+        cluster = asyncio.run(soak_nodes(folder, nodes=arguments.nodes, seconds=60 * arguments.minutes, seed=seed))
+        return _close(cluster.table(), cluster.findings, folder, began, keep=arguments.keep)
+    print(f"{arguments.rounds} rounds, seed {seed}", flush=True)
     servers = Servers(folder / "servers", Random(seed)) if arguments.servers else None  # noqa: S311 - as the plan
     if servers and servers.missing:
         print(f"not installed: {', '.join(servers.missing)}")
         return 2
     outcome = asyncio.run(soak(folder, rounds=arguments.rounds, seed=seed, servers=servers))
-    print(outcome.table())
+    return _close(outcome.table(), outcome.findings, folder, began, keep=arguments.keep)
+
+
+def _close(table: str, findings: list[str], folder: Path, began: float, *, keep: bool) -> int:
+    print(table)
     print(f"{time.monotonic() - began:.0f} s")
-    for finding in outcome.findings[:MOST_SHOWN]:
+    for finding in findings[:MOST_SHOWN]:
         print(f"WRONG: {finding}")
-    if len(outcome.findings) > MOST_SHOWN:
-        print(f"… and {len(outcome.findings) - MOST_SHOWN} more")
-    if outcome.findings or arguments.keep:
+    if len(findings) > MOST_SHOWN:
+        print(f"… and {len(findings) - MOST_SHOWN} more")
+    if findings or keep:
         print(f"evidence: {folder}")
     else:
         shutil.rmtree(folder)
-    print("FAILED" if outcome.findings else "nothing lost, nothing told twice")
-    return 1 if outcome.findings else 0
+    print("FAILED" if findings else "nothing lost, nothing told twice")
+    return 1 if findings else 0
 
 
 if __name__ == "__main__":
