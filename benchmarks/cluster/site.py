@@ -152,7 +152,10 @@ class ClusterReceivers:
         writer.write(answer(500 if fault else 204))
 
     def _note(self, receiver: str, event: dict[str, Any], *, accepted: bool) -> None:
-        before, after = (version_in_event(event["data"][name]) for name in ("previous", "latest"))
+        data = event["data"]
+        # What was received once more may be newer than what the check found; it is told in the same alert.
+        latest = data["rendered"]["latest"] if data.get("rendered") else data["latest"]
+        before, after = version_in_event(data["previous"]), version_in_event(latest)
         entry = Received(time.time(), receiver, event["id"], event["subject"], before, after, accepted)
         self.received.append(entry)
         self._journal.write(entry)

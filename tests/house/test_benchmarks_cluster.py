@@ -167,14 +167,15 @@ async def test_what_is_lost_in_one_direction_arrives_late(direction: Direction, 
         writer.write(b"hello")
         assert await reader.readexactly(5) == b"HELLO"
         heard.clear()
-        losing = asyncio.create_task(proxy.lose(direction, 0.3))
-        await asyncio.sleep(0)
-
-        writer.write(b"asked")
-        answered = asyncio.create_task(reader.readexactly(5))
-        done, _ = await asyncio.wait({answered, losing}, return_when=asyncio.FIRST_COMPLETED)
-
-        assert (done, bytes(heard)) == ({losing}, arrived)
-        assert await answered == b"ASKED"
+        async with asyncio.TaskGroup() as group:
+            losing = group.create_task(proxy.lose(direction, 0.3), name="lose")
+            # It has begun by its first pause.
+            while not proxy.is_losing:
+                await asyncio.sleep(0)
+            writer.write(b"asked")
+            answered = group.create_task(reader.readexactly(5), name="answered")
+            done, _ = await asyncio.wait({answered, losing}, return_when=asyncio.FIRST_COMPLETED)
+            assert (done, bytes(heard)) == ({losing}, arrived)
+        assert answered.result() == b"ASKED"
         writer.close()
         assert await reader.read() == b""
