@@ -64,11 +64,6 @@ class Proxy:
         if self._tasks:
             await asyncio.wait(self._tasks)
 
-    @property
-    def is_losing(self) -> bool:
-        """Whether packets are lost now."""
-        return self._lost is not None
-
     async def lose(self, direction: Direction, seconds: float) -> None:
         """Lose all packets of one direction for a time."""
         loop = asyncio.get_running_loop()

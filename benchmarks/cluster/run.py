@@ -139,10 +139,8 @@ async def _settle(cluster: Cluster) -> float:
     await asyncio.sleep(cluster.every_s)
     cluster.site.is_frozen = cluster.receivers.is_well = True
     await asyncio.sleep(cluster.every_s + LEASE_S + GRACE_S)
-    end = time.monotonic() + _SETTLES_S
-    while (left := await asyncio.to_thread(left_to_do, cluster.primary)) and time.monotonic() < end:  # noqa: ASYNC110
-        await asyncio.sleep(0.5)
-    if left:
+    if not await until(lambda: not left_to_do(cluster.primary), _SETTLES_S):
+        left = left_to_do(cluster.primary)
         cluster.findings.append(f"after {_SETTLES_S:.0f} s undisturbed, {left} deliveries and renderings wait")
     ended = time.time()
     async with asyncio.TaskGroup() as group:

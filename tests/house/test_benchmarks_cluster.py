@@ -169,9 +169,7 @@ async def test_what_is_lost_in_one_direction_arrives_late(direction: Direction, 
         heard.clear()
         async with asyncio.TaskGroup() as group:
             losing = group.create_task(proxy.lose(direction, 0.3), name="lose")
-            # It has begun by its first pause.
-            while not proxy.is_losing:
-                await asyncio.sleep(0)
+            await asyncio.sleep(0)  # it begins
             writer.write(b"asked")
             answered = group.create_task(reader.readexactly(5), name="answered")
             done, _ = await asyncio.wait({answered, losing}, return_when=asyncio.FIRST_COMPLETED)
