@@ -12,19 +12,21 @@ from tests.cli.terminal import on_terminal
 from tests.origin import Origin, Page
 from tocsin.adapters.stores import open_store
 
-ROUTES = """
+CHANNELS = """
 [channels.chat]
 type = "stdout"
 [channels.mail]
 type = "stdout"
+"""
+ROUTES = f"""{CHANNELS}
 [[routes]]
 name = "major"
 channels = "chat"
-match = { outcome = "major", host = "*.example.org" }
+match = {{ outcome = "major", host = "*.example.org" }}
 [[routes]]
 name = "press"
 channels = "mail"
-match = { group = "press" }
+match = {{ group = "press" }}
 digest = "0 7 * * *"
 """
 URL = "https://www.example.org/a"
@@ -320,3 +322,63 @@ async def test_a_route_that_was_made_at_run_time_is_known_to_lists_settings_and_
     assert [answer.status for answer in answers] == [0, 0]
     assert "name the route" not in doctor.out
     assert "there is no route 'mad'; the nearest is 'made'" in refused.err
+
+
+def test_a_route_is_added_replaced_moved_and_removed(installation: Installation) -> None:
+    installation.configure(CHANNELS)
+    added = installation.call(
+        "route", "add", "press", "--channel", "chat", "--channel", "mail", "--group", "press", "--group", "law",
+        "--outcome", "major", "--unless", "basis=inferred", "--digest", "0 7 * * mon-fri", "--group-by", "host",
+        "--quiet", "22:00-07:00", "--quiet", "sat", "--say-nothing", "--language", "de", "--continue",
+    )  # fmt: skip
+    assert added.status == 0, added.err
+    (press,) = installation.call("route", "list").records
+    assert added.records == [press]
+    assert press == {
+        "name": "press", "channels": ["chat", "mail"], "match": {"group": ["press", "law"], "outcome": ["major"]},
+        "unless": {"basis": ["inferred"]}, "digest": "0 7 * * mon-fri", "group_by": ["host"],
+        "quiet": ["22:00-07:00", "sat"], "at_most": "", "say_nothing": True, "template": "", "language": "de",
+        "continue": True, "source": "saved", "error": None,
+    }  # fmt: skip
+
+    for arguments in (
+        ("add", "rest", "--channel", "mail", "--at-most", "20 per hour"),
+        ("add", "press", "--channel", "mail", "--replace"),
+        ("move", "press"),
+    ):
+        assert installation.call("route", *arguments).status == 0, arguments
+    rest, press = installation.call("route", "list").records
+    assert (rest["name"], rest["at_most"]) == ("rest", "20 per hour")
+    assert (press["name"], press["channels"], press["match"], press["continue"]) == ("press", ["mail"], {}, False)
+
+    for before, order in (("rest", ["press", "rest"]), ("press", ["press", "rest"])):
+        assert installation.call("route", "move", "press", "--before", before).records == [{"routes": order}]
+    assert installation.call("route", "remove", "press").status == 0
+    assert [route["name"] for route in installation.call("route", "list").records] == ["rest"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("add", "major", "--channel", "chat"), "the configuration has one of this name"),
+        (("add", "law", "--channel", "nope"), "there is no channel 'nope'"),
+        (("add", "law", "--channel", "chat", "--unless", "basis"), "write KEY=VALUE"),
+        (("add", "law", "--channel", "chat", "--unless", "bases=inferred"), "the nearest is 'basis'"),
+        (("add", "law", "--channel", "chat", "--quiet", "noon"), "allowed are times such as"),
+        (("add", "law", "--channel", "chat", "--template", "law.txt"), "messages.folder"),
+        (("add", "saved", "--channel", "chat"), "replace it with --replace"),
+        (("move", "major"), "none of this name was made at run time"),
+        (("move", "saved", "--before", "major"), "none of this name was made at run time"),
+    ],
+)
+def test_a_route_that_cannot_work_is_not_saved(
+    installation: Installation, arguments: tuple[str, ...], words: str
+) -> None:
+    installation.configure(ROUTES)
+    assert installation.call("route", "add", "saved", "--channel", "chat").status == 0
+
+    answer = installation.call("route", *arguments)
+
+    assert answer.status != 0
+    assert words in answer.err
+    assert [route["name"] for route in installation.call("route", "list").records] == ["major", "press", "saved"]

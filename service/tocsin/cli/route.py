@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+import msgspec
 
 from tocsin.cli import output
-from tocsin.cli.arguments import match_in_words
+from tocsin.cli.arguments import match_in_words, match_options
 from tocsin.cli.formatting import show_time
 from tocsin.cli.session import configuration, is_store_there, now, settings_in_force, with_store
+from tocsin.configuration.saved import demand_room, read_route
 from tocsin.errors import UsageError
-from tocsin.model.records.routing import RouteTest, delivery_of, routes_of
+from tocsin.model.records.routing import RouteTest, delivery_of, route_of, routes_of
 from tocsin.model.saved import Saved, merge
 from tocsin.spec.html.urls import watch_url
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 # The kinds of alerts that are about one page; a storm and an outage are not.
 _KINDS: Final = ("changed", "unreachable", "recovered", "disallowed", "suspect", "unchanged", "too-soon")
 _MOST_SILENCES: Final = 1000
+WHO: Final = "command line"
 
 
 @click.group("route", epilog="Example: tocsin route test --url https://example.org/news --kind changed")
@@ -60,6 +63,83 @@ def list_(ctx: click.Context) -> None:
         output.say("There is no route: every channel gets every alert at once.")
     for name, why in merged.unusable.items():
         output.note(f"Route {name} is left out: {why}.")
+
+
+@command.command("add", epilog="Example: tocsin route add press --channel ops --group press --digest '0 7 * * mon-fri'")
+@click.argument("name", metavar="NAME")
+@click.option("--channel", "channels", multiple=True, required=True, metavar="NAME", help="Gets the alerts.")
+@match_options
+@click.option("--unless", multiple=True, metavar="KEY=VALUE", help="Leave out alerts like this: basis=inferred.")
+@click.option("--digest", metavar="WHEN", help='Gather them: "0 7 * * mon-fri" or "1h".')
+@click.option("--group-by", multiple=True, metavar="KEY", help="A digest for each value of it.")
+@click.option("--quiet", multiple=True, metavar="TIMES", help='Send nothing then: "22:00-07:00", "sat".')
+@click.option("--at-most", metavar="NUMBER", help='Go alone, such as "20 per hour"; the rest is a digest.')
+@click.option("--say-nothing", is_flag=True, help="Send a digest without alerts, too.")
+@click.option("--template", metavar="FILE", help="In messages.folder.")
+@click.option("--language", metavar="LANGUAGE", help="Of its messages: en or de.")
+@click.option("--continue", is_flag=True, help="Try the routes below, too.")
+@click.option("--replace", "is_replaced", is_flag=True, help="Replace a route of this name that was made at run time.")
+@output.json_option
+@click.pass_context
+def add(ctx: click.Context, /, name: str, *, unless: tuple[str, ...], is_replaced: bool, **given: Any) -> None:
+    """Make a route in the store, below the others; a running service takes it up within a second.
+
+    Each option is a key of [[routes]] in the configuration.
+    """
+    settings = configuration(ctx).settings
+    body = {key: list(value) if isinstance(value, tuple) else value for key, value in given.items() if value}
+    left_out: dict[str, list[str]] = {}
+    for each in unless:
+        key, is_there, value = each.partition("=")
+        if not is_there:
+            raise UsageError(f"--unless: {each[:40]}: write KEY=VALUE, as in basis=inferred")
+        left_out.setdefault(key, []).append(value)
+
+    async def work(store: Store) -> RouteSettings:
+        saved = await store.saved()
+        merged = merge(settings, saved).settings
+        if name in {route.name for route in settings.routes}:
+            raise UsageError(f"route {name}: the configuration has one of this name; choose another one")
+        route = read_route(name, body | {"unless": left_out}, merged.channels)
+        if name not in {entry.name for entry in saved.routes}:
+            demand_room("route", len(merged.routes))
+        if route.template:
+            from tocsin.app.messages import MessageWriter  # noqa: PLC0415 - most routes have no template
+
+            MessageWriter(settings, lambda _: None).demand_route(f"routes.{name}.template", route)
+        wanted = msgspec.to_builtins(route)
+        revision = None if is_replaced else 0
+        if await store.save_entry("route", name, wanted, now(), who=WHO, if_revision=revision) is None:
+            raise UsageError(f"route {name}: there is one of this name; replace it with --replace")
+        return route
+
+    route = with_store(ctx, work, create=True)
+    output.emit(route_of(route, is_saved=True), lambda: output.say(f"Route {name} is saved.", style="green"))
+
+
+@command.command("move", epilog="Example: tocsin route move press --before rest")
+@click.argument("name", metavar="NAME")
+@click.option(
+    "--before", metavar="NAME", help="Of another route that was made at run time; default: move it to the end."
+)
+@output.json_option
+@click.pass_context
+def move(ctx: click.Context, name: str, before: str | None) -> None:
+    """Change the order of routes that were made at run time; those of the configuration come first."""
+
+    async def work(store: Store) -> list[str]:
+        names = [entry.name for entry in (await store.saved()).routes]
+        for each in (name, name if before is None else before):
+            if each not in names:
+                raise UsageError(f"route {each}: none of this name was made at run time; see: tocsin route list")
+        if name != before:
+            names.remove(name)
+            names.insert(len(names) if before is None else names.index(before), name)
+            await store.order_routes(names)
+        return names
+
+    names = with_store(ctx, work)
+    output.emit({"routes": names}, lambda: output.say(f"The order is: {', '.join(names)}."))
 
 
 @command.command("remove", epilog="Example: tocsin route remove press")
