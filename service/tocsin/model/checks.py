@@ -199,6 +199,11 @@ class AlertDraft(Struct, frozen=True, gc=False):
     at: Instant
     event: JsonObject
 
+    @property
+    def summary(self) -> str:
+        """What it tells, as a sentence."""
+        return str(self.event["data"]["summary"])
+
 
 class Witness(Struct, frozen=True, gc=False, array_like=True):
     """What contradicts a change: a declaration that did not change with the content, or the content that did not.

@@ -283,6 +283,10 @@ def test_a_storm_shows_the_change_and_some_pages() -> None:
     assert "  https://example.org/b" in message.text
     assert "+ C and D" in message.text
     assert "To get an alert for each page, on the command line: tocsin alerts release 7" in message.text
+    link = f"https://tocsin.example.org/changes/{storm['id']}"
+    assert message.link == link
+    assert f"[In Tocsin]({link})" in message.markdown
+    assert f'href="{link}">In Tocsin</a>' in message.html
 
 
 @pytest.mark.parametrize("event", examples(), ids=lambda event: str(event["type"]))

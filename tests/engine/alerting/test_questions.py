@@ -92,6 +92,7 @@ async def test_T60_pages_that_fail_for_one_host_and_cause_are_asked_about_togeth
     assert (asked["question"]["pages"], asked["question"]["scope"]) == (3, "host")
     assert asked["page"]["url"] == "https://example.org/a"
     assert desk.announced == 1
+    assert desk.telemetry.happenings[-1].values["summary"] == asked["summary"]
 
 
 async def test_T60_nobody_is_asked_while_failures_are_gathered(desk: Desk) -> None:

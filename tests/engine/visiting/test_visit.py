@@ -231,6 +231,9 @@ async def test_the_log_is_told_once_of_what_stands_in_for_a_page() -> None:
         await site.visit(state=stored(created="1"), suspected=suspected)
 
     assert site.telemetry.names() == ["page.suspect", "page.odd"]
+    told = site.telemetry.happenings[0].values
+    assert told["summary"] == "A check for robots is served in place of the page."
+    assert told["evidence"].startswith("challenge: ")
 
 
 async def test_a_202_is_received_only_where_it_may_stand_in_for_a_page() -> None:

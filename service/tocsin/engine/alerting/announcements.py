@@ -118,13 +118,15 @@ class QuestionAnnouncer(Announcer):
         questions = await self._store.questions_to_announce(due_by)
         for question in questions:
             now = self._clock.now()
-            await self._store.announce(question.id, self._alerts.unreachable_event(question, now), now)
+            alert = self._alerts.unreachable_event(question, now)
+            await self._store.announce(question.id, alert, now)
             values = {
                 "question": question.id,
                 "host": question.host,
                 "cause": question.cause,
                 "pages": question.pages,
                 "answer": f"tocsin attention answer {question.id} again",
+                "summary": alert.summary,
             }
             self._telemetry.emit(Happening("attention.asked", "warning", values))
         return len(questions)
@@ -165,7 +167,13 @@ class StormAnnouncer(Announcer):
             now = self._clock.now()
             alert = self._alerts.host_changed_event(storm, excerpt, now)
             await self._store.announce_storm(storm.id, alert, now, excerpt=excerpt)
-            values = {"storm": storm.id, "host": storm.host, "pages": storm.pages, "each": release_command(storm)}
+            values = {
+                "storm": storm.id,
+                "host": storm.host,
+                "pages": storm.pages,
+                "each": release_command(storm),
+                "summary": alert.summary,
+            }
             self._telemetry.emit(Happening("host.changed", "info", values))
         return len(storms)
 
@@ -217,11 +225,14 @@ class OutageAnnouncer:
         if began_at is not None and self._told_of is None:
             causes = [FailureKind.DNS, FailureKind.CONNECT]
             taken_back = await self._store.withdraw_questions(self._lease.claim, causes, now, now + _RETRY_US)
-            await self._store.write_alert(self._alerts.outage_began_event(began_at, now))
-            self._telemetry.emit(Happening("outage.began", "error", {"questions_taken_back": taken_back}))
+            alert = self._alerts.outage_began_event(began_at, now)
+            await self._store.write_alert(alert)
+            told = {"questions_taken_back": taken_back, "summary": alert.summary}
+            self._telemetry.emit(Happening("outage.began", "error", told))
             self._told_of = began_at
         elif began_at is None and self._told_of is not None and self._outage.has_answered:
-            await self._store.write_alert(self._alerts.outage_ended_event(self._told_of, now))
+            alert = self._alerts.outage_ended_event(self._told_of, now)
+            await self._store.write_alert(alert)
             lasted_s = (now - self._told_of) // 1_000_000
-            self._telemetry.emit(Happening("outage.ended", "warning", {"lasted_s": lasted_s}))
+            self._telemetry.emit(Happening("outage.ended", "warning", {"lasted_s": lasted_s, "summary": alert.summary}))
             self._told_of = None

@@ -105,7 +105,8 @@ def _alert_markdown(words: Words, alert: JsonObject) -> Iterator[str]:
         yield f"`{alert['command'].replace('`', '')}`"
     parts = [alert["label"], escape_markdown(alert["group"]), alert["time"]]
     if alert["link"]:
-        parts.append(f"[{words.say('message.answer' if alert['command'] else 'message.tocsin')}]({alert['link']})")
+        is_asked = alert["command"] and alert["type"] != HOST_CHANGED
+        parts.append(f"[{words.say('message.answer' if is_asked else 'message.tocsin')}]({alert['link']})")
     yield " · ".join(part for part in parts if part)
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from tocsin import events
 from tocsin.engine.judging.signals import combine_verdict, signals_data, trace_data, witness_data
-from tocsin.events import cloud_event, page_link, question_link
+from tocsin.events import alert_link, cloud_event, page_link, question_link
 from tocsin.model import AlertDraft, to_rfc3339
 from tocsin.spec.topper.state import FIELDS
 from tocsin.wording.summary import summarise
@@ -307,6 +307,7 @@ class EventWriter:
 
         excerpt  of the change, as `difference` in the event of a page
         """
+        id_ = self._chance.ulid(at)
         data: JsonObject = {
             "storm": {
                 "id": str(storm.id),
@@ -320,9 +321,10 @@ class EventWriter:
             "excerpt": excerpt,
             "first": to_rfc3339(storm.first_at),
             "latest": to_rfc3339(storm.latest_at),
-            "links": {"page": None},
+            # It is about no single page: its own shows all of them, and sends an alert for each.
+            "links": {"page": alert_link(self._public_url, id_)},
         }
-        return self._finish(events.HOST_CHANGED, storm.host, None, at, data)
+        return self._finish(events.HOST_CHANGED, storm.host, None, at, data, id_=id_)
 
     def outage_began_event(self, began_at: Instant, at: Instant) -> AlertDraft:
         """Tell, once, that nothing can be reached, so that checking pauses."""
@@ -359,8 +361,10 @@ class EventWriter:
     def _draft(self, kind: str, page: PageTask, at: Instant, data: JsonObject) -> AlertDraft:
         return self._finish(kind, page.url, page.page_id, at, data)
 
-    def _finish(self, kind: str, subject: str, page_id: int | None, at: Instant, data: JsonObject) -> AlertDraft:
-        id_ = self._chance.ulid(at)
+    def _finish(
+        self, kind: str, subject: str, page_id: int | None, at: Instant, data: JsonObject, *, id_: str = ""
+    ) -> AlertDraft:
+        id_ = id_ or self._chance.ulid(at)
         event = cloud_event(id=id_, source=self._source, type=kind, subject=subject, at=at, data=data)
         said = summarise(event, self._language)
         event["data"] = {"summary": said.sentence, "short": said.short} | data

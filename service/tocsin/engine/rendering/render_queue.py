@@ -423,7 +423,7 @@ class RenderQueue:
         if job.copy_url is not None:
             values["copy"] = job.copy_url
         if result.alerts:
-            values["summary"] = result.alerts[-1].event["data"]["summary"]
+            values["summary"] = result.alerts[-1].summary
         if result.rendering.error is None:
             self._telemetry.emit(Happening("page.rendered", "info", values))
         else:

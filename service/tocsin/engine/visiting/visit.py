@@ -35,7 +35,7 @@ from tocsin.errors import (
     Withdrawn,
     shortage_of,
 )
-from tocsin.events import Happening
+from tocsin.events import Happening, kind_of
 from tocsin.model import (
     REFUSED_SETTINGS,
     Attempt,
@@ -375,8 +375,12 @@ def tell(result: CheckResult, telemetry: Telemetry) -> None:
         telemetry.emit(Happening("page.unreachable", "warning", values))
     elif result.report.error is not None and result.report.error[0] == REFUSED_SETTINGS:
         telemetry.emit(Happening("page.held", "warning", _named(result) | {"error": result.report.error[1]}))
-    elif result.suspected and result.alerts:
-        telemetry.emit(Happening("page.suspect", "warning", _named(result) | {"evidence": result.report.problem}))
+    elif result.alerts:
+        alert = result.alerts[-1]
+        values = _named(result) | {"summary": alert.summary}
+        if result.suspected:
+            values["evidence"] = result.report.problem
+        telemetry.emit(Happening(f"page.{kind_of(alert.type)}", "warning" if result.suspected else "info", values))
     elif result.report.problem is not None:
         telemetry.emit(Happening("page.odd", "debug", _named(result) | {"problem": result.report.problem}))
 
