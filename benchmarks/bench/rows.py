@@ -8,6 +8,7 @@ from typing import NamedTuple
 from benchmarks.bench import (
     alerting,
     checking,
+    databases,
     engine,
     fetchers,
     items,
@@ -63,6 +64,7 @@ ROWS: dict[str, Row] = {
     "check": Row(checking.measure, 30),
     "import": Row(listing.measure, 10, 200),
     "store": Row(storing.measure, 20, 240),
+    "postgresql": Row(databases.measure, 60),
     "picks": Row(picking.measure, 5, 300),
     "disk": Row(size_disk.measure, 10, 60),
     "service": Row(size_running.measure, 20, 500),

@@ -21,7 +21,7 @@ _PATIENCE_S = 900.0
 _OURS = {"instance.no_contact", "http.open"}
 _SETTINGS = """\
 [store]
-url = "sqlite:{folder}/store.db"
+url = "{store}"
 [http]
 listen = "127.0.0.1:0"
 [network]
@@ -61,6 +61,7 @@ class Usage(NamedTuple):
 class Service:
     """`tocsin run` on the store of a folder, for as long as the context lasts.
 
+    store     its URL; empty: the file `store.db` of the folder
     begun_at  when it was started, and
     ready_at  when its log said so: seconds since the epoch
     """
@@ -74,10 +75,11 @@ class Service:
         at_launch: str = "30d",
         every: str = "1s",
         more: str = "",
+        store: str = "",
     ) -> None:
         self._folder, self._log = folder, folder / "log.jsonl"
         text = _SETTINGS.format(
-            folder=folder,
+            store=store or f"sqlite:{folder}/store.db",
             in_flight=in_flight,
             fetchers=json.dumps(fetchers),
             at_launch=at_launch,
