@@ -11,6 +11,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import psycopg
@@ -58,8 +59,8 @@ _PLACES = "/usr/lib/postgresql/*/bin"
 class PostgresServer:
     """A server on a socket in a folder of its own. A database that a test is done with is emptied for the next one."""
 
-    def __init__(self, programs: Path) -> None:
-        self._programs = programs
+    def __init__(self, programs: Path, *options: str, port: int = 5432) -> None:
+        self._programs, self._port = programs, port
         # The path of a socket is at most 107 bytes long.
         self.folder = Path(tempfile.mkdtemp(prefix="tocsin-pg-", dir="/tmp"))
         self._user = _other_user()
@@ -67,8 +68,8 @@ class PostgresServer:
             shutil.chown(self.folder, *self._user)
         data = self.folder / "data"
         self._run("initdb", "-D", data, "-U", "tocsin", "-E", "UTF8", "--locale=C", "--auth=trust", "--no-sync")
-        options = " ".join(f"-c {option}" for option in _SPEED)
-        self._run("pg_ctl", "-D", data, "-w", "-l", self.folder / "log", "-o", f"-k {self.folder} {options}", "start")
+        given = " ".join(f"-c {option}" for option in (*_SPEED, f"port={port}", *options))
+        self._run("pg_ctl", "-D", data, "-w", "-l", self.folder / "log", "-o", f"-k {self.folder} {given}", "start")
         atexit.register(self.stop)
         # The test that asks first may have a loop of its own.
         with ThreadPoolExecutor(1) as thread:
@@ -78,7 +79,7 @@ class PostgresServer:
 
     def url(self, database: str) -> str:
         """Name a database of it as settings do."""
-        return f"postgresql://tocsin@/{database}?host={quote(str(self.folder))}"
+        return f"postgresql://tocsin@/{database}?host={quote(str(self.folder))}&port={self._port}"
 
     def take(self) -> str:
         """Give the URL of a database that holds a new store."""
@@ -103,8 +104,26 @@ class PostgresServer:
         """Kill the server, and start it again: whoever is connected to it loses the connection."""
         self._run("pg_ctl", "-D", self.folder / "data", "-w", "-l", self.folder / "log", "-m", "immediate", "restart")
 
+    def follow(self) -> None:
+        """Start the server again as a standby of one that is not there."""
+        (self.folder / "data" / "standby.signal").touch()
+        self.restart()
+
+    def own(self, *files: Path) -> None:
+        """Give files to the server's user, and to no other one."""
+        for file in files:
+            file.chmod(0o600)
+            if self._user:
+                shutil.chown(file, *self._user)
+
+    def as_user(self) -> dict[str, Any]:
+        """Say how a program is started as the server's user."""
+        user, group = self._user or (None, None)
+        return {"user": user, "group": group, "extra_groups": [] if user else None, "cwd": self.folder}
+
     def stop(self) -> None:
         """End the server, and remove what it wrote."""
+        atexit.unregister(self.stop)
         self._run("pg_ctl", "-D", self.folder / "data", "-m", "immediate", "stop")
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -115,17 +134,7 @@ class PostgresServer:
 
     def _run(self, program: str, *arguments: object) -> None:
         asked = [str(self._programs / program), *map(str, arguments)]
-        user, group = self._user or (None, None)
-        done = subprocess.run(
-            asked,
-            user=user,
-            group=group,
-            extra_groups=[] if user else None,
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=self.folder,
-        )
+        done = subprocess.run(asked, **self.as_user(), capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"{asked}: {done.stdout}{done.stderr}")
 
@@ -133,10 +142,15 @@ class PostgresServer:
 @cache
 def postgres() -> PostgresServer:
     """Start the server of this process; without PostgreSQL the test that asks is skipped."""
+    return PostgresServer(programs())
+
+
+def programs() -> Path:
+    """Find the folder of PostgreSQL's programs; without them the test that asks is skipped."""
     found = shutil.which("initdb") or shutil.which("initdb", path=os.pathsep.join(map(str, _folders())))
     if found is None:
         pytest.skip("PostgreSQL is not installed (initdb): NOTHING IS TRIED ON IT")
-    return PostgresServer(Path(found).resolve().parent)
+    return Path(found).resolve().parent
 
 
 def _folders() -> list[Path]:

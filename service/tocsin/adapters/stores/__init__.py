@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from types import ModuleType
 
+    from tocsin.adapters.stores.postgres.server import ServerFacts
     from tocsin.adapters.stores.sql.store import SqlStore
     from tocsin.adapters.stores.sqlite.restore import Verified
     from tocsin.model import Instant
@@ -245,6 +246,14 @@ async def verify(path: str) -> Verified:
 def is_postgres(url: str) -> bool:
     """Tell whether a store is in a PostgreSQL database."""
     return url.startswith(("postgresql://", "postgres://"))
+
+
+def server_facts(url: str, *, password: str = "") -> ServerFacts:
+    """Look at how the PostgreSQL server of a store is set up; raises StoreError where it cannot be used at all."""
+    place = _postgres().PostgresPlace(url, BUSY, password=password)
+    from tocsin.adapters.stores.postgres.server import examine_server  # noqa: PLC0415 - as above
+
+    return examine_server(place)
 
 
 def is_there(url: str, *, password: str = "") -> bool:

@@ -12,11 +12,12 @@ import click
 import msgspec
 from msgspec import Struct
 
-from tocsin.adapters.stores import demand_no_remains, is_postgres, open_store
+from tocsin.adapters.stores import demand_no_remains, is_postgres, open_store, server_facts
 from tocsin.app.assembly import FEW_FILES_MEND, files_are_few
 from tocsin.app.executing import fetchers_of, open_files_as_allowed
 from tocsin.cli import output
 from tocsin.cli.channel import find_refusals
+from tocsin.cli.doctor.database import describe_nodes, describe_server
 from tocsin.cli.doctor.surroundings import (
     Diagnosis,
     examine_authorities,
@@ -198,15 +199,24 @@ def _of_configuration(loaded: Loaded) -> Iterator[Diagnosis]:
 
 async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thorough: bool) -> tuple[bool | None, bool]:
     """Examine the store; returns whether it has tokens (None: unknown), and whether an engine works on it."""
-    url = loaded.settings.store.url
+    url, password = loaded.settings.store.url, loaded.settings.store.password
     path = store_path(loaded.settings)
     try:
+        server = server_facts(url, password=password) if is_postgres(url) else None
         if not is_store_there(loaded.settings):
+            if server is not None:
+                found.findings += describe_server(server, 1)
             found.findings.append(_of_no_store(url, path))
             return False, False
         # Beside a service that may be running, and of a store as it is: looking must mend or migrate nothing.
-        store = await open_store(url, password=loaded.settings.store.password, engine=False, create=False)
+        store = await open_store(url, password=password, engine=False, create=False)
         try:
+            if server is not None:
+                nodes = await store.nodes()
+                alive = sum(node.left_s > 0 for node in nodes)
+                found.findings += describe_server(server, max(alive, 1))
+                parts = server.parts, loaded.settings.store.parts
+                found.findings += describe_nodes(nodes, await store.parts_alone(), parts)
             found.settings = _with_saved(loaded.settings, await store.saved(), found.findings)
             found.for_all, groups = await store.overrides()
             found.groups = dict(groups.values())

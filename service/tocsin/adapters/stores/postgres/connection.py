@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 OLDEST: Final = 15
+# For writing, the engine's reading, people, leases and what others publish; and now and then for a long reading.
+CONNECTIONS: Final = 6
 # A server or a network that went away is noticed by both sides within ten seconds or so.
 _ALIVE: Final = {
     "connect_timeout": "10",
@@ -406,9 +408,14 @@ _MENDS: Final = (
     ("28", "the user or the password is wrong, or the server does not let this user in; see store.url and pg_hba.conf"),
     ("3D000", "there is no such database; make it: create database tocsin encoding 'UTF8' template template0"),
     ("53100", "the disk of the server is full; free some space there, nothing that was committed is lost"),
-    ("53300", "the server allows no more connections; raise max_connections, a service takes five"),
+    ("53300", "the server allows no more connections; raise max_connections, a node takes six"),
     ("53", "the server is short of memory or connections; see its log"),
     ("42501", "this user has no right to do that; make it the owner of the database"),
+    ("26000", "it forgot what was prepared; a pooler of connections must work in session mode, or be left out"),
+    (
+        "42P05",
+        "it knows what was prepared elsewhere; a pooler of connections must work in session mode, or be left out",
+    ),
     ("25006", "the server is read-only; name the primary server in store.url, not a standby"),
     ("55P03", "another process has kept it locked for too long; wait for it, or end it, and try again"),
     ("40", "another process changed the same rows; it is tried again where that is safe"),
@@ -418,6 +425,11 @@ _MENDS: Final = (
     ("XX002", "an index of the database is damaged; see the server's log, and: reindex database"),
 )
 _FAULT: Final = "the program and this database do not agree; `tocsin store check` shows more, please report it"
+_CERTIFICATE: Final = (
+    "the server's certificate was refused; name the host that it is made for in store.url, and its authority in "
+    "sslrootcert"
+)
+_UNENCRYPTED: Final = "the server offers no TLS; turn on ssl there, or choose another sslmode in store.url"
 _UNREACHED: Final = "the server cannot be reached; is it running, and are host and port in store.url right?"
 
 
@@ -440,6 +452,10 @@ def _mend_of(exc: psycopg.Error) -> str:
             code = "28"
         elif "does not exist" in text and "database" in text:
             code = "3D000"
+        elif "certificate" in text:
+            return _CERTIFICATE
+        elif "does not support SSL" in text:
+            return _UNENCRYPTED
         elif isinstance(exc, psycopg.ProgrammingError):
             return "this cannot be read; write postgresql://USER@HOST:PORT/DATABASE in store.url"
         else:
