@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from tests.contract.desk import LEASE, Desk
-from tocsin.adapters.stores.sql.checking.nodes import require_lease
+from tocsin.adapters.stores.sql.role import require_lease
 from tocsin.errors import StaleClaim
 from tocsin.model import NodeIdentity
 from tocsin.ports import NodeStore

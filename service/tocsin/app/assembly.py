@@ -6,6 +6,7 @@ import os
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import cached_property
+from socket import gethostname
 from typing import TYPE_CHECKING
 
 from msgspec import to_builtins
@@ -26,6 +27,7 @@ from tocsin.engine.alerting.routing import router_of
 from tocsin.engine.clock_watch import ClockWatch
 from tocsin.engine.fetchers.checkers import LocalCheckers
 from tocsin.engine.fetchers.pool import FetcherPool
+from tocsin.engine.hosts.duties import LEADER, Duties
 from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.lease import Lease
 from tocsin.engine.hosts.outage import OutageWatch
@@ -42,7 +44,7 @@ from tocsin.engine.scheduling.scheduler import Scheduler
 from tocsin.engine.scheduling.writer import ListedDates, ResultWriter
 from tocsin.errors import StoreError
 from tocsin.events import Happening
-from tocsin.model import EPOCH, FetcherLife, Saved, Silence, what_is_kept
+from tocsin.model import EPOCH, FetcherLife, NodeIdentity, Saved, Silence, what_is_kept
 from tocsin.model.saved import Merged, merge
 from tocsin.settings import unread_channels
 
@@ -109,6 +111,7 @@ class Assembly:
     request_id    the request that it works for; None for a service
     on_committed  is called with each batch of results that was written
     bell          rings when alerts were written
+    node          its name among the nodes of its store
     loop_time     says how late this process's loop is
     merged        the settings that it was begun with, and
     saved         what was made at run time of them
@@ -159,6 +162,7 @@ class Assembly:
         holder = f"{settings.instance.name} {self._chance.ulid(self._clock.now())}"
         self._lease = Lease(store, holder, settings.cluster.lease, self._clock, telemetry)
         self.bell = WakeUp()
+        self.node = settings.cluster.node or gethostname()
         self.loop_time = LoopTime()
         self._channels = channels
         self.merged, self.saved = Merged(settings), Saved()
@@ -171,6 +175,7 @@ class Assembly:
             test_event=lambda name: self._alerts.test_event(name, self._clock.now()).event,
             compose=self._digests.compose,
             to_message=channels.messages.write,
+            duty_of=self.duties.of,
         )
 
     @cached_property
@@ -188,6 +193,7 @@ class Assembly:
             listed_dates=ListedDates(store, clock, telemetry),
             renders=self.renders,
             delivery=self._delivery,
+            duties=self.duties,
             loop_time=self.loop_time,
         )
         return Runner(store, parts, clock, telemetry, upkeep=self._upkeep)
@@ -199,6 +205,20 @@ class Assembly:
             host_capacity=self.host_capacity,
             activity=self.activity,
             clock_watch=self.clock_watch,
+        )
+
+    @cached_property
+    def duties(self) -> Duties:
+        """What one node at a time does."""
+        return Duties(
+            self._store,
+            lambda: NodeIdentity(self.node, 0),
+            # The channels change with the configuration.
+            lambda: (LEADER, *self._delivery.duties),
+            self._settings.cluster.lease,
+            self._clock,
+            self._telemetry,
+            on_change=self.announced,
         )
 
     @cached_property

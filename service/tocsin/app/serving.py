@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from socket import gethostname
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -132,7 +131,7 @@ class RunningService:
     @property
     def node(self) -> str:
         """See `ports.Service`."""
-        return gethostname()
+        return self._engine.node
 
     def live(self) -> LiveState:
         """See `ports.Service`."""

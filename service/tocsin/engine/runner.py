@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from tocsin.engine.hosts.duties import LEADER
 from tocsin.errors import StoreError
 from tocsin.events import Happening
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from tocsin.engine.alerting.announcements import OutageAnnouncer, QuestionAnnouncer, StormAnnouncer
     from tocsin.engine.alerting.delivery import Delivery
     from tocsin.engine.clock_watch import ClockWatch
+    from tocsin.engine.hosts.duties import Duties
     from tocsin.engine.hosts.lease import Lease
     from tocsin.engine.hosts.process_limits import LoopTime
     from tocsin.engine.pruning import Pruning
@@ -62,6 +65,7 @@ class EngineParts(Struct, frozen=True):
     listed_dates: ListedDates
     renders: RenderQueue
     delivery: Delivery
+    duties: Duties
     loop_time: LoopTime
 
 
@@ -98,16 +102,15 @@ class Runner:
         # Before the scheduler starts: overdue pages are held back until a background task has spread them.
         await self._store.hold_overdue(now, at_launch=at_launch)
         await parts.outages.resume()
+        await parts.duties.keep()
         self._telemetry.emit(Happening("engine.started"))
         async with asyncio.TaskGroup() as group:
             background = [
                 group.create_task(parts.lease.keep(), name="lease"),
                 group.create_task(parts.outages.run(), name="outages"),
                 group.create_task(parts.questions.run(), name="questions"),
-                group.create_task(parts.storms.run(), name="storms"),
-                group.create_task(parts.listed_dates.run(), name="listed-dates"),
-                group.create_task(upkeep.pruning.run(), name="pruning"),
-                group.create_task(upkeep.host_capacity.run(), name="host-capacity"),
+                group.create_task(parts.duties.run(), name="duties"),
+                group.create_task(parts.duties.while_held(LEADER, partial(self._lead, upkeep)), name=LEADER),
                 group.create_task(upkeep.activity.run(), name="activity"),
                 group.create_task(upkeep.clock_watch.run(), name="clock-watch"),
                 group.create_task(parts.loop_time.keep_measuring(self._clock), name="loop-time"),
@@ -133,6 +136,7 @@ class Runner:
             for task in background:
                 task.cancel()
         await upkeep.activity.finish()
+        await parts.duties.leave()
         writer = parts.writer
         figures: JsonObject = {
             "checks": writer.written,
@@ -148,6 +152,14 @@ class Runner:
             # Where this fails, commits copy the log, and their errors are reported.
             with suppress(StoreError):
                 await self._store.copy_log()
+
+    async def _lead(self, upkeep: Upkeep) -> None:
+        """Do what one node does for all, until cancelled: each step may be repeated, and is done once."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._parts.storms.run(), name="storms")
+            group.create_task(self._parts.listed_dates.run(), name="listed-dates")
+            group.create_task(upkeep.pruning.run(), name="pruning")
+            group.create_task(upkeep.host_capacity.run(), name="host-capacity")
 
     async def _spread_overdue(self, now: Instant, at_launch: timedelta, cron: str) -> None:
         """Spread the checks of overdue pages (T63), while other pages are checked already."""
@@ -198,7 +210,9 @@ class Runner:
                 await parts.questions.flush()
                 await parts.storms.flush()
                 await parts.listed_dates.look()
+                await parts.duties.keep()
                 await parts.delivery.drain(DRAIN_S)
+                await parts.duties.leave()
             for task in (*background, halting):
                 task.cancel()
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Instant,
         JsonObject,
         Message,
+        NamedLease,
         PageItems,
         RateLimit,
         RenderCommit,
@@ -115,8 +116,11 @@ class AlertStore(Protocol):
     async def next_delivery_at(self, channel: str) -> Instant | None:
         """Return when this channel's next delivery is due; None if nothing waits."""
 
-    async def record_deliveries(self, results: Sequence[DeliveryResult]) -> None:
-        """Record the outcomes of tries; after an accepted or dead delivery the next of its page is due."""
+    async def record_deliveries(self, results: Sequence[DeliveryResult], *, under: NamedLease | None = None) -> None:
+        """Record the outcomes of tries; after an accepted or dead delivery the next of its page is due.
+
+        under  the lease of their channel; raises StaleClaim if another node took it
+        """
 
     async def resume_deliveries(self, channel: str, now: Instant) -> None:
         """After the clock was set back, shorten this channel's waits to what they were before."""
@@ -124,8 +128,11 @@ class AlertStore(Protocol):
     async def channel_state(self, channel: str) -> ChannelState:
         """Return the state of this channel."""
 
-    async def save_channel_state(self, state: ChannelState) -> None:
-        """Keep a back-off or a disabling over restarts."""
+    async def save_channel_state(self, state: ChannelState, *, under: NamedLease | None = None) -> None:
+        """Keep a back-off or a disabling over restarts.
+
+        under  as of `record_deliveries`
+        """
 
     async def ask_for_channel_test(self, channel: str, now: Instant) -> int:
         """Request a test of this channel from a running engine; returns the test's number."""

@@ -17,6 +17,10 @@ class NodeStore(Protocol):
     None of these waits for other work that this process gave the store. Each is one short transaction.
     """
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether several nodes may work on the store at the same time."""
+
     async def enter(self, node: str, lease: timedelta, said: JsonObject) -> NodeIdentity | None:
         """Begin the lease of a node; None while another process of this name has one.
 

@@ -16,7 +16,7 @@ from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.engine.alerting.delivery import BATCH, BLAMED_AT, IN_FLIGHT, MOST_IN_FLIGHT, SLOW_S, ChannelLoop, Delivery
 from tocsin.errors import DeliveryError, StoreError
-from tocsin.model import AlertDraft, ChannelState, DeliveryResult, JsonObject
+from tocsin.model import AlertDraft, ChannelState, DeliveryResult, JsonObject, NamedLease
 from tocsin.settings import DeliverySettings
 
 SECOND = 1_000_000
@@ -541,7 +541,8 @@ async def test_an_alert_that_was_accepted_and_never_recorded_is_given_again_with
     assert [event["id"] for event in outbox.channel.given] == ["a1", "a1"]
 
 
-async def full(_results: Sequence[DeliveryResult]) -> None:
+async def full(_results: Sequence[DeliveryResult], *, under: NamedLease | None) -> None:
+    del under
     raise StoreError("the disk is full")
 
 

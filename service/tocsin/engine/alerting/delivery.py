@@ -17,7 +17,8 @@ from tocsin.engine.alerting.backoff import (
     pause_left,
 )
 from tocsin.engine.alerting.digests import DigestDesk
-from tocsin.errors import DeliveryError, SettingsError, StoreError
+from tocsin.engine.hosts.duties import CHANNEL, Duty, SoleDuty
+from tocsin.errors import DeliveryError, SettingsError, StaleClaim, StoreError
 from tocsin.events import Happening
 from tocsin.model import SerializedEvent, to_rfc3339
 from tocsin.ports import Notification
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from tocsin.engine.alerting.digests import DigestComposer, MessageComposer
-    from tocsin.model import ChannelState, DeliveryResult, DueDelivery, JsonObject, Message
+    from tocsin.model import ChannelState, DeliveryResult, DueDelivery, JsonObject, Message, NamedLease
     from tocsin.ports import Channel, Clock, DeliveryStore, Telemetry
     from tocsin.settings import DeliverySettings
 
@@ -55,6 +56,7 @@ class Delivery:
     test_event  makes the event that tests a channel
     compose     makes what is given of a digest; None: there are no digests
     to_message  makes the message for people of an event for a channel and a route, where the channel takes messages
+    duty_of     the right to deliver to a channel, by the name of its lease; None: every channel is ours
     """
 
     def __init__(
@@ -68,9 +70,10 @@ class Delivery:
         test_event: Callable[[str], JsonObject] | None = None,
         compose: DigestComposer | None = None,
         to_message: MessageComposer | None = None,
+        duty_of: Callable[[str], Duty] | None = None,
     ) -> None:
         self._store, self._give_up = store, settings.give_up
-        self._clock, self._telemetry = clock, telemetry
+        self._clock, self._telemetry, self._duty_of = clock, telemetry, duty_of
         self._test_event, self._compose, self._to_message = test_event, compose, to_message
         self._loops = {channel.name: self._loop_of(channel) for channel in channels}
         # Names with a running loop. A replaced channel's loop ends before the next one begins, or both would deliver
@@ -78,6 +81,11 @@ class Delivery:
         self._running: set[str] = set()
         self._group: asyncio.TaskGroup | None = None
         self._testing: asyncio.Task[None] | None = None
+
+    @property
+    def duties(self) -> list[str]:
+        """The names of the leases of its channels."""
+        return [CHANNEL + name for name in self._loops]
 
     def wake(self) -> None:
         """Read the outbox now: alerts were written."""
@@ -145,6 +153,7 @@ class Delivery:
             self._telemetry,
             compose=self._compose,
             to_message=self._to_message,
+            duty=self._duty_of(CHANNEL + channel.name) if self._duty_of is not None else None,
         )
 
     def _begin(self, name: str, group: asyncio.TaskGroup) -> None:
@@ -190,6 +199,8 @@ class ChannelLoop:
     An alert that fails is tried again after steps of its own, and the other pages' go on. Only where alerts of
     BLAMED_AT different pages fail, with none accepted between, the whole channel is left alone for a while; it is then
     given one alert at a time, and one more for each that it accepts, so that a receiver that is back is not flooded.
+
+    duty  of several nodes one delivers to a channel, so that order and back-off are decided in one place
     """
 
     def __init__(
@@ -202,6 +213,7 @@ class ChannelLoop:
         *,
         compose: DigestComposer | None = None,
         to_message: MessageComposer | None = None,
+        duty: Duty | None = None,
     ) -> None:
         self.name = channel.name
         self._to_message = to_message if channel.takes_messages else None
@@ -223,6 +235,10 @@ class ChannelLoop:
         self._is_unsaved = False
         self._read_s = self._again_s = 0.0
         self._is_resumed = False
+        # The lease that this loop delivers under, and one that turned out to be another node's by now.
+        self._duty: Duty = duty or SoleDuty()
+        self._under: NamedLease | None = None
+        self._lost: NamedLease | None = None
         self._changed = asyncio.Event()
         self._finishing = False
 
@@ -253,7 +269,9 @@ class ChannelLoop:
     async def try_out(self, event: JsonObject) -> None:
         """Send a test event; success enables the channel and ends its pause. Raises DeliveryError."""
         await self._channel.deliver(await self._notify(SerializedEvent.of(event)))
-        state = self._state or await self._store.channel_state(self.name)
+        state = self._state if self._is_ours else None
+        if state is None:
+            state = await self._store.channel_state(self.name)
         if state.disabled or state.failures:
             self._limit = 1
             self._failing.clear()
@@ -305,6 +323,13 @@ class ChannelLoop:
     async def _take_turn(self, group: asyncio.TaskGroup) -> bool:
         """Record answers and begin deliveries as far as possible; False if the store fails."""
         try:
+            if not self._may_deliver:
+                self._ready.clear()
+                # Another node delivers, or will soon: what was answered here need not be repeated there.
+                await self._record()
+                return True
+            if self._duty.lease != self._under:
+                await self._take_over()
             if not self._is_resumed:
                 await self._store.resume_deliveries(self.name, self._clock.now())
                 self._is_resumed = True
@@ -322,6 +347,25 @@ class ChannelLoop:
             self._tell_unrecorded(exc)
             return False
         return True
+
+    @property
+    def _may_deliver(self) -> bool:
+        return self._duty.is_held and (self._lost is None or self._duty.lease != self._lost)
+
+    @property
+    def _is_ours(self) -> bool:
+        """Whether this node may begin deliveries, and knows what the node before it left."""
+        return self._may_deliver and self._duty.lease == self._under
+
+    async def _take_over(self) -> None:
+        """Begin with what the node before recorded; what was known here is older."""
+        lease = self._duty.lease
+        self._ready.clear()
+        self._answered.clear()
+        self._failing.clear()
+        self._is_resumed = self._is_unsaved = False
+        self._adopt(await self._store.channel_state(self.name))
+        self._under = lease
 
     async def _look_for_digests(self, group: asyncio.TaskGroup) -> None:
         """Let digests that are due be sealed, and offer those that can be given, before single alerts."""
@@ -361,9 +405,13 @@ class ChannelLoop:
             known.next_at,
             known.disabled,
         ):
-            self._state = read
-            self._again_s = now_s + pause_left(read, self._clock.now()).total_seconds()
+            self._adopt(read)
             self._limit = 1 if known is not None or read.failures else IN_FLIGHT
+
+    def _adopt(self, read: ChannelState) -> None:
+        self._state = read
+        self._again_s = self._clock.monotonic() + pause_left(read, self._clock.now()).total_seconds()
+        self._limit = 1 if read.failures else IN_FLIGHT
 
     def _begin(self, group: asyncio.TaskGroup) -> None:
         for _ in range(min(self._room(), len(self._ready))):
@@ -450,7 +498,7 @@ class ChannelLoop:
 
     def _room(self) -> int:
         """Return how many more deliveries may begin now."""
-        if self._finishing or self._is_left_alone():
+        if self._finishing or not self._is_ours or self._is_left_alone():
             return 0
         limit, begun = min(self._limit, self._channel.at_once), len(self._under_way)
         if begun < limit or limit < IN_FLIGHT:
@@ -486,16 +534,24 @@ class ChannelLoop:
 
     async def _record(self) -> None:
         """Write the results of tries, and the state of the channel."""
-        if self._answered:
-            results = dict(self._answered)
-            await self._store.record_deliveries(list(results.values()))
-            for position in results:
-                del self._answered[position]
-            self._answered_s = self._clock.monotonic()
-        if self._is_unsaved and (state := self._state) is not None:
-            await self._store.save_channel_state(state)
-            self._is_unsaved = self._state is not state
-            self._read_s = self._clock.monotonic()
+        try:
+            if self._answered:
+                results = dict(self._answered)
+                await self._store.record_deliveries(list(results.values()), under=self._under)
+                for position in results:
+                    del self._answered[position]
+                self._answered_s = self._clock.monotonic()
+            if self._is_unsaved and (state := self._state) is not None:
+                await self._store.save_channel_state(state, under=self._under)
+                self._is_unsaved = self._state is not state
+                self._read_s = self._clock.monotonic()
+        except StaleClaim as exc:
+            # The node that has the channel now delivers these again, with the same ids.
+            self._tell_unrecorded(exc)
+            self._lost = self._under
+            self._answered.clear()
+            self._ready.clear()
+            self._is_unsaved = False
 
     async def _tick(self) -> None:
         while True:

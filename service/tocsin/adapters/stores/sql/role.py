@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections import defaultdict
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from msgspec import Struct, structs
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from tocsin.adapters.stores.sql.session import Database, SqlSession
-    from tocsin.model import Instant
+    from tocsin.model import Instant, NamedLease
     from tocsin.ports.pages import OnStep
     from tocsin.settings import SignalSettings
 
@@ -113,6 +113,19 @@ class Role:
     def _routes(self) -> Routes:
         """The routes in force, for the roles that write alerts."""
         return Routes()
+
+    async def _write_under(
+        self, lease: NamedLease | None, work: Callable[[SqlSession], T], *, durable: bool = False
+    ) -> T:
+        """Write if this lease is still in force; None: nothing has to be. Raises StaleClaim."""
+        if lease is None:
+            return await self._write(work, durable=durable)
+
+        def fenced(db: SqlSession) -> T:
+            require_lease(db, lease)
+            return work(db)
+
+        return await self._write(fenced, durable=durable)
 
     async def _step(self, pace: Pace, work: Callable[[SqlSession], int], on_step: OnStep) -> int:
         """Do one step; returns what `work` returns: how many rows it was about.
@@ -214,3 +227,17 @@ def _stale(claim: Claim) -> StaleClaim:
         f"shards {claim.first_shard}-{claim.last_shard}: the claim of {claim.holder} (epoch {claim.epoch}) was "
         "replaced by a newer one; its results are refused and will be made again by the new holder"
     )
+
+
+def require_lease(db: SqlSession, lease: NamedLease) -> None:
+    """Raise StaleClaim unless this lease is in force, inside of the transaction that writes under it.
+
+    One that ran out and was not taken by another node is. A taking waits for the end of this transaction.
+    """
+    if db.execute(NODES["is_held"], named(lease)).fetchone() is None:
+        raise StaleClaim(f"the lease {lease.name} of node {lease.node} (epoch {lease.epoch}) was taken by another node")
+
+
+def named(lease: NamedLease) -> dict[str, Any]:
+    """Write a named lease as the parameters of its statements."""
+    return {"name": lease.name, "node": lease.node, "epoch": lease.epoch}

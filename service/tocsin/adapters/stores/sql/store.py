@@ -53,6 +53,10 @@ class SqlStore(
 ):
     """Implements ports.Store, but for what each database does in its own way."""
 
+    @property
+    def is_shared(self) -> bool:
+        return self._database.is_shared
+
     async def keep_place(self) -> bool:
         return await self._database.keep_place()
 

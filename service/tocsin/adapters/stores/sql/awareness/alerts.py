@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from tocsin.adapters.stores.sql.session import SqlSession
-    from tocsin.model import AlertDraft, AlertQuery, Instant
+    from tocsin.model import AlertDraft, AlertQuery, Instant, NamedLease
     from tocsin.ports.pages import OnStep
 
 
@@ -105,7 +105,7 @@ class AlertRole(BundleRole):
         at: Instant | None = row[0] if row else None
         return at
 
-    async def record_deliveries(self, results: Sequence[DeliveryResult]) -> None:
+    async def record_deliveries(self, results: Sequence[DeliveryResult], *, under: NamedLease | None = None) -> None:
         alone = [_record_row(result) for result in results if not _is_digest(result)]
         digests = [_record_row(result) for result in results if _is_digest(result)]
 
@@ -114,7 +114,7 @@ class AlertRole(BundleRole):
             if digests:
                 db.executemany(BUNDLES["record_bundle"], digests)
 
-        await self._write(write)
+        await self._write_under(under, write)
 
     async def resume_deliveries(self, channel: str, now: Instant) -> None:
         def write(db: SqlSession) -> None:
@@ -145,7 +145,7 @@ class AlertRole(BundleRole):
 
         return await self._read(read)
 
-    async def save_channel_state(self, state: ChannelState) -> None:
+    async def save_channel_state(self, state: ChannelState, *, under: NamedLease | None = None) -> None:
         row = {
             "name": state.name,
             "failures": state.failures,
@@ -155,7 +155,7 @@ class AlertRole(BundleRole):
             "failed_at": state.failed_at,
             "since": state.since,
         }
-        await self._write(lambda db: db.execute(SQL["save_channel"], row))
+        await self._write_under(under, lambda db: db.execute(SQL["save_channel"], row).close())
 
     async def ask_for_channel_test(self, channel: str, now: Instant) -> int:
         def write(db: SqlSession) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tocsin.adapters.stores.sql.role import NODES, Role, ids
+from tocsin.adapters.stores.sql.role import NODES, Role, ids, named
 from tocsin.adapters.stores.sql.values import read_object, to_json, to_json_or_null, to_us
 from tocsin.errors import StaleClaim
 from tocsin.model import LeaseRow, Membership, NamedLease, NodeIdentity, NodeRow, TakenPart
@@ -96,7 +96,7 @@ class NodeRole(Role):
 
         def renew(db: SqlSession) -> list[NamedLease]:
             return [
-                each for each in leases if db.execute(NODES["renew_lease"], {**_named(each), "lease": length}).rowcount
+                each for each in leases if db.execute(NODES["renew_lease"], {**named(each), "lease": length}).rowcount
             ]
 
         return await self._database.keep(renew)
@@ -104,7 +104,7 @@ class NodeRole(Role):
     async def release_leases(self, leases: Sequence[NamedLease]) -> None:
         def release(db: SqlSession) -> None:
             for each in leases:
-                db.execute(NODES["release_lease"], _named(each))
+                db.execute(NODES["release_lease"], named(each))
 
         await self._database.keep(release)
 
@@ -113,18 +113,5 @@ class NodeRole(Role):
         return [LeaseRow(name, node, float(left_s)) for name, node, left_s in rows]
 
 
-def require_lease(db: SqlSession, lease: NamedLease) -> None:
-    """Raise StaleClaim unless this lease is in force, inside of the transaction that writes under it.
-
-    One that ran out and was not taken by another node is. A taking waits for the end of this transaction.
-    """
-    if db.execute(NODES["is_held"], _named(lease)).fetchone() is None:
-        raise StaleClaim(f"the lease {lease.name} of node {lease.node} (epoch {lease.epoch}) was taken by another node")
-
-
 def _me(me: NodeIdentity) -> dict[str, Any]:
     return {"node": me.node, "incarnation": me.incarnation}
-
-
-def _named(lease: NamedLease) -> dict[str, Any]:
-    return {"name": lease.name, "node": lease.node, "epoch": lease.epoch}
