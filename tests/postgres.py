@@ -39,7 +39,7 @@ begin
   where datname = current_database() and pid <> pg_backend_pid();
   set local session_replication_role = replica;
   for each in select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace loop
-    if each.relname not in ('store', 'store_version', 'parts') then
+    if each.relname not in ('store', 'positions', 'store_version', 'parts') then
       execute format('delete from %I', each.relname);
     end if;
   end loop;
@@ -48,6 +48,7 @@ begin
   end loop;
   update parts set node = null, epoch = 0, left_at = 0;
   delete from store;
+  update positions set position = 0;
   insert into store (one, installed_at) values (1, (extract(epoch from clock_timestamp()) * 1000000)::bigint);
   insert into groups (name) values ('main');
 end

@@ -7,7 +7,6 @@
 create table store (
   one                integer primary key check (one = 1),
   revision           integer not null default 0,      -- grows with every edit that the engine must notice
-  position           integer not null default 0,      -- of the latest alert
   settings           text not null default '{}',      -- for all pages, set at run time, JSON
   channels           text not null default '[]',      -- names of the channels that alerts are written for, JSON
   silences           integer not null default 0,      -- grows with every silence that is added, changed or deleted
@@ -20,6 +19,13 @@ create table store (
   pruned_at          integer                          -- the time by which pages were last pruned; see begin_pruning
 ) strict;
 insert into store (one, installed_at) values (1, unixepoch() * 1000000);
+
+-- The position of the latest alert.
+create table positions (
+  one       integer primary key check (one = 1),
+  position  integer not null default 0
+) strict;
+insert into positions (one) values (1);
 
 -- Which engine works on which shards. Rows claimed under an older epoch are free.
 create table claims (

@@ -335,6 +335,10 @@ CREATE TABLE parts (
   epoch    integer not null default 0,                -- grows with each change of its node; fences what the one before writes
   left_at  integer not null default 0                 -- since when the node before was gone; 0: spread what is overdue
 ) strict;
+CREATE TABLE positions (
+  one       integer primary key check (one = 1),
+  position  integer not null default 0
+) strict;
 CREATE TABLE questions (
   id             integer primary key autoincrement,
   host_id        integer not null references hosts (id),
@@ -461,7 +465,6 @@ CREATE TABLE states (
 CREATE TABLE store (
   one                integer primary key check (one = 1),
   revision           integer not null default 0,      -- grows with every edit that the engine must notice
-  position           integer not null default 0,      -- of the latest alert
   settings           text not null default '{}',      -- for all pages, set at run time, JSON
   channels           text not null default '[]',      -- names of the channels that alerts are written for, JSON
   silences           integer not null default 0,      -- grows with every silence that is added, changed or deleted

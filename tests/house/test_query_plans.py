@@ -24,6 +24,7 @@ CODE = ROOT / "service/tocsin/adapters/stores"
 
 # Tables of a handful of rows, and what a query makes for itself.
 SMALL = {
+    "positions",
     "store",
     "silences",
     "saved_entries",

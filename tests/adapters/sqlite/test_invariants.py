@@ -81,7 +81,7 @@ BREAKS: dict[str, str] = {
     "one_verdict_one_alert": "update verdicts set alert_id = 'same'",
     "verdicts_served": "delete from renders",
     "unwanted_alerts": "update verdicts set awareness = 0 where alert_id is not null",
-    "positions_whole": "update store set position = 77",
+    "positions_whole": "update positions set position = 77",
     "positions_without_gaps": "update alerts set position = 40 where position = 2",
     "deliveries_of_alerts": "update deliveries set page_id = 3",
     "deliveries_in_order": "update deliveries set state = 'accepted', tries = 1, first_try_at = 0, "

@@ -60,6 +60,14 @@ _SNAPSHOT: Final = b"begin isolation level repeatable read read only"
 LOOK_S: Final = 5.0
 # How often an engine tries to take a store's lock, with 50 ms between.
 _LOCK_TRIES: Final = 40
+# How often a transaction is tried that met another one, and how that shows: both wanted the same rows, or wrote them.
+_TRIES: Final = 4
+_MET: Final = (
+    psycopg.errors.SerializationFailure,
+    psycopg.errors.DeadlockDetected,
+    psycopg.errors.UniqueViolation,
+    psycopg.errors.ForeignKeyViolation,
+)
 # Advisory locks of ours are named by this and the number of the table `store`: "Tocs", and for the engine "Toct".
 _WRITING, _ENGINE = 0x546F6373 << 32, 0x546F6374 << 32
 
@@ -253,9 +261,10 @@ class PostgresDatabase:
         self._is_anew = False
         self._seen: int | None = None
 
-    async def write(self, work: Callable[[SqlSession], T], *, durable: bool = False) -> T:
+    async def write(self, work: Callable[[SqlSession], T], *, durable: bool = False, shared: bool = False) -> T:
         """Run this in a writing transaction."""
-        return await self.writer.run(partial(self._write, work=work, durable=durable))
+        write = self._write_beside_others if shared else self._write
+        return await self.writer.run(partial(write, work=work, durable=durable))
 
     async def keep(self, work: Callable[[SqlSession], T]) -> T:
         """Run this on a connection of its own, without the lock of the writers: a lease must not wait for them."""
@@ -361,11 +370,21 @@ class PostgresDatabase:
                 raise StoreLocked(self.place.name, None)
             self._is_anew = was_known > 0
 
-    def _write(self, db: PostgresSession, work: Callable[[SqlSession], T], *, durable: bool) -> T:
+    def _write(
+        self, db: PostgresSession, work: Callable[[SqlSession], T], *, durable: bool, lock: bytes = b"lock"
+    ) -> T:
         begin = b"begin; set local synchronous_commit = on; " if durable else b"begin; "
-        # The roles are written for one writer at a time.
-        with transaction(db, b"%bselect pg_advisory_xact_lock(%d)" % (begin, self._writing)):
+        # Most roles are written for one writer at a time. Those that write beside others share this lock: an edit finds
+        # no other transaction under way.
+        with transaction(db, b"%bselect pg_advisory_xact_%b(%d)" % (begin, lock, self._writing)):
             return work(db)
+
+    def _write_beside_others(self, db: PostgresSession, work: Callable[[SqlSession], T], *, durable: bool) -> T:
+        for _ in range(_TRIES - 1):
+            # Another transaction was first, and is over by now.
+            with suppress(*_MET):
+                return self._write(db, work, durable=durable, lock=b"lock_shared")
+        return self._write(db, work, durable=durable, lock=b"lock_shared")
 
 
 def _try_lock(db: PostgresSession, key: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import select
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -221,6 +222,8 @@ class PostgresSession:
         self._keys = count()
         connection.adapters.register_loader("numeric", NumberLoader)
         self._reader = Transformer(connection)
+        self._arrived = select.poll()
+        self._arrived.register(connection.fileno(), select.POLLIN)
 
     def execute(self, statement: str, parameters: Any = (), /) -> PostgresCursor:
         """Run a statement; its parameters are a mapping or a sequence."""
@@ -272,18 +275,25 @@ class PostgresSession:
                 pgconn.send_query_prepared(prepared.key, values, prepared.formats, pq.Format.BINARY)
             pgconn.pipeline_sync()
             for _ in rows:
-                while (result := pgconn.get_result()) is not None:
+                while (result := self._awaited()) is not None:
                     if result.status in _DONE:
                         changed += result.command_tuples or 0
                     elif failed is None and result.status == pq.ExecStatus.FATAL_ERROR:
                         failed = result
-            pgconn.get_result()
+            self._awaited()
         finally:
             if pgconn.status == pq.ConnStatus.OK:
                 pgconn.exit_pipeline_mode()
         if failed is not None:
             self._demand(failed)
         return changed
+
+    def _awaited(self) -> PGresult | None:
+        """Wait for the next result of a pipeline. The driver's own wait would stop all threads of Python."""
+        while self._pgconn.is_busy():
+            self._arrived.poll()
+            self._pgconn.consume_input()
+        return self._pgconn.get_result()
 
     def _prepare(self, text: str) -> Prepared:
         known = statement(text)

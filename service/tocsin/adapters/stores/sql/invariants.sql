@@ -74,7 +74,7 @@ where v.awareness = 1 and v.alert_id is null and not exists (select 1 from rende
 select id, page_id from verdicts where awareness = 0 and alert_id is not null;
 
 -- name: positions_whole
-select position, (select position from store) from store
+select position, position from positions
 where position <> coalesce((select max(position) from alerts), position)
   or exists (select 1 from alerts where position < 1);
 

@@ -3,6 +3,10 @@
 -- name: latest
 select revision from store;
 
+-- Those that write at the same time wait here for each other: PostgreSQL locks the row.
+-- name: turn
+select position from positions;
+
 -- name: next
 update store set revision = revision + 1 returning revision;
 

@@ -117,15 +117,15 @@ class Role:
     async def _write_under(
         self, lease: NamedLease | None, work: Callable[[SqlSession], T], *, durable: bool = False
     ) -> T:
-        """Write if this lease is still in force; None: nothing has to be. Raises StaleClaim."""
+        """Write beside others if this lease is still in force; None: nothing has to be. Raises StaleClaim."""
         if lease is None:
-            return await self._write(work, durable=durable)
+            return await self._write(work, durable=durable, shared=True)
 
         def fenced(db: SqlSession) -> T:
             require_lease(db, lease)
             return work(db)
 
-        return await self._write(fenced, durable=durable)
+        return await self._write(fenced, durable=durable, shared=True)
 
     async def _step(self, pace: Pace, work: Callable[[SqlSession], int], on_step: OnStep) -> int:
         """Do one step; returns what `work` returns: how many rows it was about.
@@ -163,6 +163,15 @@ def bounded(number: int) -> int:
 def ids(values: Iterable[int | str]) -> str:
     """Write keys as the JSON array that the macros `ids` and `each` of statements read."""
     return to_json(list(values))
+
+
+def take_turn(db: SqlSession) -> None:
+    """Wait for others that write what all nodes share: requests, texts, alerts and their deliveries.
+
+    The turn ends with the transaction, so that the positions of alerts are in the order of commits. A transaction that
+    has the turn locks only rows that no other one has without it, so there is no deadlock.
+    """
+    db.execute(REVISIONS["turn"]).close()
 
 
 def touch_hosts(db: SqlSession, host_ids: Iterable[int]) -> None:

@@ -69,8 +69,12 @@ class Database(Protocol):
     is_shared: bool
     """Whether several engines may work on it at the same time."""
 
-    async def write(self, work: Callable[[SqlSession], T], *, durable: bool = False) -> T:
-        """Run this in a writing transaction; a `durable` one survives a loss of power."""
+    async def write(self, work: Callable[[SqlSession], T], *, durable: bool = False, shared: bool = False) -> T:
+        """Run this in a writing transaction; a `durable` one survives a loss of power.
+
+        shared  others may write at the same time: the work keeps to rows of its own hosts, channel or key, and writes
+                what all nodes share after `take_turn`. It may be run again where it met another one's rows
+        """
 
     async def keep(self, work: Callable[[SqlSession], T]) -> T:
         """Run this short writing transaction about leases: it waits for no other work where that can be."""

@@ -287,7 +287,7 @@ class SqliteDatabase:
         self._seen_version: int | None = None
         self._copied: tuple[bytes, int] | None = None
 
-    async def write(self, work: Callable[[SqlSession], T], *, durable: bool = False) -> T:
+    async def write(self, work: Callable[[SqlSession], T], *, durable: bool = False, shared: bool = False) -> T:  # noqa: ARG002 - SQLite has one writer at a time
         """Run this in a writing transaction."""
 
         def whole(db: SqliteSession) -> T:

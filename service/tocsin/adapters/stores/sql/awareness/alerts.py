@@ -12,7 +12,7 @@ from tocsin.adapters.stores.sql.cursors import Cursors
 from tocsin.adapters.stores.sql.owed import ALERTS as SQL
 from tocsin.adapters.stores.sql.owed import publish
 from tocsin.adapters.stores.sql.pages.lists import COUNTED
-from tocsin.adapters.stores.sql.role import LAST, STEP_ROWS, bounded, ids
+from tocsin.adapters.stores.sql.role import LAST, STEP_ROWS, bounded, ids, take_turn
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import (
     read_deliveries,
@@ -62,7 +62,7 @@ class AlertRole(BundleRole):
         await self._write(lambda db: db.execute(SQL["set_channels"], {"names": to_json(list(dict.fromkeys(names)))}))
 
     async def write_alert(self, alert: AlertDraft) -> None:
-        await self._write(partial(publish, drafts=[alert], routes=self._routes), durable=True)
+        await self._write(partial(publish, drafts=[alert], routes=self._routes), durable=True, shared=True)
 
     async def follow_alerts(self, on_published: Callable[[], None]) -> None:
         await self._database.follow("alerts", lambda db: db.execute(SQL["latest_position"]).fetchone(), on_published)
@@ -77,7 +77,7 @@ class AlertRole(BundleRole):
         place = {"channel": channel, "now": now, "limit": limit, "under_way": ids(under_way)}
         rows, falsified, is_behind = await self._read(partial(_due, place=place))
         if is_behind:
-            await self._write(partial(_wait_for_digests, place=place))
+            await self._write(partial(_wait_for_digests, place=place), shared=True)
         if falsified:
             # Neither sent, nor in the way of the page's next ones.
             dead = [DeliveryResult(alert, channel, "dead", now, now, _FALSIFIED) for alert in falsified]
@@ -110,6 +110,8 @@ class AlertRole(BundleRole):
         digests = [_record_row(result) for result in results if _is_digest(result)]
 
         def write(db: SqlSession) -> None:
+            # Which delivery of a page is the first is known only while no other one is added.
+            take_turn(db)
             db.executemany(SQL["record"], alone)
             if digests:
                 db.executemany(BUNDLES["record_bundle"], digests)
@@ -372,6 +374,7 @@ def _behind_digests(db: SqlSession, place: dict[str, Any], *, most: int) -> list
 
 
 def _wait_for_digests(db: SqlSession, place: dict[str, Any]) -> None:
+    take_turn(db)
     db.executemany(SQL["wait_for_digest"], _behind_digests(db, place, most=STEP_ROWS))
 
 

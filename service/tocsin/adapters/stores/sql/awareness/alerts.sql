@@ -1,8 +1,9 @@
 -- The outbox: alerts in the order of their publishing, and a delivery of each to each channel.
 
--- Positions are given in the transaction that publishes, so none is seen before a smaller one.
+-- Positions are given in the transaction that publishes, which keeps others from it: none is seen before a smaller one.
 -- name: reserve
-update store set position = position + :count returning position, channels, silences;
+update positions set position = position + :count
+returning position, (select channels from store), (select silences from store);
 
 -- name: insert_alert
 insert into alerts (id, position, page_id, type, created_at, event, digest)

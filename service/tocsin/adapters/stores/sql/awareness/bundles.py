@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from tocsin.adapters.stores.sql.owed import ALERTS, ROUTED, Ledger, open_bundle, to_silence
-from tocsin.adapters.stores.sql.role import Role, bounded, ids
+from tocsin.adapters.stores.sql.role import Role, bounded, ids, take_turn
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import read_object, to_json
 from tocsin.model import (
@@ -67,6 +67,7 @@ class BundleRole(Role):
 
     async def seal_bundle(self, bundle: int, now: Instant) -> None:
         def write(db: SqlSession) -> None:
+            take_turn(db)
             what = db.execute(SQL["seal"], {"bundle": bundle, "now": now}).fetchone()
             if what is None:
                 return
@@ -74,7 +75,7 @@ class BundleRole(Role):
             if not self._promise(db, channel, route, key, now) and not alerts:
                 db.execute(SQL["drop"], {"bundle": bundle})
 
-        await self._write(write)
+        await self._write(write, shared=True)
 
     def _promise(self, db: SqlSession, channel: str, route: str, key: str, now: Instant) -> bool:
         """Open the next bundle where one is promised even without alerts, unless one is open."""
@@ -109,7 +110,7 @@ class BundleRole(Role):
             "event": event.json.decode(),
             "message": None if message is None else to_json(message),
         }
-        await self._write(lambda db: db.execute(SQL["keep_digest"], row))
+        await self._write(lambda db: db.execute(SQL["keep_digest"], row), shared=True)
 
     async def bundles(
         self, *, limit: int, before: int | None = None, state: BundleState | None = None

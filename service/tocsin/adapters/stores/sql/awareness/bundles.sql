@@ -11,7 +11,7 @@ where channel = :channel and state = 'open' and due_at <= :now order by due_at, 
 
 -- Counted from the digest before: what was silenced while none was open counts, too.
 -- name: seal
-update bundles set state = 'sealed', sealed_at = :now, next_at = :now, sealed_position = (select position from store),
+update bundles set state = 'sealed', sealed_at = :now, next_at = :now, sealed_position = (select position from positions),
   silenced = (
     select count(*) from silenced s {index silenced_of_route}
     where s.channel = bundles.channel and s.route = bundles.route and s.position > coalesce((
@@ -90,7 +90,7 @@ where channel = :channel and state = 'sealed' and next_at > :now
 -- name: replay_bundle
 update bundles set state = 'sealed', next_at = :now, sealed_at = coalesce(sealed_at, :now), tries = 0,
   first_try_at = null, last_try_at = null, tried_us = 0, error = null,
-  sealed_position = coalesce(sealed_position, (select position from store))
+  sealed_position = coalesce(sealed_position, (select position from positions))
 where id = :bundle and state in ('accepted', 'dead')
   and channel in (select a.value from store, {each_name store.channels a}) returning alerts;
 

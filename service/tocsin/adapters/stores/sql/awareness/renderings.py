@@ -96,6 +96,7 @@ def write_renderings(
         left = _settle_question(db, result, questions, question_id)
         drafts += [told_in(draft, left) if draft.type == RECOVERED else draft for draft in result.alerts]
         _close_job(db, result)
+    keep_snapshots(db, [(result.page_id, result.snapshot) for result in found if result.snapshot is not None])
     publish(db, drafts, routes)
     hosts = ids({result.host_id for result in results})
     return dict(db.execute(WORK["due_of_hosts"], {"hosts": hosts, "shown": 0}).fetchall())
@@ -119,8 +120,6 @@ def _write_page(
     if result.known is not None:
         db.execute(LEARNT["know"], (result.page_id, write_known(result.known)))
         db.execute(LEARNT["note_learnt"], place)
-    if result.snapshot is not None:
-        keep_snapshots(db, [(result.page_id, result.snapshot)])
     if result.items is not None:
         _keep_items(db, result, result.items, rendering_id)
     if result.prune and state_id is not None:
@@ -220,7 +219,7 @@ class RenderRole(Role):
         return await self._read(read)
 
     async def claim_renders(self, claim: Claim, page_ids: Sequence[int]) -> list[RenderJob]:
-        return await self._write(partial(take_jobs, claim=claim, page_ids=page_ids))
+        return await self._write(partial(take_jobs, claim=claim, page_ids=page_ids), shared=True)
 
     async def release_render(
         self, claim: Claim, page_id: int, *, not_before: Instant | None, attempts: Sequence[Attempt] = ()
@@ -232,11 +231,11 @@ class RenderRole(Role):
             "not_before": not_before,
             "attempts": to_json(attempts) if attempts else None,
         }
-        await self._write(lambda db: db.execute(SQL["release"], place))
+        await self._write(lambda db: db.execute(SQL["release"], place), shared=True)
 
     async def hold_host(self, host_id: int, until: Instant) -> None:
         place = {"id": host_id, "gate_at": until}
-        await self._write(lambda db: db.execute(WORK["gate_hosts"], place))
+        await self._write(lambda db: db.execute(WORK["gate_hosts"], place), shared=True)
 
     async def commit_renderings(self, claim: Claim, results: Sequence[RenderCommit]) -> dict[int, Instant | None]:
         work = partial(
@@ -247,7 +246,7 @@ class RenderRole(Role):
             gather_us=to_us(self._options.gather),
             routes=self._routes,
         )
-        return await self._write(work, durable=True)
+        return await self._write(work, durable=True, shared=True)
 
 
 def _wall(now: Instant | None) -> Instant:

@@ -114,7 +114,7 @@ class AccessRole(Role):
             db.execute(SQL["end_old_sessions"], {"now": now})
             db.execute(SQL["open_session"], values)
 
-        await self._write(write)
+        await self._write(write, shared=True)
 
     async def session_of(self, digest: bytes, now: Instant) -> SessionRow | None:
         values = {"digest": digest, "now": now}
@@ -127,7 +127,7 @@ class AccessRole(Role):
         return session
 
     async def close_session(self, digest: bytes) -> None:
-        await self._write(lambda db: db.execute(SQL["close_session"], {"digest": digest}), durable=True)
+        await self._write(lambda db: db.execute(SQL["close_session"], {"digest": digest}), durable=True, shared=True)
 
     async def write_audit(self, entry: AuditEntry) -> None:
         values = {
@@ -137,7 +137,7 @@ class AccessRole(Role):
             "detail": to_json(entry.detail),
             "request_id": entry.request_id,
         }
-        await self._write(lambda db: db.execute(SQL["write_audit"], values), durable=True)
+        await self._write(lambda db: db.execute(SQL["write_audit"], values), durable=True, shared=True)
 
     async def audit(self, *, cursor: str | None = None, limit: int = 50) -> Slice[AuditEntry]:
         cursors = Cursors(1, "audit")
@@ -155,7 +155,7 @@ class AccessRole(Role):
             place = {"token": token.id, "now": now}
             # On a full disk reading still works; the next use is recorded.
             with suppress(StoreError):
-                await self._write(lambda db: db.execute(SQL["note_use"], place))
+                await self._write(lambda db: db.execute(SQL["note_use"], place), shared=True)
 
     async def begin_once(self, key: bytes, fingerprint: bytes, now: Instant, *, node: str = "") -> StoredAnswer | None:
         def write(db: SqlSession) -> StoredAnswer | None:
@@ -166,11 +166,11 @@ class AccessRole(Role):
             db.execute(JOBS["begin"], {"key": key, "fingerprint": fingerprint, "now": now, "node": node})
             return None
 
-        return await self._write(write, durable=True)
+        return await self._write(write, durable=True, shared=True)
 
     async def finish_once(self, key: bytes, answer: StoredAnswer | None) -> None:
         if answer is None:
-            await self._write(lambda db: db.execute(JOBS["give_up"], {"key": key}))
+            await self._write(lambda db: db.execute(JOBS["give_up"], {"key": key}), shared=True)
             return
         values = {
             "key": key,
@@ -179,7 +179,7 @@ class AccessRole(Role):
             "body": answer.body,
             "location": answer.location,
         }
-        await self._write(lambda db: db.execute(JOBS["finish"], values), durable=True)
+        await self._write(lambda db: db.execute(JOBS["finish"], values), durable=True, shared=True)
 
     async def save_job(self, job: JobRow) -> None:
         values = {
@@ -195,7 +195,7 @@ class AccessRole(Role):
             "error": job.error,
             "node": job.node,
         }
-        await self._write(lambda db: db.execute(JOBS["save"], values))
+        await self._write(lambda db: db.execute(JOBS["save"], values), shared=True)
 
     async def job(self, job_id: str) -> JobRow | None:
         row = await self._view(lambda db: db.execute(JOBS["one"], {"id": job_id}).fetchone())

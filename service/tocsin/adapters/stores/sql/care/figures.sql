@@ -4,7 +4,7 @@
 select coalesce(sum(pages), 0) from groups;
 
 -- name: standing
-select position, text_bytes, channels from store;
+select position, text_bytes, channels from store cross join positions;
 
 -- name: alerts
 select kind, coalesce(outcome, '') from alert_marks where position > :after order by position;

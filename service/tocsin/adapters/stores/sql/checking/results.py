@@ -288,18 +288,27 @@ def write_results(db: SqlSession, claim: Claim, batch: Batch, terms: Terms) -> d
     # Of two results of one page the first is written before the second is compared with it.
     are_distinct = len({result.page_id for result in others}) == len(others)
     written = list(batch.same)
+    drafts: list[AlertDraft] = []
     for part in [others] if are_distinct else [[result] for result in others]:
-        written += _write_others(db, part, terms)
+        written += _write_others(db, part, terms, drafts)
     _remember(db, written)
-    note_reports(db, [result for result in written if result.order.request_id is not None])
     gates = [{"id": result.host_id, "gate_at": result.host_gate_at} for result in written if result.host_gate_at]
     if gates:
         db.executemany(SQL["gate_hosts"], gates)
+    # What all nodes share comes last, so that they wait shortly for each other.
+    keep_snapshots(db, [(result.page_id, kept) for result in written if (kept := result.learnt.snapshot) is not None])
+    note_reports(db, [result for result in written if result.order.request_id is not None])
+    publish(db, drafts, terms.routes)
     return due_of_hosts(db, hosts, terms.shown)
 
 
-def _write_others(db: SqlSession, results: Sequence[CheckResult], terms: Terms) -> list[CheckResult]:
-    """Write results after a look at their pages; returns those that were."""
+def _write_others(
+    db: SqlSession, results: Sequence[CheckResult], terms: Terms, drafts: list[AlertDraft]
+) -> list[CheckResult]:
+    """Write results after a look at their pages; returns those that were.
+
+    drafts  gets the alerts that are to be published
+    """
     if not results:
         return []
     rows = db.execute(SQL["standing"], {"ids": ids(result.page_id for result in results)})
@@ -309,7 +318,7 @@ def _write_others(db: SqlSession, results: Sequence[CheckResult], terms: Terms) 
     found = [(result, page) for result, page in known if not _is_outdated(result, page)]
     _note_checks(db, found, _turned_on(db, found, terms.mode))
     _write_verdicts(db, found, terms.storms)
-    _settle_the_rest(db, found, Questions(db, terms.gather_us), terms.routes)
+    drafts += _settle_the_rest(db, found, Questions(db, terms.gather_us))
     return [result for result, _ in found]
 
 
@@ -425,8 +434,8 @@ def _write_verdicts(db: SqlSession, found: Sequence[Found], settings: SignalSett
         db.executemany(STATES["insert_verdict"], rows)
 
 
-def _settle_the_rest(db: SqlSession, found: Sequence[Found], questions: Questions, routes: Routes) -> None:
-    """Write copies, renderings that are owed, questions, spent rules and alerts, page by page: few have any."""
+def _settle_the_rest(db: SqlSession, found: Sequence[Found], questions: Questions) -> list[AlertDraft]:
+    """Write copies, renderings that are owed, questions and spent rules, page by page: few have any; returns alerts."""
     drafts: list[AlertDraft] = []
     for result, page in found:
         if result.learnt.copies is not None:
@@ -443,7 +452,7 @@ def _settle_the_rest(db: SqlSession, found: Sequence[Found], questions: Question
                 _spend_rule(db, page)
         if not is_owed:
             drafts.extend(_settle_question(result, page, questions))
-    publish(db, drafts, routes)
+    return drafts
 
 
 def _settle_question(result: CheckResult, page: PageRowState, questions: Questions) -> list[AlertDraft]:
@@ -478,7 +487,6 @@ def _remember(db: SqlSession, results: Sequence[CheckResult]) -> None:
     if known:
         db.executemany(KNOWLEDGE["know"], known)
     count_noise(db, found)
-    keep_snapshots(db, [(page_id, its.snapshot) for page_id, its in learnt if its.snapshot is not None])
     keep_listings(db, [result for result in found if result.learnt.listing is not None])
     for page_id, its in learnt:
         if its.items is not None:

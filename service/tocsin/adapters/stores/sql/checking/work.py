@@ -74,7 +74,7 @@ class HostRole(Role):
             newest = dict([*known.items(), (origin, kept)][-_ORIGINS_A_HOST:])
             db.execute(HOSTS["keep_robots"], {"id": row[0], "robots": to_json(newest)})
 
-        await self._write(save)
+        await self._write(save, shared=True)
 
     async def host_gates(self, now: Instant) -> dict[str, Instant]:
         return await self._read(lambda db: dict(db.execute(HOSTS["gates"], {"now": now}).fetchall()))
@@ -183,7 +183,7 @@ class LaunchRole(Role):
             require_claim(db, claim)
             return db.execute(SQL["spread"], place).fetchall()
 
-        return await self._write(spread)
+        return await self._write(spread, shared=True)
 
     async def pull_in(
         self, claim: Claim, now: Instant, *, every: timedelta, plan: Plan, on_spread: OnSpread = untold
@@ -211,7 +211,7 @@ class LaunchRole(Role):
             # What was checked or edited meanwhile is not found.
             return [row for place in places for row in db.execute(SQL["replan"], place)]
 
-        return await self._write(replan)
+        return await self._write(replan, shared=True)
 
     async def pull_in_waits(self, now: Instant, *, back: timedelta, longest: timedelta) -> None:
         options = self._options
@@ -327,10 +327,11 @@ class WorkRole(LaunchRole):
         terms = Terms(to_us(options.gather), options.storms, self._mode, self._shown, self._routes)
         work = partial(write_results, claim=claim, terms=terms)
         try:
-            return await self._write(partial(work, batch=batch), durable=batch.is_worth_a_flush)
+            return await self._write(partial(work, batch=batch), durable=batch.is_worth_a_flush, shared=True)
         except PagesMoved:
             # Rare enough: with a savepoint, every batch would keep a copy of each leaf that it changes.
-            return await self._write(partial(work, batch=batch.to_compare()), durable=batch.is_worth_a_flush)
+            work = partial(work, batch=batch.to_compare())
+            return await self._write(work, durable=batch.is_worth_a_flush, shared=True)
 
     async def overrides(self) -> tuple[JsonObject, dict[int, tuple[str, JsonObject]]]:
         def read(db: SqlSession) -> tuple[JsonObject, dict[int, tuple[str, JsonObject]]]:

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sql.cursors import Cursors
-from tocsin.adapters.stores.sql.role import LAST, Role, bounded, ids
+from tocsin.adapters.stores.sql.role import LAST, Role, bounded, ids, take_turn
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import BARE, pack_digest, read_object, row_digest, to_json, to_us, write_fields
 from tocsin.model import ItemChangeEntry, KnownCopy, PageItems, Slice, SnapshotRow
@@ -243,6 +243,8 @@ def keep_snapshots(db: SqlSession, rows: Sequence[tuple[int, Snapshot]]) -> None
 
     A text that its page has already is not repeated. One without any bytes says that none of its page may be kept.
     """
+    if rows:
+        take_turn(db)
     for page_id, kept in rows:
         place = {"page": page_id, "at": kept.at, "digest": kept.digest, "packed": kept.packed}
         if not kept.packed:

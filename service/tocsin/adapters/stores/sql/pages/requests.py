@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tocsin.adapters.stores.sql.role import LAST, Role, ids, touch_hosts
+from tocsin.adapters.stores.sql.role import LAST, Role, ids, take_turn, touch_hosts
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import read_report, to_json
 
@@ -107,6 +107,8 @@ def give_up(db: SqlSession, requests: Sequence[int | None]) -> None:
 
 def note_reports(db: SqlSession, results: Sequence[CheckResult]) -> None:
     """Write the reports that requests wait for, in order of completion."""
+    if results:
+        take_turn(db)
     by_request: dict[int, list[CheckResult]] = defaultdict(list)
     for result in results:
         if result.order.request_id is not None:

@@ -1,0 +1,2 @@
+-- name: turn
+select position from positions for update;
