@@ -21,8 +21,8 @@ from tocsin.adapters.stores.sql.values import to_us
 from tocsin.configuration.convert import parse_span
 from tocsin.model import phase_of
 
-EXACT = 2**53
-"""Spans in microseconds below this are whole numbers in Python's floating point, too."""
+EXACT = 2**32 * 1_000_000
+"""Spans in microseconds below this are exact where Python counts them in seconds."""
 
 
 @pytest.fixture(scope="module")
