@@ -644,6 +644,11 @@ create table activity (
   saved_bytes  bigint not null
 );
 
+create table findings (
+  one    bigint primary key check (one = 1),
+  value  text collate "C" not null
+);
+
 -- ---- Triggers ----
 
 create function schedule_added() returns trigger language plpgsql as $$

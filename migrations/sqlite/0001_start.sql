@@ -646,6 +646,12 @@ create table activity (
   saved_bytes  integer not null
 ) strict;
 
+-- What the leader of several nodes found last about the store, for all of them.
+create table findings (
+  one    integer primary key check (one = 1),
+  value  text not null                           -- JSON
+) strict;
+
 -- ---- Triggers ----
 
 -- Rows that belong to a page without a reference: a reference would need an index of all of them, or a look for each.

@@ -16,7 +16,16 @@ from tests.observing.measured import result_of
 from tocsin.engine.activity import KEPT, SPAN_US, ActivityRecorder, CountedChannel, EngineCounts, Histogram
 from tocsin.errors import DeliveryError, StoreError
 from tocsin.events import Happening
-from tocsin.model import ActivityRow, Instant, SerializedEvent, StoreFigures
+from tocsin.model import (
+    ActivityRow,
+    CrowdedHost,
+    CrowdedHosts,
+    Findings,
+    Instant,
+    NamedLease,
+    SerializedEvent,
+    StoreFigures,
+)
 from tocsin.ports import Notification
 
 BUCKET = START - START % SPAN_US
@@ -35,6 +44,12 @@ class Standing:
     async def figures(self, now: Instant, *, after: int | None = None) -> StoreFigures:
         del after
         return replace(self._figures, at=now)
+
+    async def keep_findings(self, findings: Findings) -> None:
+        raise AssertionError(f"a node without others keeps nothing for them: {findings}")
+
+    async def findings(self) -> Findings | None:
+        return None
 
     async def note_activity(self, row: ActivityRow) -> None:
         if self.is_full:
@@ -149,6 +164,45 @@ async def test_alerts_are_counted_from_the_start_on_by_what_they_tell(desk: Desk
 
     assert activity.alerts == {("changed", ""): 1, ("outage", ""): 1}
     assert (await desk.store.activity(0))[0].alerts == 2
+
+
+class GivenDuty:
+    """Whether a node leads, as a test says; implements `Duty`."""
+
+    def __init__(self, *, is_held: bool) -> None:
+        self.is_held = is_held
+        self.lease = NamedLease("leader", "one", 1)
+
+
+async def test_of_two_nodes_the_leader_alone_counts_the_alerts_and_both_know_the_figures(desk: Desk) -> None:
+    crowded = CrowdedHosts(1, (CrowdedHost("busy.example", 9, 9.0, 3.0),))
+    duties = GivenDuty(is_held=True), GivenDuty(is_held=False)
+    leader, other = (
+        ActivityRecorder(
+            desk.store, EngineCounts(), ManualClock(), RecordingTelemetry(), leads=duty, crowded=lambda: crowded
+        )
+        for duty in duties
+    )
+    await other.look()
+    unknown = other.figures
+    await leader.look()
+    await desk.store.write_alert(alert("a", None))
+    for node in (leader, other):
+        await node.look()
+        await node.note()
+
+    assert unknown is None
+    assert leader.figures is not None
+    assert other.figures == replace(leader.figures, alerts={})
+    assert (other.crowded, other.alerts) == (crowded, {})
+    assert sum(row.alerts for row in await desk.store.activity(0)) == 1
+
+    # The next leader goes on where the one before it stopped.
+    duties[0].is_held, duties[1].is_held = False, True
+    await desk.store.write_alert(alert("b", None))
+    await other.look()
+
+    assert other.alerts == {("changed", ""): 1}
 
 
 async def test_activity_survives_a_restart_and_adds_up(desk: Desk) -> None:

@@ -204,6 +204,10 @@ CREATE TABLE edits (
   page_id   integer primary key,
   revision  integer not null
 ) strict;
+CREATE TABLE findings (
+  one    integer primary key check (one = 1),
+  value  text not null                           -- JSON
+) strict;
 CREATE TABLE gathered (
   position  integer not null references alerts (position) on delete cascade,
   channel   text not null,

@@ -20,6 +20,7 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from tocsin.engine.activity import EngineCounts, Histogram
+from tocsin.engine.hosts.duties import Duty, SoleDuty
 from tocsin.model import ChannelFigures, CheckOutcome, Instant, LiveState, StoreFigures
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -37,6 +38,7 @@ class Metrics(Collector):
     alerts  gives the number of alerts published since the start, by kind and outcome
     live    gives the state of the service
     now     gives the time
+    leads   of several nodes one tells of the store, or sums over nodes would count it several times
     """
 
     def __init__(
@@ -45,8 +47,11 @@ class Metrics(Collector):
         alerts: Callable[[], Mapping[tuple[str, str], int]],
         live: Callable[[], LiveState],
         now: Callable[[], Instant],
+        *,
+        leads: Duty | None = None,
     ) -> None:
         self._counts, self._alerts, self._live, self._now = counts, alerts, live, now
+        self._leads: Duty = leads or SoleDuty()
         self._registry = CollectorRegistry()
         self._registry.register(self)
         ProcessCollector(registry=self._registry)
@@ -66,7 +71,7 @@ class Metrics(Collector):
         yield from _of_checks(counts, live)
         yield from _of_renders(counts, live)
         yield from _of_alerts(counts, self._alerts())
-        if live.figures is not None:
+        if live.figures is not None and self._leads.is_held:
             yield from _of_store(live.figures, live.unread_channels, now)
 
 

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from tocsin.engine.fetchers.checkers import Checkers
-    from tocsin.model import CheckResult, Instant, JsonObject, MessagePreview
+    from tocsin.model import CheckResult, CrowdedHosts, Instant, JsonObject, MessagePreview
     from tocsin.ports import Channel, Fetcher, Renderer, Store, Telemetry
     from tocsin.ports.processes import FetcherStarter
     from tocsin.settings import ChannelSettings, FetchSettings, RouteSettings, Settings
@@ -224,7 +224,14 @@ class Assembly:
     @cached_property
     def activity(self) -> ActivityRecorder:
         """What notes its work in the store, and reads the store's figures."""
-        return ActivityRecorder(self._store, self.counts, self._clock, self._telemetry)
+        return ActivityRecorder(
+            self._store,
+            self.counts,
+            self._clock,
+            self._telemetry,
+            leads=self.duties.of(LEADER),
+            crowded=lambda: self.host_capacity.crowded,
+        )
 
     @cached_property
     def host_capacity(self) -> HostCapacity:
@@ -362,6 +369,11 @@ class Assembly:
     def unwritten(self) -> tuple[float, str]:
         """For how many seconds what waits to be written could not be, and why."""
         return self._lease.commits.unwritten()
+
+    @property
+    def crowded(self) -> CrowdedHosts:
+        """The crowded hosts that this node found, or the leader."""
+        return self.host_capacity.crowded if self.duties.of(LEADER).is_held else self.activity.crowded
 
     @property
     def checks(self) -> int:

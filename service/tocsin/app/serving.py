@@ -11,9 +11,10 @@ import msgspec
 from tocsin import __version__
 from tocsin.adapters.metrics import Metrics
 from tocsin.configuration import is_reloaded
+from tocsin.engine.hosts.duties import LEADER
 from tocsin.errors import SettingsError, StoreError
 from tocsin.events import Happening
-from tocsin.model import AlertQuery, CrowdedHost, CrowdedHosts, LiveState, RenderSlots, ShortageState, Unwritten
+from tocsin.model import AlertQuery, LiveState, RenderSlots, ShortageState, Unwritten
 from tocsin.model.saved import merge
 from tocsin.settings import unread_channels
 
@@ -63,7 +64,9 @@ class RunningService:
         self._turn = asyncio.Lock()
         self._engine, self._store, self._clock = engine, store, clock
         self._started_at = clock.now()
-        self._metrics = Metrics(engine.counts, lambda: engine.activity.alerts, self.live, clock.now)
+        self._metrics = Metrics(
+            engine.counts, lambda: engine.activity.alerts, self.live, clock.now, leads=engine.duties.of(LEADER)
+        )
         self.demo = demo
 
     @property
@@ -136,7 +139,6 @@ class RunningService:
     def live(self) -> LiveState:
         """See `ports.Service`."""
         engine, render = self._engine, self._settings.render
-        told = engine.host_capacity.told
         fetchers = engine.lives()
         return LiveState(
             started_at=self._started_at,
@@ -147,9 +149,7 @@ class RunningService:
             renders=RenderSlots(render.limit, render.resume_at, len(engine.renders.busy)),
             outage_since=engine.outage.began_at,
             shortage=ShortageState(engine.shortage.error or None, engine.shortage.put_off),
-            crowded=CrowdedHosts(
-                told.hosts, tuple(CrowdedHost(row.host, row.pages, row.round_s, row.wanted_s) for row in told.worst)
-            ),
+            crowded=engine.crowded,
             late_s=engine.scheduler.late_s(),
             lag_s=engine.loop_time.lag_s,
             figures=engine.activity.figures,

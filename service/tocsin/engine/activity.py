@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from msgspec import Struct
 
+from tocsin.engine.hosts.duties import Duty, SoleDuty
 from tocsin.errors import DeliveryError, StoreError
 from tocsin.events import Happening
-from tocsin.model import ActivityRow
+from tocsin.model import ActivityRow, CrowdedHosts, Findings
 from tocsin.ports.care import FigureStore
 
 if TYPE_CHECKING:
@@ -192,12 +193,26 @@ class ActivityRecorder:
 
     counts   counters since the start
     figures  of the store, as last read; None before the first time
-    alerts   published since the start, by type and outcome
+    crowded  hosts, as the leader found them
+    alerts   published since the start while this node led, by type and outcome
+    leads    of several nodes one counts what is in the store, for all; the others read what it found
     """
 
-    def __init__(self, store: ActivityStore, counts: EngineCounts, clock: Clock, telemetry: Telemetry) -> None:
+    def __init__(
+        self,
+        store: ActivityStore,
+        counts: EngineCounts,
+        clock: Clock,
+        telemetry: Telemetry,
+        *,
+        leads: Duty | None = None,
+        crowded: Callable[[], CrowdedHosts] = CrowdedHosts,
+    ) -> None:
         self._store, self._counts, self._clock, self._telemetry = store, counts, clock, telemetry
+        self._leads: Duty = leads or SoleDuty()
+        self._crowded = crowded
         self.figures: StoreFigures | None = None
+        self.crowded = CrowdedHosts()
         self.alerts: dict[tuple[str, str], int] = {}
         self._mark = self._here(clock.now())
         self._pruned_at: Instant | None = None
@@ -217,11 +232,17 @@ class ActivityRecorder:
 
     async def look(self) -> None:
         """Read the store's figures."""
+        if not self._leads.is_held:
+            if (kept := await self._store.findings()) is not None:
+                self.figures, self.crowded = kept.figures, kept.crowded
+            return
         after = self.figures.position if self.figures is not None else None
         found = await self._store.figures(self._clock.now(), after=after)
         for kind, number in found.alerts.items():
             self.alerts[kind] = self.alerts.get(kind, 0) + number
-        self.figures = found
+        self.figures, self.crowded = found, self._crowded()
+        if self._leads.lease is not None:
+            await self._store.keep_findings(Findings(found, self.crowded))
 
     async def note(self) -> None:
         """Write the activity since the last time to the row in which it began; an idle engine writes nothing."""

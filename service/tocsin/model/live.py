@@ -95,6 +95,13 @@ class CrowdedHosts(Struct, frozen=True):
     worst: tuple[CrowdedHost, ...] = ()
 
 
+class Findings(Struct, frozen=True):
+    """What one of several nodes found out about the store, for all of them."""
+
+    figures: StoreFigures
+    crowded: CrowdedHosts = CrowdedHosts()
+
+
 class RenderSlots(Struct, frozen=True):
     """How many pages are rendered at a time, as it is in force; `taken` slots are held by pages."""
 

@@ -9,6 +9,7 @@ from typing import Protocol
 from tocsin.model import (
     AuditEntry,
     Declaration,
+    Findings,
     Instant,
     JobRow,
     JsonObject,
@@ -81,6 +82,12 @@ class FigureStore(Protocol):
 
         after  count alerts behind this position; None: none
         """
+
+    async def keep_findings(self, findings: Findings) -> None:
+        """Keep what the leader found, without the alerts that were new, for the other nodes."""
+
+    async def findings(self) -> Findings | None:
+        """Return what the leader kept last."""
 
 
 class AccessStore(Protocol):

@@ -15,7 +15,7 @@ from tocsin.engine.hosts.robots import RobotsAnswer
 from tocsin.engine.judging.cadence import interval_of
 from tocsin.errors import StoreError
 from tocsin.events import Happening
-from tocsin.model import AGENT, Instant, JsonObject
+from tocsin.model import AGENT, CrowdedHost, CrowdedHosts, Instant, JsonObject
 from tocsin.ports import Clock, Store, Telemetry
 from tocsin.settings import HostSettings, PageSettings
 from tocsin.spec.robots import read_robots
@@ -157,6 +157,12 @@ class HostCapacity:
     def told(self) -> Crowding:
         """The crowded hosts that were found last."""
         return self._told
+
+    @property
+    def crowded(self) -> CrowdedHosts:
+        """The same, as the service shows them."""
+        worst = (CrowdedHost(row.host, row.pages, row.round_s, row.wanted_s) for row in self._told.worst)
+        return CrowdedHosts(self._told.hosts, tuple(worst))
 
     async def run(self) -> None:
         """Look every hour, until cancelled."""

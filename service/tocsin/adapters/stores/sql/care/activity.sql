@@ -13,5 +13,11 @@ on conflict (at) do update set outcomes = excluded.outcomes, alerts = activity.a
   rendered = activity.rendered + excluded.rendered, wire_bytes = activity.wire_bytes + excluded.wire_bytes,
   saved_bytes = activity.saved_bytes + excluded.saved_bytes;
 
+-- name: keep_findings
+insert into findings (one, value) values (1, :value) on conflict (one) do update set value = excluded.value;
+
+-- name: findings
+select value from findings where one = 1;
+
 -- name: prune
 delete from activity where at < :before;

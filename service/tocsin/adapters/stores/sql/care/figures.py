@@ -7,11 +7,13 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import convert, structs
+
 from tocsin.adapters.stores.sql.care.access import DAY_US
 from tocsin.adapters.stores.sql.role import Role
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import read_object, to_json, to_us
-from tocsin.model import ActivityRow, ChannelFigures, StoreFigures
+from tocsin.model import ActivityRow, ChannelFigures, Findings, StoreFigures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +34,16 @@ class FigureRole(Role):
     async def figures(self, now: Instant, *, after: int | None = None) -> StoreFigures:
         async with self._database.apart() as read:
             return await read(partial(_read, size=self._database.size, now=now, after=after))
+
+    async def keep_findings(self, findings: Findings) -> None:
+        # Which alerts were new is of interest to the leader alone, and has no keys that JSON could have.
+        found = structs.replace(findings, figures=structs.replace(findings.figures, alerts={}))
+        place = {"value": to_json(found)}
+        await self._write(lambda db: db.execute(ACTIVITY["keep_findings"], place).close())
+
+    async def findings(self) -> Findings | None:
+        row = await self._view(lambda db: db.execute(ACTIVITY["findings"]).fetchone())
+        return None if row is None else convert(read_object(row[0]), Findings)
 
     async def activity(self, since: Instant) -> list[ActivityRow]:
         rows = await self._view(lambda db: db.execute(ACTIVITY["since"], {"since": since}).fetchall())
