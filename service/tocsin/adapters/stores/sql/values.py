@@ -114,7 +114,7 @@ _PACED: Final = re.compile(
 _PACED_SHORT: Final = re.compile(r"\^([0-9]+) ([0-9]+) ([0-9a-z]*) ([0-9a-z]+(?:,.*)?)", re.ASCII)
 _DIGEST_CHARS, _DIGEST_BYTES = 32, 16
 # No text in UTF-8 begins with it.
-_AS_TEXT: Final = b"\xff"
+_AS_TEXT: Final = 0xFF
 _NOT_MODIFIED: Final = 304
 _PLACES: Final = 16
 _NO_RULE: Final[tuple[str | None, str | None]] = (None, None)
@@ -301,15 +301,15 @@ def pack_digest(digest: str | None) -> bytes | None:
             packed = bytes.fromhex(digits)
             if packed.hex() == digits:
                 return head.encode() + packed
-    return _AS_TEXT + digest.encode()
+    return bytes((_AS_TEXT,)) + digest.encode()
 
 
 def unpack_digest(kept: bytes | None) -> str | None:
     """Read what `pack_digest` wrote."""
-    if kept is None:
+    if not kept:
         return None
-    if kept.startswith(_AS_TEXT):
-        return kept[len(_AS_TEXT) :].decode()
+    if kept[0] == _AS_TEXT:
+        return kept[1:].decode()
     return f"{kept[:-_DIGEST_BYTES].decode()}:{kept[-_DIGEST_BYTES:].hex()}"
 
 

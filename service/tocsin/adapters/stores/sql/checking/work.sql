@@ -35,7 +35,7 @@ order by h.revision, h.id limit :limit;
 
 -- All that a visit needs to know of a page, in the order of `tasks.to_task`.
 -- name: task
-p.id, p.host_id, h.name, p.url, p.group_id, g.name, p.settings, p.secrets, p.text,
+p.id, p.host_id, h.name, p.url, p.group_id, p.settings, p.secrets, p.text,
 p.state_id, s.fields, s.first_at, p.stored_at, p.storings,
 p.etag, p.last_modified, p.validators_hop, p.last_set_at, p.last_checked_at, p.conditional_run,
 p.body_digest, p.attempts, p.flags, p.question_id, p.rule, p.request_id, p.body_bytes, p.next_at
@@ -73,7 +73,6 @@ select {task}
 from {each :ids i}
 {then pages p} on p.id = i.value
 join hosts h on h.id = p.host_id
-join groups g on g.id = p.group_id
 left join states s on s.id = p.state_id;
 
 -- name: tasks_of_shards

@@ -14,6 +14,9 @@ select page_id, known, listed, heard from learnt where page_id in {ids :ids};
 select id, noise from hosts {index hosts_noisy}
 where noise is not null and id in {ids :hosts};
 
+-- name: names_of_groups
+select id, name from groups where id in {ids :groups};
+
 -- name: noise_of
 select noise from hosts where id = :host;
 

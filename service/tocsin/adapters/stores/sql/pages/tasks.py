@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 SQL = queries("learnt")
 
-_PAGE, _HOST, _FLAGS = 0, 1, 22
 # Columns of the query `task`.
-_SETTINGS, _SECRETS, _STATE, _ATTEMPTS, _RULE = 6, 7, 9, 21, 24
+_PAGE, _HOST, _GROUP, _FLAGS = 0, 1, 4, 21
+_SETTINGS, _SECRETS, _STATE, _ATTEMPTS, _RULE = 5, 6, 8, 20, 23
 _HELD: Final = to_json({DAMAGED: True})
 
 _NOTHING: Final = (None, None, None)
@@ -49,19 +49,29 @@ class TaskRows(NamedTuple):
 
     learnt  known, listed and heard, by page
     noise   by host
+    groups  their names: few, so that joining them to each page would cost more
     short   there is no room for first texts
     """
 
     rows: list[tuple[Any, ...]]
     learnt: dict[int, tuple[Any, ...]]
     noise: dict[int, bytes]
+    groups: dict[int, str]
     short: bool = False
 
     def tasks(self) -> list[PageTask]:
-        """Make tasks of them."""
-        if not self.learnt and not self.noise:
-            return [to_task(row, None, is_short=self.short) for row in self.rows]
-        return [to_task(row, self._beside(row), is_short=self.short) for row in self.rows]
+        """Make tasks of them.
+
+        A row that is damaged makes one that is held: it must neither be asked for, nor keep others from being checked.
+        """
+        tasks, groups, short, is_plain = [], self.groups, self.short, not self.learnt and not self.noise
+        for row in self.rows:
+            beside = None if is_plain else self._beside(row)
+            try:
+                tasks.append(_to_task(row, groups, beside, short))
+            except (msgspec.DecodeError, StoreError):
+                tasks.append(_to_task(_without_damage(row), groups, beside, short))
+        return tasks
 
     def _beside(self, row: Sequence[Any]) -> SignalContext | None:
         known, listed, heard = self.learnt.get(row[_PAGE], _NOTHING)
@@ -76,28 +86,29 @@ def read_tasks(db: SqlSession, query: str, place: dict[str, Any]) -> TaskRows:
         rows,
         {row[0]: row[1:] for row in db.execute(SQL["learnt_of_pages"], {"ids": ids(learnt)})} if learnt else {},
         dict(db.execute(SQL["noise_of_hosts"], {"hosts": ids({row[_HOST] for row in rows})}).fetchall()),
+        dict(db.execute(SQL["names_of_groups"], {"groups": ids({row[_GROUP] for row in rows})}).fetchall()),
         are_texts_short(db),
     )
 
 
-def to_task(row: Sequence[Any], beside: SignalContext | None, *, is_short: bool = False) -> PageTask:
-    """Make a task of a row; columns in the order of the query `task`.
-
-    Of a row that is damaged it is one that is held: it must neither be asked for, nor keep others from being checked.
-    """
-    try:
-        return _to_task(row, beside, is_short=is_short)
-    except (msgspec.DecodeError, StoreError):
-        sound = list(row)
-        for column in (_SECRETS, _STATE, _ATTEMPTS, _RULE):
-            sound[column] = None
-        sound[_SETTINGS] = _HELD
-        return _to_task(sound, beside, is_short=is_short)
+def _without_damage(row: Sequence[Any]) -> list[Any]:
+    """Leave out of a row what may be damaged, and hold its page."""
+    sound = list(row)
+    for column in (_SECRETS, _STATE, _ATTEMPTS, _RULE):
+        sound[column] = None
+    sound[_SETTINGS] = _HELD
+    return sound
 
 
-def _to_task(row: Sequence[Any], beside: SignalContext | None, *, is_short: bool) -> PageTask:
+def _to_task(
+    row: Sequence[Any],
+    groups: dict[int, str],
+    beside: SignalContext | None,
+    is_short: bool,  # noqa: FBT001 - by its place, as columns are: a name costs time for each page
+) -> PageTask:
+    """Make a task of a row; columns in the order of the query `task`."""
     (
-        page_id, host_id, host, url, group_id, group, settings, secrets, text,
+        page_id, host_id, host, url, group_id, settings, secrets, text,
         state_id, fields, first_at, stored_at, storings,
         etag, last_modified, hop, last_set_at, last_checked_at, conditional_run,
         digest, attempts, flags, question_id, rule, request_id, body_bytes, next_at,
@@ -130,7 +141,7 @@ def _to_task(row: Sequence[Any], beside: SignalContext | None, *, is_short: bool
         flags & SUSPECTED != 0,
         flags & OWED != 0,
         read_pair(secrets) if secrets else None,
-        group,
+        groups[group_id],
         text,
         beside,
         is_short,
