@@ -21,6 +21,8 @@ _BLUR_S: Final = 0.05
 # Of an hour's requests, those made for nothing by one kill.
 _FOR_NOTHING: Final = 0.001
 _HOUR_S: Final = 3600
+# By then a node that joins has its share, or is late.
+_JOINS_S: Final = 8.0
 
 
 class Case(NamedTuple):
@@ -36,6 +38,8 @@ class Case(NamedTuple):
     strays    the processes that had a wrong clock, or none of their own: when they were begun, and ended
     troubles  how many there were
     deaths    nodes whose lease could not be renewed, and since when
+    joins     nodes that joined, and when their processes were started
+    refused   results that nodes said were refused by the fence
     """
 
     every_s: float
@@ -51,6 +55,8 @@ class Case(NamedTuple):
     strays: Sequence[tuple[float, float]] = ()
     troubles: int = 0
     deaths: Sequence[tuple[str, float]] = ()
+    joins: Sequence[tuple[str, float]] = ()
+    refused: int = 0
 
 
 class Check(NamedTuple):
@@ -88,6 +94,7 @@ def judge(case: Case) -> Verdict:
         "committed": len(checks) - wasted,
         "committed twice for one due time": sum(1 for _ in _twice(case, checks)),
         "fetched for nothing, %": 100 * wasted / max(len(checks), 1),
+        "results refused by the fence": case.refused,
         "begun later than a lease after it was due, %": 100 * sum(s > lease_s for s in late) / max(len(late), 1),
         "latest, s": late[-1] if late else 0.0,
         "late, median, s": median(late) if late else 0.0,
@@ -96,6 +103,7 @@ def judge(case: Case) -> Verdict:
         "… of them after a later one of their page": behind,
         "parts taken over from dead nodes": len(takeovers),
         "… the latest, s after the death": takeovers[-1] if takeovers else 0.0,
+        "a joining node's share, s after its first part": max(_joins(case), default=0.0),
     }
     return Verdict(findings, figures)
 
@@ -219,6 +227,14 @@ def _takeovers(case: Case) -> Iterator[float]:
             elif holder is not None and held.get(part) == node:
                 del held[part]
                 yield at - died - _overlap(case.outages, died, at)
+
+
+def _joins(case: Case) -> Iterator[float]:
+    """Say for each node that joined how long it took from its first part to the last one of its share."""
+    for node, since in case.joins:
+        taken = [at for _, holder, _, at in case.taken if holder == node and since <= at < since + _JOINS_S]
+        if taken:
+            yield taken[-1] - taken[0]
 
 
 def _is_stray(case: Case, at: float) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 import os
 import signal
 import sys
@@ -159,6 +160,11 @@ class Node:
         async with asyncio.TaskGroup() as group:
             for proxy in self._proxies:
                 group.create_task(proxy.lose(direction, seconds), name=f"lose-{self.app}")
+
+    def refused(self) -> int:
+        """Count the results that it says were refused, since another node had taken their parts."""
+        lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines() if self._log.exists() else []
+        return sum(json.loads(line).get("results", 0) for line in lines if '"claim.lost"' in line and line[0] == "{")
 
     def last_words(self, most: int = 1500) -> str:
         """The end of its log."""

@@ -79,6 +79,8 @@ async def soak(folder: Path, *, nodes: int, seconds: float, seed: int) -> Outcom
             strays=cluster.strays,
             troubles=count,
             deaths=cluster.deaths,
+            joins=cluster.joins,
+            refused=sum(node.refused() for node in cluster.nodes),
         )
     verdict = judge(case)
     rows = [(name, f"{times:,}") for name, times in cluster.met.items()]

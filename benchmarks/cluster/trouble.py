@@ -47,7 +47,7 @@ class Cluster:
         self.deaths: list[tuple[str, float]] = []
         self.met: Counter[str] = Counter()
         self.leaving_s: list[float] = []
-        self.joined_at: list[tuple[str, float]] = []
+        self.joins: list[tuple[str, float]] = []
         self.findings: list[str] = []
         self._stack = AsyncExitStack()
         self._made = 0
@@ -228,9 +228,9 @@ async def wrong_clock(cluster: Cluster) -> None:
 async def join_and_leave(cluster: Cluster) -> None:
     """Let another node join, and leave again."""
     node = await cluster.add(cluster.next_name())
+    cluster.joins.append((node.name, time.time()))
     await node.start()
     await cluster.ready(node)
-    cluster.joined_at.append((node.name, time.time()))
     await asyncio.sleep(cluster.chance.uniform(1, 3) * LEASE_S)
     await cluster.leave(node)
 
