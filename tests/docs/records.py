@@ -14,7 +14,7 @@ import msgspec
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
-from tocsin.model.records import alerting, fields, history, operations, pages, routing, service, signals
+from tocsin.model.records import alerting, fields, history, nodes, operations, pages, routing, service, signals
 from tocsin.server.api import router
 from tocsin.server.api.operations import Operation
 
@@ -50,6 +50,7 @@ COMMANDS = {
     "Token": ("token list", "token revoke NAME"),
     "NewToken": ("token add NAME",),
     "Setting": ("doctor",),
+    "Node": ("nodes",),
     "ImportedFile": ("watch import FILE",),
     "PlannedChange": ("plan FILE", "apply FILE"),
     "PlanSummary": ("plan FILE", "apply FILE"),
@@ -69,9 +70,10 @@ _TITLES = {
     alerting: "Alerts, channels, storms and questions",
     routing: "Routes and silences",
     service: "The service",
+    nodes: "Nodes",
     operations: "What commands did",
 }
-_HELPERS = {"Pages", "ItemChangesOfPage"}
+_HELPERS = {"Pages", "Nodes", "ItemChangesOfPage"}
 """Parts of lists with one more field, which the API alone gives."""
 
 
@@ -100,7 +102,7 @@ def paths() -> dict[str, list[str]]:
         for record in route.records:
             name = getattr(next(iter(getattr(record, "__args__", ())), record), "__name__", "")
             path = f"{next(iter(route.methods or ()))} {context.path}"
-            found.setdefault("Page" if name == "Pages" else name, []).append(path)
+            found.setdefault({"Pages": "Page", "Nodes": "Node"}.get(name, name), []).append(path)
     return found
 
 

@@ -38,6 +38,7 @@ PATHS: Final = (
     "/settings/force",
     "/settings/access",
     "/settings/audit",
+    "/settings/nodes",
     "/api/docs",
 )
 MOST_BYTES: Final = 50_000

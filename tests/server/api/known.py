@@ -185,7 +185,12 @@ _WITHOUT_LIMIT = {
     "/activity",
 }
 
-NAMES = {"groups": ("main", "news", "lost & found/1"), "channels": ("log", "ops"), "routes": ("press", "all")}
+NAMES = {
+    "groups": ("main", "news", "lost & found/1"),
+    "channels": ("log", "ops"),
+    "routes": ("press", "all"),
+    "nodes": ("one",),
+}
 
 
 def _settings(chance: random.Random) -> dict[str, Any]:

@@ -30,6 +30,7 @@ PAGES = (
     "/settings/force",
     "/settings/access",
     "/settings/audit",
+    "/settings/nodes",
     "/api/docs",
 )
 

@@ -9,6 +9,7 @@ from tocsin.server.api import (
     extraction,
     history,
     jobs,
+    nodes,
     pages,
     questions,
     routing,
@@ -37,6 +38,7 @@ for one in (
     jobs.table_routes,
     settings.service_routes,
     service.router,
+    nodes.router,
     service.access_routes,
 ):
     router.include_router(one)

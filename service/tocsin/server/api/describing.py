@@ -33,6 +33,7 @@ TAGS: Final = (
     ("digests", "Alerts that a channel gets together: what waits, what was sent, what was given up."),
     ("table", "The specification's plain-text table of states, streamed out and in."),
     ("service", "Settings in force, what the service does now, and what it did."),
+    ("nodes", "The processes that work on the store, and what each does."),
     ("access", "Tokens, and who changed what; for administrators."),
 )
 

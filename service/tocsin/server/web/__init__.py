@@ -8,6 +8,7 @@ from tocsin.server.web import (
     channel_forms,
     digests,
     jobs,
+    nodes,
     notifications,
     page,
     pages,
@@ -34,6 +35,7 @@ for _each in (
     digests,
     settings,
     tokens,
+    nodes,
     reference,
 ):
     router.include_router(_each.router)

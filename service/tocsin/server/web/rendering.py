@@ -27,7 +27,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from tocsin.model import EPOCH, AlertQuery, BoundedCount, Instant, PageQuery, Scope, View
-from tocsin.model.records import alerting, history, pages, routing, service
+from tocsin.model.records import alerting, history, nodes, pages, routing, service
 from tocsin.model.records.fields import Record, is_number, title_of
 from tocsin.server.lost_forms import AGAIN, LostForm, is_shown_again, read_kept
 from tocsin.server.parts import CALLER, SENDER, Caller, Parts, Sender
@@ -41,7 +41,7 @@ router = APIRouter(include_in_schema=False)
 
 _RECORDS: Final[Mapping[str, type[Record]]] = {
     record.__name__: record
-    for room in (alerting, history, pages, routing, service)
+    for room in (alerting, history, nodes, pages, routing, service)
     for record in vars(room).values()
     if isinstance(record, type) and issubclass(record, Record)
 }
