@@ -653,12 +653,13 @@ create table findings (
 
 create function schedule_added() returns trigger language plpgsql as $$
 begin
-  insert into due (host_id, next_at, id) values (new.host_id, new.next_at, new.id);
+  insert into due (host_id, next_at, id)
+  select host_id, next_at, id from added where next_at is not null and paused = 0;
   return null;
 end
 $$;
-create trigger schedule_added after insert on pages for each row
-when (new.next_at is not null and new.paused = 0) execute function schedule_added();
+create trigger schedule_added after insert on pages referencing new table as added for each statement
+execute function schedule_added();
 
 create function schedule_moved() returns trigger language plpgsql as $$
 begin

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.contract.desk import DAY, Desk
 from tests.postgres import postgres
 from tocsin.adapters.stores.postgres.connection import PostgresPlace
-from tocsin.adapters.stores.postgres.session import POSTGRES, PostgresSession
+from tocsin.adapters.stores.postgres.session import POSTGRES, PostgresSession, statement
 from tocsin.adapters.stores.sql.statements import areas, queries
 from tocsin.adapters.stores.sql.values import to_us
 from tocsin.configuration.convert import parse_span
@@ -113,6 +113,19 @@ async def _updates(desk: Desk) -> tuple[int, int]:
     return updated, hot
 
 
+def test_pages_and_unchanged_checks_are_written_by_a_statement_for_a_batch() -> None:
+    batches = {
+        ("watchlist", "insert_page"),
+        ("watchlist", "insert_host"),
+        ("work", "note_same"),
+        ("work", "note_same_anew"),
+    }
+
+    found = {(area, name) for area in areas() for name, text in queries(area).items() if statement(text).takes_columns}
+
+    assert found == batches
+
+
 # Tables as large as these are never read whole by what each check needs.
 HOT = {
     "due_by_host": "due_pkey",
@@ -121,6 +134,7 @@ HOT = {
     "note_same": "pages_pkey",
     "note_same_anew": "pages_pkey",
     "standing": "pages_pkey",
+    "known": "pages_by_key",
 }
 
 
@@ -135,10 +149,10 @@ async def test_a_hot_statement_uses_its_index_also_where_it_was_planned_before_t
         if pages:
             connection.execute("analyze")
         session = PostgresSession(connection)
-        prepared = session._prepare(queries("work")[name])
+        prepared = session._prepare({**queries("work"), **queries("watchlist")}[name])
         nothing = ", ".join(["null"] * len(prepared.types))
         plan = connection.execute(f"explain execute {prepared.key.decode()} ({nothing})".encode()).fetchall()
 
     text = "\n".join(line for (line,) in plan)
-    assert index in text, text
+    assert re.search(rf"using {index} on .*\n +Index Cond", text), text
     assert not re.search(r"Seq Scan on (pages|due|states|hosts)", text), text

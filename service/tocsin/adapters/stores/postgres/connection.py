@@ -45,7 +45,8 @@ set tcp_keepalives_count = 3;
 set tcp_user_timeout = 8000;
 """
 # Statements are planned once, often while the store is small: such a plan must still be right when the store has grown.
-_BY_INDEX: Final = "set enable_seqscan = off;"
+# It finds rows by their keys, one after the other, and goes through no table.
+_BY_INDEX: Final = "set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off;"
 # What was found unchanged may be checked again after the server was killed; what must not be lost says so.
 _WRITER: Final = """
 set synchronous_commit = off;

@@ -61,7 +61,7 @@ _NUMBERS: Final = frozenset(
     }
 )  # fmt: skip
 _PARAMETER: Final = re.compile(r"'(?:[^']|'')*'|::|\?\d*|:[a-z_]+")
-_COLUMNS: Final = re.compile(rb"unnest\(\s*\$1::")
+_SINGLE: Final = re.compile(rb"\$\d+(?!\d|::\w+\[\])")
 _ROWS_AT_ONCE: Final = 1000
 _PIECE: Final = 200
 """Statements that are sent before their results are read: more could fill the buffers of both sides."""
@@ -76,7 +76,7 @@ class Statement(Struct, frozen=True, eq=False):
     @property
     def takes_columns(self) -> bool:
         """Whether it is run once for many rows, of which it takes each column as an array."""
-        return self.names is None and _COLUMNS.search(self.text) is not None
+        return b"$2" in self.text and _SINGLE.search(self.text) is None
 
 
 @cache
@@ -105,7 +105,8 @@ def statement(text: str) -> Statement:
             in_order = int(word[1:]) if word[1:] else in_order + 1
             return f"${in_order}"
         place = names.setdefault(word[1:], len(names) + 1)
-        return f"${place}::bigint" if word[1:] in _NUMBERS else f"${place}"
+        is_typed = match.string.startswith("::", match.end())
+        return f"${place}::bigint" if word[1:] in _NUMBERS and not is_typed else f"${place}"
 
     written = _PARAMETER.sub(numbered, _translations().get(text, text))
     return Statement(written.encode(), None if in_order else tuple(names))
@@ -159,6 +160,7 @@ _WRITERS: Final[dict[int, Callable[[Any], bytes]]] = {
     21: _to_number,
     23: _to_number,
     1001: _to_bytes,
+    1005: _to_array,
     1007: _to_array,
     1009: _to_texts,
     1016: _to_array,
@@ -241,7 +243,7 @@ class PostgresSession:
         """Run a statement once for each of these parameters, without waiting for one before the next is sent."""
         prepared = self._prepared.get(statement) or self._prepare(statement)
         if prepared.takes_columns:
-            return self.execute(statement, list(zip(*rows, strict=True)))
+            return self.execute(statement, _columns(prepared.names, list(rows)))
         values = [prepared.values(row) for row in rows]
         changed = 0
         if len(values) > 1:
@@ -343,6 +345,13 @@ class SnapshotSession(PostgresSession):
             rows = self._reader.load_rows(0, result.ntuples, tuple)
             yield from rows
         self.command(b"close %b" % cursor)
+
+
+def _columns(names: tuple[str, ...] | None, rows: Sequence[Any]) -> Any:
+    """Turn rows of values, or of names and values, into columns."""
+    if names is None:
+        return list(zip(*rows, strict=True))
+    return {name: [row[name] for row in rows] for name in names}
 
 
 _DONE: Final = frozenset({pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK})

@@ -166,7 +166,7 @@ class AccessRole(Role):
             db.execute(JOBS["begin"], {"key": key, "fingerprint": fingerprint, "now": now, "node": node})
             return None
 
-        return await self._write(write, durable=True, shared=True)
+        return await self._write(write, durable=True)
 
     async def finish_once(self, key: bytes, answer: StoredAnswer | None) -> None:
         if answer is None:
