@@ -96,8 +96,8 @@ def examples() -> list[JsonObject]:
         alerts.unchanged_event(task, same, DECIDED),
         alerts.too_soon_event(task, soon, DECIDED),
         alerts.host_changed_event(storm, DIFFERENCE, DECIDED),
-        alerts.outage_began_event(DECIDED, DECIDED),
-        alerts.outage_ended_event(DECIDED, DECIDED + 600 * SECOND),
+        alerts.outage_began_event(DECIDED, DECIDED, node="node-1"),
+        alerts.outage_ended_event(DECIDED, DECIDED + 600 * SECOND, node="node-1"),
         alerts.test_event("ops", DECIDED),
     ]
     return [*(draft.event for draft in drafts), _digest(chance, changed.alerts[0].event)]

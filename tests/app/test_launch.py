@@ -190,7 +190,9 @@ async def test_a_check_that_is_answered_tells_the_end_of_an_outage_that_an_earli
         origin.pages["/a"] = Page(html(created="1"))
         await watch(settings, origin.url("/a"))
         async with open_store_for(settings, engine=False) as store:
-            await store.write_alert(EventWriter("tocsin", SeededChance()).outage_began_event(now, now))
+            await store.write_alert(
+                EventWriter("tocsin", SeededChance()).outage_began_event(now, now, node="another name of this machine")
+            )
 
         await check(settings, page_ids=None, on_report=lambda _: None)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from msgspec import structs
+
 from tests.contract.desk import DAY, HOUR, NOW, A, Desk, alert
 from tocsin.events import OUTAGE_BEGAN, OUTAGE_ENDED
-from tocsin.model import ChannelState, ChannelTest, DeliveryResult
+from tocsin.model import AlertDraft, ChannelState, ChannelTest, DeliveryResult
 
 
 async def publish(desk: Desk, *names: str, page_id: int | None = None) -> None:
@@ -154,6 +156,22 @@ async def test_an_alert_that_is_forgotten_lets_the_next_one_of_its_page_go(desk:
     await desk.store.set_channels(["ops"])
 
     assert await due(desk) == ["two"]
+
+
+def outage(name: str, kind: str, node: str) -> AlertDraft:
+    """An alert of a node's own connection, decided one after the other."""
+    draft = alert(name, None, kind, NOW + ord(name[0]))
+    return structs.replace(draft, event={**draft.event, "data": {"node": node}})
+
+
+async def test_each_node_has_an_outage_of_its_own(desk: Desk) -> None:
+    for draft in (outage("a", OUTAGE_BEGAN, "one"), outage("b", OUTAGE_BEGAN, "two"), outage("c", OUTAGE_ENDED, "two")):
+        await desk.store.write_alert(draft)
+
+    open_since = [await desk.store.open_outage(node) for node in ("one", "two", "three")]
+
+    # A store of one engine has no other nodes: its last alert counts, whatever its machine was called.
+    assert open_since == ([NOW + ord("a"), None, None] if desk.behind.kind != "sqlite" else [None] * 3)
 
 
 async def test_that_an_outage_began_is_told_before_its_end(desk: Desk) -> None:

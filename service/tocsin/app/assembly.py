@@ -187,7 +187,7 @@ class Assembly:
             lease=self._lease,
             writer=self._writer,
             scheduler=self.scheduler,
-            outages=OutageAnnouncer(store, self._lease, self.outage, self._alerts, clock, telemetry),
+            outages=OutageAnnouncer(store, self._lease, self.outage, self._alerts, clock, telemetry, node=self.node),
             questions=QuestionAnnouncer(store, self._alerts, self.outage, gather, clock, telemetry, on_announced=woken),
             storms=self._storms,
             listed_dates=ListedDates(store, clock, telemetry),

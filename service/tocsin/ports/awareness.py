@@ -100,8 +100,11 @@ class AlertStore(Protocol):
         Returns at once on a store of one engine.
         """
 
-    async def open_outage(self) -> Instant | None:
-        """Return when the current outage was reported; None if there is none."""
+    async def open_outage(self, node: str) -> Instant | None:
+        """Return when the current outage of a node was reported; None if there is none.
+
+        On a store of one engine it is that of any name: its machine was only called otherwise.
+        """
 
     async def due_deliveries(
         self, channel: str, now: Instant, *, limit: int, under_way: Collection[int] = ()

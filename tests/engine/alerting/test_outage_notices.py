@@ -23,7 +23,7 @@ async def one_shot(store: Store, answers: dict[str, bool]) -> list[Happening]:
     lease = Lease(store, "test", timedelta(seconds=10), clock, telemetry)
     await lease.take()
     outage = OutageWatch(clock)
-    uplink = OutageAnnouncer(store, lease, outage, EventWriter("tocsin", CHANCE), clock, telemetry)
+    uplink = OutageAnnouncer(store, lease, outage, EventWriter("tocsin", CHANCE), clock, telemetry, node="one")
     await uplink.recall()
     assert not outage.is_outage()
     await uplink.look()
@@ -60,3 +60,11 @@ async def test_a_check_that_nobody_answered_does_not_end_an_outage(tmp_path: Pat
         await one_shot(store, {"a": False})
 
         assert await types(store) == ["tocsin.outage.began.v1"]
+
+
+async def test_a_notice_names_the_node_whose_connection_it_is(tmp_path: Path) -> None:
+    async with await open_store(f"sqlite:{tmp_path / 'tocsin.db'}", engine=True) as store:
+        await one_shot(store, dict.fromkeys("abc", False))
+        await one_shot(store, {"a": True})
+
+        assert [alert.event["data"]["node"] for alert in await store.alerts(limit=9)] == ["one", "one"]

@@ -70,8 +70,8 @@ def every_alert(alerts: EventWriter) -> list[AlertDraft]:
             task, START, robots_url="https://example.org/robots.txt", rule="Disallow: /", next_try=START
         ),
         alerts.suspect_event(task, START, evidence="not HTML but PDF", content_type="application/pdf"),
-        alerts.outage_began_event(START, START),
-        alerts.outage_ended_event(START, START + DAY),
+        alerts.outage_began_event(START, START, node="node-1"),
+        alerts.outage_ended_event(START, START + DAY, node="node-1"),
         alerts.test_event("ops", START),
     ]
 

@@ -97,7 +97,7 @@ class Engine:
             store, self.lease, StoreSettings(batch_wait=timedelta(0)), clock, self.telemetry,
             patient=False, on_committed=self._committed,
         )  # fmt: skip
-        self.uplink = OutageAnnouncer(store, self.lease, self.outage, self.alerts, clock, self.telemetry)
+        self.uplink = OutageAnnouncer(store, self.lease, self.outage, self.alerts, clock, self.telemetry, node="one")
 
     def _committed(self, results: Sequence[CheckResult], due: dict[int, Instant | None]) -> None:
         self.batches.append(results)

@@ -191,12 +191,23 @@ class StormAnnouncer(Announcer):
 
 
 class OutageAnnouncer:
-    """Tells once of the beginning and end of an outage, and withdraws the questions that it caused."""
+    """Tells once of the beginning and end of an outage, and withdraws the questions that it caused.
+
+    node  this one, whose connection it is: each node has its own
+    """
 
     def __init__(
-        self, store: Store, lease: Lease, outage: OutageWatch, alerts: EventWriter, clock: Clock, telemetry: Telemetry
+        self,
+        store: Store,
+        lease: Lease,
+        outage: OutageWatch,
+        alerts: EventWriter,
+        clock: Clock,
+        telemetry: Telemetry,
+        *,
+        node: str,
     ) -> None:
-        self._store, self._lease, self._outage = store, lease, outage
+        self._store, self._lease, self._outage, self._node = store, lease, outage, node
         self._alerts, self._clock, self._telemetry = alerts, clock, telemetry
         self._told_of: Instant | None = None
 
@@ -208,7 +219,7 @@ class OutageAnnouncer:
 
     async def recall(self) -> None:
         """Remember an outage that was told, but make requests all the same: a one-shot check waits for no probe."""
-        self._told_of = await self._store.open_outage()
+        self._told_of = await self._store.open_outage(self._node)
 
     async def run(self) -> None:
         """Look every second, until cancelled."""
@@ -225,13 +236,13 @@ class OutageAnnouncer:
         if began_at is not None and self._told_of is None:
             causes = [FailureKind.DNS, FailureKind.CONNECT]
             taken_back = await self._store.withdraw_questions(self._lease.claim, causes, now, now + _RETRY_US)
-            alert = self._alerts.outage_began_event(began_at, now)
+            alert = self._alerts.outage_began_event(began_at, now, node=self._node)
             await self._store.write_alert(alert)
             told = {"questions_taken_back": taken_back, "summary": alert.summary}
             self._telemetry.emit(Happening("outage.began", "error", told))
             self._told_of = began_at
         elif began_at is None and self._told_of is not None and self._outage.has_answered:
-            alert = self._alerts.outage_ended_event(self._told_of, now)
+            alert = self._alerts.outage_ended_event(self._told_of, now, node=self._node)
             await self._store.write_alert(alert)
             lasted_s = (now - self._told_of) // 1_000_000
             self._telemetry.emit(Happening("outage.ended", "warning", {"lasted_s": lasted_s, "summary": alert.summary}))

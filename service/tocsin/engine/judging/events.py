@@ -326,14 +326,14 @@ class EventWriter:
         }
         return self._finish(events.HOST_CHANGED, storm.host, None, at, data, id_=id_)
 
-    def outage_began_event(self, began_at: Instant, at: Instant) -> AlertDraft:
-        """Tell, once, that nothing can be reached, so that checking pauses."""
-        data = {"began": to_rfc3339(began_at), "ended": None}
+    def outage_began_event(self, began_at: Instant, at: Instant, *, node: str) -> AlertDraft:
+        """Tell, once, that this node can reach nothing, so that its checking pauses."""
+        data = {"began": to_rfc3339(began_at), "ended": None, "node": node}
         return self._finish(events.OUTAGE_BEGAN, "outage", None, at, data)
 
-    def outage_ended_event(self, began_at: Instant, ended_at: Instant) -> AlertDraft:
+    def outage_ended_event(self, began_at: Instant, ended_at: Instant, *, node: str) -> AlertDraft:
         """Tell, once, that checking goes on."""
-        data = {"began": to_rfc3339(began_at), "ended": to_rfc3339(ended_at)}
+        data = {"began": to_rfc3339(began_at), "ended": to_rfc3339(ended_at), "node": node}
         return self._finish(events.OUTAGE_ENDED, "outage", None, ended_at, data)
 
     def test_event(self, channel: str, at: Instant) -> AlertDraft:

@@ -50,6 +50,8 @@ _DIGEST, _DIGESTED = 10, 11
 _FALSIFIED = "a fault of disk or memory changed this alert in the store, so it was not sent; run `tocsin store check`"
 
 LISTS = queries("alert_lists")
+# Outages of other nodes that are looked through for the last one of a node.
+_MOST_OUTAGES = 200
 # Of one part of a list that is filtered further: alerts that are looked at, and of these at a time.
 _MOST_LOOKED_AT = 1000
 _PIECE = 50
@@ -67,9 +69,13 @@ class AlertRole(BundleRole):
     async def follow_alerts(self, on_published: Callable[[], None]) -> None:
         await self._database.follow("alerts", lambda db: db.execute(SQL["latest_position"]).fetchone(), on_published)
 
-    async def open_outage(self) -> Instant | None:
-        row = await self._read(lambda db: db.execute(SQL["last_of_outages"]).fetchone())
-        return row[1] if row is not None and row[0] == OUTAGE_BEGAN else None
+    async def open_outage(self, node: str) -> Instant | None:
+        place = {"limit": _MOST_OUTAGES if self._database.is_shared else 1}
+        rows = await self._read(lambda db: db.execute(SQL["last_of_outages"], place).fetchall())
+        for kind, at, event in rows:
+            if not self._database.is_shared or read_object(event).get("data", {}).get("node") == node:
+                return at if kind == OUTAGE_BEGAN else None
+        return None
 
     async def due_deliveries(
         self, channel: str, now: Instant, *, limit: int, under_way: Collection[int] = ()

@@ -173,10 +173,10 @@ from alerts where id = :id
   and not exists (select 1 from gathered g where g.position = alerts.position and g.channel = :channel)
 on conflict do nothing;
 
--- The latest alert about our own connection: an outage that began, or one that ended.
+-- The latest alerts about our own connections: outages that began, and ones that ended.
 -- name: last_of_outages
-select type, created_at from alerts {index alerts_of_outages}
-where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1') order by position desc limit 1;
+select type, created_at, event from alerts {index alerts_of_outages}
+where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1') order by position desc limit :limit;
 
 -- What an alert is listed by.
 -- name: insert_mark
