@@ -250,12 +250,15 @@ async def test_an_edit_that_came_between_is_not_overwritten(reader: Reader) -> N
     (page_id,) = await reader.desk.watch(A)
     path = f"/pages/{page_id}/settings"
     old = _revision(await reader.read(path))
-    await reader.desk.edit(page_id, settings={"tries": 7})
+    await reader.desk.edit(page_id, settings={"tries": 7}, group="press")
 
-    answer = await reader.send(path, every="5h", revision=old)
+    answer = await reader.send(path, every="5h", revision=old, group="main", text="mine")
 
     assert answer.status_code == 409
-    assert "this page was changed meanwhile" in words_of(answer.text)
+    told = words_of(answer.text)
+    assert "Another person changed this page meanwhile" in told
+    for row in ("tries 7 not set", "every not set 5h", "group press main", "your notes not set mine"):
+        assert row in told
     assert 'value="5h"' in answer.text
     assert (await reader.desk.page(A)).settings == {"tries": 7}
     await reader.sent(path, every="5h", tries="7", revision=_revision(answer.text))

@@ -265,23 +265,28 @@ async def give_up_digest(parts: Parts, caller: Caller, number: int) -> None:
 class OtherVersion(Struct, frozen=True):
     """What another person saved while a form was filled in.
 
-    who, at  None: the entry was removed
     rows     what differs: (key, saved now, typed)
+    who, at  None: not known
     """
 
-    who: str | None
-    at: Instant | None
-    rows: tuple[tuple[str, str, str], ...] = ()
+    rows: tuple[tuple[str, str, str], ...]
+    who: str | None = None
+    at: Instant | None = None
+    is_removed: bool = False
 
 
 def other_version(entry: SavedEntry | None, saved: Mapping[str, Any], typed: Mapping[str, Any]) -> OtherVersion:
     """Compare what is saved now with what was typed; neither holds secrets."""
     if entry is None:
-        return OtherVersion(None, None)
+        return OtherVersion((), is_removed=True)
+    return OtherVersion(differing(saved, typed), entry.who, entry.at)
+
+
+def differing(saved: Mapping[str, Any], typed: Mapping[str, Any]) -> tuple[tuple[str, str, str], ...]:
+    """List what differs of settings: (key, saved, typed)."""
     there, here = _flat(saved), _flat(typed)
-    keys = dict.fromkeys((*there, *here))
-    rows = ((key, there.get(key, "not set"), here.get(key, "not set")) for key in keys)
-    return OtherVersion(entry.who, entry.at, tuple(row for row in rows if row[1] != row[2]))
+    rows = ((key, there.get(key, "not set"), here.get(key, "not set")) for key in dict.fromkeys((*there, *here)))
+    return tuple(row for row in rows if row[1] != row[2])
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:

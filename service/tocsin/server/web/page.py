@@ -20,6 +20,7 @@ from tocsin.server import actions
 from tocsin.server.decisions import demand_page
 from tocsin.server.jobs import Work
 from tocsin.server.kept_items import why_no_items
+from tocsin.server.notifications import OtherVersion, differing
 from tocsin.server.parts import Given, Parts, Reading, Writing, base_url
 from tocsin.server.web.activity import draw_timeline
 from tocsin.server.web.formatting import short, short_url, zone_named
@@ -263,6 +264,7 @@ async def _show_settings(
     typed: Mapping[str, str] | None = None,
     errors: Mapping[str, str] | None = None,
     wrong: tuple[str, ...] = (),
+    other: OtherVersion | None = None,
     status: int = 200,
 ) -> Response:
     """Show the stored settings, or the rejected input."""
@@ -294,6 +296,7 @@ async def _show_settings(
         # Suggestions only, the field takes any name; forty keep the page small.
         groups=[each.name for each in (await parts.store.group_rows())[:40]],
         wrong=wrong,
+        other=other,
         held=[short(each.why, 400) for each in refused],
         mend=mend_of(refused, url=row.url, group=row.group) if refused else "",
     )
@@ -331,8 +334,11 @@ async def save(request: Request, caller: Writing, parts: Given, jobs: Work, page
     except actions.Stale:
         # The new revision goes into the form, so that saving again is a decision to overwrite.
         now = {**typed, "revision": str(await parts.store.page_revision(page_id))}
-        why = "this page was changed meanwhile; check your input, and save again to overwrite"
-        return await _show_settings(request, parts, row, typed=now, wrong=(why,), status=409)
+        row = await demand_page(parts, page_id)
+        saved = {"your notes": row.text, "group": row.group, **as_typed(row.settings)}
+        here = {"your notes": typed.get("text"), "group": typed.get("group"), **given}
+        other = OtherVersion(differing(saved, here))
+        return await _show_settings(request, parts, row, typed=now, other=other, status=409)
     except UsageError as exc:
         return await _show_settings(request, parts, row, typed=typed, wrong=tuple(str(exc).splitlines()), status=422)
     return go_on(request, f"/pages/{page_id}/settings", "Saved. The settings apply from the next check on.")
