@@ -524,3 +524,66 @@ async def test_a_promised_digest_that_is_given_up_is_followed_by_the_next(desk: 
     await desk.store.give_up_bundle(1, NOW, error="given up by kim")
 
     assert [(row.id, row.state) for row in await desk.store.bundles(limit=9)] == [(2, "open"), (1, "dead")]
+
+
+async def test_the_occasion_of_another_route_is_free(desk: Desk) -> None:
+    later = {"1": DUE + DAY, "2": DUE}
+
+    def by_route(draft: AlertDraft, *_: object) -> list[Routed]:
+        return [digest(route=draft.id[-1], due_at=later[draft.id[-1]])]
+
+    await routed(desk, ScriptedRouter(by_route), routes=("1", "2"))
+    await publish(desk, "of 1", "of 2")
+
+    assert [(await bundle(desk, number)).due_at for number in (1, 2)] == [DUE + DAY, DUE]
+
+
+async def test_a_digest_waits_on_where_the_clock_was_not_set_back(desk: Desk) -> None:
+    await routed(desk, gathering(DUE))
+    await publish(desk, "one")
+    await seal(desk)
+    await end(desk, "waiting", next_at=DUE + DAY)
+
+    for at, next_at in ((DUE, DUE + DAY), (DUE + HOUR, DUE + DAY), (DUE - HOUR, DUE - HOUR + DAY)):
+        await desk.store.resume_deliveries("mail", at)
+        assert (await bundle(desk)).next_at == next_at, at
+
+
+async def test_a_digest_that_was_not_tried_yet_is_due_at_once_only_where_the_clock_was_set_back(desk: Desk) -> None:
+    await routed(desk, gathering(DUE))
+    await publish(desk, "one")
+    await seal(desk)
+    sealed = (await bundle(desk)).next_at
+    assert sealed is not None
+
+    for at, next_at in ((sealed, sealed), (sealed - 1, sealed - 1)):
+        await desk.store.resume_deliveries("mail", at)
+        assert (await bundle(desk)).next_at == next_at
+
+
+async def test_an_alert_waits_for_no_other_digest_than_those_before_it_with_one_of_its_page(desk: Desk) -> None:
+    names: dict[str, list[tuple[str, str, str]]] = {
+        "a": [("mail", "daily", ""), ("ops", "weekly", "")],
+        "x": [("ops", "daily", "x")],
+        "b": [("mail", "daily", ""), ("ops", "daily", "")],
+        "c": [("ops", "daily", "")],
+        "e": [("ops", "late", "")],
+    }
+
+    def by_name(draft: AlertDraft, *_: object) -> list[Routed]:
+        found = names.get(draft.id[-1], [])
+        return [digest(*each, due_at=DUE) for each in found] or [Routed("ops", "all")]
+
+    await routed(desk, ScriptedRouter(by_name), routes=("daily", "weekly", "late", "all"))
+    await publish(desk, "a", "x", page_id=8)
+    await publish(desk, "b", page_id=7)
+    await seal(desk, 4, "M4")
+    await publish(desk, "c", page_id=9)
+    await publish(desk, "d", "e", page_id=7)
+    for number in (1, 2, 3, 5, 6):
+        await seal(desk, number, f"M{number}")
+        await end(desk, "waiting", number, next_at=DUE + DAY)
+    await end(desk, "waiting", 4, next_at=DUE + HOUR)
+
+    assert await due(desk, "ops") == []
+    assert desk.behind.look("select next_at from deliveries where state = 'waiting'") == [(DUE + HOUR,)]
