@@ -44,8 +44,11 @@ select f.position, m.seen_at from (
 order by f.position desc limit :limit;
 
 -- name: of_digest
-select g.position, m.seen_at from gathered g {index gathered_of_bundle} join alert_marks m on m.position = g.position
-where g.bundle = :digest and g.position < :before order by g.position desc limit :limit;
+select f.position, m.seen_at from (
+  select position from gathered {index gathered_of_bundle}
+  where bundle = :digest and position < :before order by position desc limit :limit
+) f join alert_marks m on m.position = f.position
+order by f.position desc;
 
 -- name: positions
 select position from alerts where id in {names :ids};
