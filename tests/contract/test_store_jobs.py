@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from msgspec import structs
 
-from tests.contract.desk import DAY, MINUTE, NOW, Desk
+from tests.contract.desk import DAY, HOUR, MINUTE, NOW, Desk
 from tocsin.adapters.stores import open_store
 from tocsin.model import ActivityRow, JobRow, StoredAnswer
 
@@ -66,6 +66,24 @@ async def test_a_start_interrupts_what_its_node_left_behind_and_no_other_nodes_w
     assert interrupted == (1 if is_shared else 2)
     assert (await desk.store.job("02J") == other) is is_shared
     assert (await desk.store.begin_once(KEY, PRINT, NOW) is not None) is is_shared
+
+
+async def test_the_jobs_of_a_node_that_is_gone_are_interrupted(desk: Desk) -> None:
+    await desk.store.enter("lives", timedelta(minutes=5), {})
+    for node in ("lives", "gone"):
+        await desk.store.save_job(structs.replace(JOB, id=node, node=node))
+        await desk.store.begin_once(node.encode(), PRINT, NOW, node=node)
+
+    # A node that has just begun may not have entered yet.
+    interrupted = [await desk.store.interrupt_lost_jobs(now) for now in (NOW + MINUTE, NOW + MINUTE + 1, NOW + HOUR)]
+
+    is_shared = desk.behind.kind != "sqlite"
+    assert interrupted == ([0, 1, 0] if is_shared else [0, 0, 0])
+    states = {row.id: (row.state, row.ended_at) for row in await desk.store.jobs()}
+    assert states["lives"] == ("running", None)
+    assert states["gone"] == (("interrupted", NOW + MINUTE + 1) if is_shared else ("running", None))
+    begun = [await desk.store.begin_once(node, PRINT, NOW + HOUR) for node in (b"lives", b"gone")]
+    assert [each is None for each in begun] == [False, is_shared]
 
 
 async def test_a_job_of_another_node_is_cancelled_through_the_store(desk: Desk) -> None:

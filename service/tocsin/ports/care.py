@@ -167,6 +167,9 @@ class AccessStore(Protocol):
         On a store of one engine these are the jobs of any name. Returns how many jobs.
         """
 
+    async def interrupt_lost_jobs(self, now: Instant) -> int:
+        """Do the same for nodes without a lease in force; they may have begun within the last minute."""
+
 
 class SavedStore(Protocol):
     """Channels and routes that were made at run time, and mutes of channels. Their secrets are stored in clear."""

@@ -26,6 +26,8 @@ PATIENCE_S: Final = 2.0  # A request waits this long for the end of its job befo
 
 # A job may take thousands of steps a second; each would be a write.
 _SAVED_EVERY_S: Final = 1.0
+# How often jobs of nodes that are gone are looked for.
+_LOST_EVERY_S: Final = 5.0
 # Another node notices within a second that one of its jobs is to end.
 _CANCEL_LOOKS: Final = 20
 _CANCEL_LOOK_S: Final = 0.1
@@ -156,6 +158,7 @@ class Jobs:
     def __init__(self, parts: Parts, group: asyncio.TaskGroup) -> None:
         self._parts, self._group = parts, group
         self._running: dict[str, Job] = {}
+        self._lost_at_s = float("-inf")
         self.editing = asyncio.Lock()
 
     async def start(self, kind: str, who: str, work: DoWork, *, total: int | None = None) -> Job:
@@ -224,13 +227,16 @@ class Jobs:
         while True:
             await self._parts.clock.sleep(_SAVED_EVERY_S)
             await self.save()
-            await self._cancel_wanted()
+            await self._look_at_nodes()
 
-    async def _cancel_wanted(self) -> None:
-        if not self._running:
-            return
+    async def _look_at_nodes(self) -> None:
+        """End jobs that other nodes want to end, and note that jobs of nodes that are gone have ended."""
+        parts = self._parts
         try:
-            wanted = await self._parts.store.jobs_to_cancel(self._parts.service.node)
+            wanted = await parts.store.jobs_to_cancel(parts.service.node) if self._running else []
+            if (now_s := parts.clock.monotonic()) >= self._lost_at_s:
+                self._lost_at_s = now_s + _LOST_EVERY_S
+                await parts.store.interrupt_lost_jobs(parts.clock.now())
         except StoreError as exc:
             self._parts.telemetry.emit(Happening("jobs.unread", "warning", {"error": str(exc)}))
             return

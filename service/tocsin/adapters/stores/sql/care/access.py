@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.adapters.stores.sql.cursors import Cursors
-from tocsin.adapters.stores.sql.role import LAST, Role
+from tocsin.adapters.stores.sql.role import LAST, NODES, Role
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import read_object, to_json, to_json_or_null
 from tocsin.errors import StoreError, UsageError
@@ -23,6 +23,8 @@ JOBS = queries("jobs")
 SQL = queries("access")
 # Of `tokens.declared`: the configuration declares it, or no longer does.
 _NOW, _LEFT = 1, 2
+# A process answers requests a little before it enters as a node.
+_ENTERED_US: Final = 60_000_000
 # A token's use is noted so often at most.
 _NOTED_US: Final = 60_000_000
 
@@ -222,6 +224,21 @@ class AccessRole(Role):
             db.execute(JOBS["forget_begun"], place)
             return db.execute(JOBS["interrupt"], place).rowcount
 
+        return await self._write(write)
+
+    async def interrupt_lost_jobs(self, now: Instant) -> int:
+        def lost(db: SqlSession) -> dict[str, Any] | None:
+            alive = [node for node, _, left_s, *_ in db.execute(NODES["nodes"]) if left_s > 0]
+            place = {"alive": to_json(alive), "before": now - _ENTERED_US, "now": now}
+            return place if db.execute(JOBS["has_lost"], place).fetchone() is not None else None
+
+        def write(db: SqlSession) -> int:
+            db.execute(JOBS["forget_lost"], place)
+            return db.execute(JOBS["interrupt_lost"], place).rowcount
+
+        # Looked for first: there is hardly ever one, and a transaction that writes would wait for others.
+        if not self._database.is_shared or (place := await self._view(lost)) is None:
+            return 0
         return await self._write(write)
 
 

@@ -18,6 +18,19 @@ select {job} {index jobs_by_age} order by started_at desc, id desc limit :limit;
 -- name: interrupt
 update jobs set state = 'interrupted', ended_at = :now where state = 'running' and (:all = 1 or node = :node);
 
+-- name: has_lost
+select 1 from jobs where state = 'running' and started_at < :before and node not in {names :alive}
+union all
+select 1 from answers where status = 0 and at < :before and node not in {names :alive}
+limit 1;
+
+-- name: interrupt_lost
+update jobs set state = 'interrupted', ended_at = :now
+where state = 'running' and started_at < :before and node not in {names :alive};
+
+-- name: forget_lost
+delete from answers where status = 0 and at < :before and node not in {names :alive};
+
 -- name: ask_to_cancel
 update jobs set cancelling = 1 where id = :id and state = 'running';
 
