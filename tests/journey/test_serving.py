@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.journey.running import CONFIGURATION, PATIENCE_S, Called, Home, Service, free_port, until
-from tests.origin import Origin, Page
+from tests.origin import Asked, Origin, Page
 from tests.server.streams.reader import Reader, reading
 
 Start = Callable[[], Awaitable[Service]]
@@ -256,15 +258,41 @@ async def test_clients_without_a_token_do_not_shut_out_the_administrator(home: H
     assert [answer.status_code for answer in logins] == [303] * 5
 
 
-async def test_all_is_served_before_the_engine_begins(home: Home, site: Origin, start: Start) -> None:
-    """Beside an engine that has much to do, loading the web pages took up to half a minute."""
+# The web pages are loaded as soon as a writer opens the pipe.
+LOADED_LATE = """
+import sys
+
+class Late:
+    def find_spec(self, name, path=None, target=None):
+        if name == "tocsin.server.app":
+            open({pipe!r}).close()
+
+sys.meta_path.insert(0, Late())
+"""
+
+
+async def test_pages_are_checked_while_the_web_pages_are_loaded(
+    home: Home, site: Origin, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
     site.pages["/a"] = Page("<title>a</title>")
     await home.watch(site.url("/a"))
+    late = home.folder / "late"
+    late.mkdir()
+    pipe = late / "pipe"
+    os.mkfifo(pipe)
+    (late / "sitecustomize.py").write_text(LOADED_LATE.format(pipe=str(pipe)))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), str(late)))))
+
+    async def received() -> list[Asked] | None:
+        return site.asked("/a") or None
+
     await start()
     await home.hears("engine.started")
+    await until(received, what="a request for the page")
+    assert "http.ready" not in [line["event"] for line in home.said()]
 
-    events = [line["event"] for line in home.said()]
-    assert events.index("http.ready") < events.index("engine.started")
+    await asyncio.to_thread(pipe.write_text, "")
+    await ready(await address(home))
 
 
 async def answering(address: Address) -> None:

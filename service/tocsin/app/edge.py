@@ -1,9 +1,8 @@
-"""The HTTP edge beside the engine: who may come in is settled first, and what serves is loaded while that starts."""
+"""The HTTP edge beside the engine: access is decided first; web pages and API are loaded while the engine starts."""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,10 +30,6 @@ FIRST = "first"
 _LOAD_AGAIN_S = 0.5
 
 
-# The engine waits at most this long for the HTTP edge; on a slower machine it begins to check pages meanwhile.
-OPEN_S = 30.0
-
-
 class Edge:
     """The HTTP edge, bound to its address on creation; raises SettingsError if that is not available."""
 
@@ -43,7 +38,6 @@ class Edge:
         self._host, port = parse_listen(settings.listen)
         self._sockets = bind(self._host, port)
         self._is_settled, self._has_ended = asyncio.Event(), asyncio.Event()
-        self._is_open = asyncio.Event()
         self._given: asyncio.Future[tuple[Service, Store, Telemetry]] = asyncio.get_running_loop().create_future()
         if is_loopback(self._host) or settings.first_token or settings.tokens:
             self._is_settled.set()
@@ -104,15 +98,6 @@ class Edge:
         """Serve everything from now on."""
         self._given.set_result((service, store, telemetry))
 
-    async def opened(self) -> None:
-        """Wait until everything is served or the service stops, for a bounded time.
-
-        Beside a busy engine, each step of that would wait for the loop, and loading for the processor.
-        """
-        with suppress(TimeoutError):
-            async with asyncio.timeout(OPEN_S):
-                await self._first_of(self._is_open)
-
     async def ended(self) -> None:
         """Wait until nothing is served any more."""
         await self._has_ended.wait()
@@ -125,16 +110,16 @@ class Edge:
             opening.cancel()
 
     async def _open(self, front: object) -> None:
-        # While the engine is put together, and its fetchers load their own program.
-        application, app = await self._load(_load_all)
+        # Not while the engine is put together: the second that this takes would hold it up. And as one step, on a
+        # thread: each step in the loop may have to wait for a busy engine, and this would be some forty.
         service, store, telemetry = await self._given
+        application, app = await self._load(_load_all)
         parts = application.Parts(store, service, SystemClock(), SystemChance(), telemetry, self._stopping)
         application.equip(app, parts)
         leave_loaded_alone()
         async with application.at_work(app):
             front.open(app)  # type: ignore[attr-defined]  # what serves is loaded late
             self._telemetry.emit(Happening("http.ready"))
-            self._is_open.set()
             await self._stopping.wait()
             # Work that goes on after an answer ends with the requests in progress.
             await asyncio.Event().wait()

@@ -78,7 +78,6 @@ async def run(load: Callable[[], Loaded]) -> None:
                 noticing = group.create_task(service.follow_alerts(), name="follow-alerts")
                 if edge is not None:
                     edge.open(service, store, engine.telemetry)
-                    await edge.opened()
                 await engine.runner.serve(stopping, at_launch=settings.pages.at_launch, cron=settings.pages.cron)
                 watching.cancel()
                 following.cancel()
