@@ -93,6 +93,8 @@ class PostgresServer:
     def give_back(self, url: str) -> None:
         """Empty a database that `take` gave; who is connected to it still is thrown out."""
         with psycopg.connect(url, autocommit=True) as db:
+            # What was deleted must not come back when a test kills the server.
+            db.execute("set synchronous_commit = on")
             db.execute(_EMPTY)
         self._free.append(url)
 

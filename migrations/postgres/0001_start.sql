@@ -729,7 +729,16 @@ end
 $$;
 create trigger snapshots_gone after delete on snapshots for each row execute function snapshots_gone();
 
--- Wakes the nodes of the store as soon as alerts are committed.
+-- Wakes the nodes of the store as soon as an edit is committed.
+create function revision_came() returns trigger language plpgsql as $$
+begin
+  notify revisions;
+  return null;
+end
+$$;
+create trigger revision_came after update of revision on store for each statement execute function revision_came();
+
+-- Wakes them as soon as alerts are committed.
 create function alerts_came() returns trigger language plpgsql as $$
 begin
   notify alerts;

@@ -85,3 +85,21 @@ async def test_an_alert_without_its_notification_is_noticed_by_a_look(
             await news.next()
         finally:
             desk.behind.alter("alter table alerts enable trigger alerts_came")
+
+
+async def test_an_edit_is_looked_for_only_after_a_notification_and_each_few_seconds(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "LOOK_S", PATIENCE_S)
+    await desk.store.foreign_revision()
+    desk.behind.alter("alter table store disable trigger revision_came")
+    try:
+        desk.behind.alter("update store set revision = revision + 1")
+        unnoticed = await desk.store.foreign_revision()
+        monkeypatch.setattr(connection, "LOOK_S", 0)
+        noticed = await desk.store.foreign_revision()
+    finally:
+        desk.behind.alter("alter table store enable trigger revision_came")
+
+    assert unnoticed is None
+    assert noticed is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from functools import partial
@@ -255,12 +256,13 @@ class PostgresDatabase:
     def __init__(self, place: PostgresPlace, *, is_engine: bool) -> None:
         self.place, self._is_engine = place, is_engine
         self.writer = PostgresLane(place, writes=True, prepare=self._prepare_writer)
-        self._reader = PostgresLane(place)
+        self._reader = PostgresLane(place, prepare=self._prepare_reader)
         self._viewer = PostgresLane(place)
         self._keeper = PostgresLane(place, writes=True)
         self._writing = self._engine = 0
         self._is_anew = False
         self._seen: int | None = None
+        self._is_edited, self._looked_s = True, 0.0
 
     async def write(self, work: Callable[[SqlSession], T], *, durable: bool = False, shared: bool = False) -> T:
         """Run this in a writing transaction."""
@@ -273,7 +275,9 @@ class PostgresDatabase:
 
     async def edit(self, work: Callable[[SqlSession], T]) -> T:
         """Run this in a durable transaction that a running engine notices."""
-        return await self.write(work, durable=True)
+        done = await self.write(work, durable=True)
+        self._is_edited = True
+        return done
 
     async def edit_step(self, step: EditStep) -> None:
         """Run a step of a long edit."""
@@ -283,6 +287,7 @@ class PostgresDatabase:
             step.committed()
 
         await self.writer.run(whole)
+        self._is_edited = True
 
     async def rest(self, held_s: float) -> None:
         """Go on at once: PostgreSQL's locks have queues."""
@@ -320,7 +325,17 @@ class PostgresDatabase:
 
         latest  reads the revision
         """
-        revision = await self.read(latest)
+        if await self._reader.run(lambda db: db.take_notifications()) or time.monotonic() - self._looked_s >= LOOK_S:
+            self._is_edited = True
+        if not self._is_edited:
+            return None
+        self._is_edited = False
+        try:
+            revision = await self.read(latest)
+        except BaseException:
+            self._is_edited = True
+            raise
+        self._looked_s = time.monotonic()
         if revision == self._seen:
             return None
         self._seen = revision
@@ -362,6 +377,11 @@ class PostgresDatabase:
         """Close all connections, and with them give up the lock."""
         for lane in (self._keeper, self._viewer, self._reader, self.writer):
             await lane.close()
+
+    def _prepare_reader(self, db: PostgresSession) -> None:
+        db.command(b"listen revisions")
+        # Notifications that came before are lost.
+        self._is_edited = True
 
     def _prepare_writer(self, db: PostgresSession) -> None:
         row = db.execute("select coalesce(to_regclass('store')::oid::bigint, 0)").fetchone()

@@ -259,6 +259,14 @@ class PostgresSession:
         """Run commands without parameters, several at once."""
         self._demand(self._pgconn.exec_(text))
 
+    def take_notifications(self) -> bool:
+        """Tell whether a notification has arrived since the last call; the server is not asked."""
+        self._pgconn.consume_input()
+        arrived = False
+        while self._pgconn.notifies() is not None:
+            arrived = True
+        return arrived
+
     def leave(self) -> None:
         """End a transaction that was not committed; a connection that is of no more use is given up."""
         status = self._pgconn.transaction_status
