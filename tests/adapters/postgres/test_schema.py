@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
@@ -18,6 +19,8 @@ from tocsin.adapters.stores.postgres.connection import PostgresPlace
 from tocsin.adapters.stores.postgres.session import POSTGRES, PostgresSession, statement
 from tocsin.adapters.stores.sql.statements import areas, queries
 from tocsin.adapters.stores.sql.values import to_us
+from tocsin.adapters.stores.sqlite.connection import connect
+from tocsin.adapters.stores.sqlite.store import apply_migrations
 from tocsin.configuration.convert import parse_span
 from tocsin.model import phase_of
 
@@ -32,6 +35,44 @@ def db() -> Iterator[psycopg.Connection[Any]]:
     with psycopg.connect(url, autocommit=True) as connection:
         yield connection
     postgres().give_back(url)
+
+
+# What PostgreSQL has beside, each with its reason in the migration.
+ITS_OWN = {
+    *(("due", column, True) for column in ("host_id", "next_at", "id")),
+    *(("store_version", column, True) for column in ("one", "version")),
+    ("pages", "is_off", True),
+}
+
+
+def test_both_databases_have_the_same_tables_columns_and_indexes(db: psycopg.Connection[Any]) -> None:
+    columns = set(
+        db.execute(
+            "select table_name, column_name, is_nullable = 'NO' from information_schema.columns "
+            "where table_schema = current_schema()"
+        )
+    )
+    indexes = set(
+        db.execute(
+            "select relname from pg_class join pg_index on indexrelid = pg_class.oid "
+            "where relnamespace = current_schema()::regnamespace "
+            "and not exists (select 1 from pg_constraint where conindid = indexrelid and contype in ('p', 'u'))"
+        )
+    )
+
+    with closing(connect(":memory:", busy=timedelta(), writes=True)) as sqlite:
+        list(apply_migrations(sqlite, ":memory:"))
+        same = {
+            (table, column, bool(is_set))
+            for table, column, is_set in sqlite.execute(
+                'select t.name, c.name, c."notnull" or c.pk > 0 from pragma_table_list t '
+                "join pragma_table_xinfo(t.name) c where t.type = 'table' and t.name not like 'sqlite_%'"
+            )
+        }
+        same_indexes = set(sqlite.execute("select name from sqlite_schema where type = 'index' and sql is not null"))
+
+    assert columns ^ same == ITS_OWN
+    assert indexes ^ same_indexes == {("pages_due",)}
 
 
 @given(page=st.integers(1, 2**62))
