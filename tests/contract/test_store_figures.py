@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 from tests.contract.desk import DAY, HOUR, NOW, Desk, alert
 from tests.routers import ScriptedRouter, digest
 from tocsin.model import ChannelFigures, ChannelState, DeliveryResult, Instruction, Routed, SerializedEvent
@@ -109,3 +111,20 @@ async def test_digests_silenced_and_unrouted_alerts_are_counted(desk: Desk) -> N
         dead=2, gathered=1, silenced=1, bundles={"dead": 1, "open": 1}, digest_due_at=NOW + 2 * HOUR
     )
     assert (figures.unrouted, (await desk.store.figures(NOW + 8 * DAY)).unrouted) == (1, 0)
+
+
+async def test_nodes_are_counted_by_state_and_so_are_parts_without_one(desk: Desk) -> None:
+    before = (await desk.store.figures(NOW)).nodes
+    other = await desk.store.enter("other", timedelta(minutes=1), {})
+    await desk.store.enter("drained", timedelta(minutes=1), {})
+    await desk.store.drain_node("drained", draining=True)
+    await desk.store.enter("gone", timedelta(), {})
+    assert other is not None
+
+    figures = await desk.store.figures(NOW)
+
+    added = {state: number - before.get(state, 0) for state, number in figures.nodes.items()}
+    assert added == {"working": 1, "draining": 1, "gone": 1}
+    assert figures.parts_alone == await desk.store.parts_alone()
+    await desk.store.take_parts(other, 4096, expired=False)
+    assert (await desk.store.figures(NOW)).parts_alone == 0

@@ -52,6 +52,8 @@ FIGURES = StoreFigures(
     snapshot_bytes=1_000_000,
     free_bytes=9_000_000_000,
     unrouted=8,
+    nodes={"working": 2, "gone": 1},
+    parts_alone=3,
 )
 
 
@@ -70,6 +72,7 @@ LIVE = LiveState(
     late_s=2.5,
     lag_s=0.125,
     figures=FIGURES,
+    node="one",
 )
 
 

@@ -74,6 +74,24 @@ def test_bytes_are_those_that_came_and_those_that_were_spared() -> None:
     assert value(metrics_of(counts), "tocsin_not_modified_total") == 1
 
 
+def test_results_that_are_refused_are_counted_one_by_one() -> None:
+    counts = EngineCounts()
+
+    for results in (40, 2):
+        counts.emit(Happening("claim.lost", "warning", {"results": results}))
+
+    assert value(metrics_of(counts), "tocsin_refused_results_total") == 42
+
+
+def test_the_leader_tells_of_all_nodes_and_each_says_its_name() -> None:
+    metrics = metrics_of(EngineCounts())
+
+    states = {state: value(metrics, "tocsin_nodes", state=state) for state in ("working", "draining", "gone")}
+    assert states == {"working": 2, "draining": 0, "gone": 1}
+    assert value(metrics, "tocsin_parts_without_node") == 3
+    assert any(name == "tocsin_build_info" and ("node", "one") in labels for name, labels in read(metrics))
+
+
 def test_happenings_are_counted_where_they_count() -> None:
     counts = EngineCounts()
 
@@ -108,7 +126,7 @@ def test_happenings_are_counted_where_they_count() -> None:
 def test_what_is_going_on_now_is_told() -> None:
     metrics = metrics_of(EngineCounts(), replace(LIVE, outage_since=START, crowded=CrowdedHosts(3)))
 
-    assert value(metrics, "tocsin_build_info", version="1.2.3", python=_python(metrics)) == 1
+    assert value(metrics, "tocsin_build_info", version="1.2.3", python=_python(metrics), node="one") == 1
     assert value(metrics, "tocsin_requests_in_flight") == 17
     assert value(metrics, "tocsin_loop_lag_seconds", process="main") == 0.125
     assert value(metrics, "tocsin_loop_lag_seconds", process="fetcher-1") == 0.25
@@ -303,6 +321,7 @@ def test_no_label_has_values_that_pages_or_hosts_choose() -> None:
         "process",
         "version",
         "python",
+        "node",
     }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, get_args
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import (
@@ -22,6 +22,7 @@ from prometheus_client.registry import Collector
 from tocsin.engine.activity import EngineCounts, Histogram
 from tocsin.engine.hosts.duties import Duty, SoleDuty
 from tocsin.model import ChannelFigures, CheckOutcome, Instant, LiveState, StoreFigures
+from tocsin.model.nodes import NodeState
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _S: Final = 1_000_000
@@ -76,7 +77,7 @@ class Metrics(Collector):
 
 
 def _of_process(live: LiveState, counts: EngineCounts) -> Iterator[Metric]:
-    build = {"version": live.version, "python": platform.python_version()}
+    build = {"version": live.version, "python": platform.python_version(), "node": live.node}
     yield InfoMetricFamily("tocsin_build", "The program that runs.", value=build)
     yield _gauge("tocsin_started_timestamp_seconds", "When the service was started.", live.started_at / _S)
     problems = CounterMetricFamily("tocsin_problems", "Warnings and errors in the log.", labels=("level",))
@@ -109,6 +110,8 @@ def _of_checks(counts: EngineCounts, live: LiveState) -> Iterator[Metric]:
     yield _histogram(
         "tocsin_commit_seconds", "Duration of writing a batch of results to the store.", counts.commits_took
     )
+    refused = "Results that were not written, because another node had taken their part of the hosts."
+    yield _counter("tocsin_refused_results", refused, counts.refused_results)
     yield _counter("tocsin_store_failures", "Failed writes to the store; they are tried again.", counts.store_failures)
     yield _gauge(
         "tocsin_store_unwritten_seconds",
@@ -187,6 +190,10 @@ def _of_store(figures: StoreFigures, unread: Sequence[str], now: Instant) -> Ite
     if figures.free_bytes is not None:
         yield _gauge("tocsin_store_free_bytes", "Free bytes of the store's file system.", figures.free_bytes)
     yield from _of_channels(figures.channels, unread, age_s)
+    nodes = GaugeMetricFamily("tocsin_nodes", "Nodes that work on the store, by state.", labels=("state",))
+    _fill(nodes, {state: figures.nodes.get(state, 0) for state in get_args(NodeState)})
+    yield nodes
+    yield _gauge("tocsin_parts_without_node", "Parts of the hosts that no node works on.", figures.parts_alone)
     yield _gauge("tocsin_unrouted_alerts", "Alerts of the last week that no route took.", figures.unrouted)
 
 

@@ -156,6 +156,7 @@ class RunningService:
             has_lease=engine.has_lease,
             unwritten=Unwritten(*engine.unwritten),
             unread_channels=tuple(unread_channels(self._settings)),
+            node=engine.node,
         )
 
     def settings(self) -> Settings:

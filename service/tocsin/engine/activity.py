@@ -77,7 +77,7 @@ class EngineCounts:
         self.checks_took, self.commits_took = Histogram(CHECK_MS), Histogram(COMMIT_MS)
         self.wire_bytes = self.saved_bytes = self.not_modified = 0
         self.fetcher_restarts = self.store_failures = self.clock_steps_back = self.egress_refusals = 0
-        self.streams = 0
+        self.refused_results = self.streams = 0
 
     def committed(self, results: Sequence[CheckResult]) -> None:
         """Count a batch that was written."""
@@ -146,6 +146,10 @@ def _rendered(result: str) -> Callable[[EngineCounts, dict[str, Any]], None]:
     return count
 
 
+def _refused(counts: EngineCounts, values: dict[str, Any]) -> None:
+    counts.refused_results += values["results"]
+
+
 def _one_more(name: str, by: int = 1) -> Callable[[EngineCounts, dict[str, Any]], None]:
     def count(counts: EngineCounts, _values: dict[str, Any]) -> None:
         setattr(counts, name, getattr(counts, name) + by)
@@ -154,6 +158,7 @@ def _one_more(name: str, by: int = 1) -> Callable[[EngineCounts, dict[str, Any]]
 
 
 _KNOWN: Final[dict[str, Callable[[EngineCounts, dict[str, Any]], None]]] = {
+    "claim.lost": _refused,
     "clock.stepped_back": _one_more("clock_steps_back"),
     "egress.refused": _one_more("egress_refusals"),
     "fetcher.replaced": _one_more("fetcher_restarts"),

@@ -40,6 +40,8 @@ class StoreFigures(Struct, frozen=True):
     bytes              of its files
     free_bytes         left on its file system; None if unknown
     unrouted           alerts of the last week that no route took
+    nodes              how many there are of each state: working, draining, gone
+    parts_alone        parts of the hosts that no node works on, where there are nodes
     """
 
     at: Instant
@@ -55,6 +57,8 @@ class StoreFigures(Struct, frozen=True):
     snapshot_bytes: int
     free_bytes: int | None = None
     unrouted: int = 0
+    nodes: dict[str, int] = {}
+    parts_alone: int = 0
 
 
 class FetcherLife(Struct, frozen=True):
@@ -132,6 +136,7 @@ class LiveState(Struct, frozen=True):
     """The service as it is now.
 
     checks          since the start
+    node            its name among those that work on the store
     outage_since    our own connection is taken to be down
     has_lease       it holds the right to check; without it, it waits for another engine's to end
     lag_s           of the service's own process, as of a fetcher's
@@ -155,3 +160,4 @@ class LiveState(Struct, frozen=True):
     figures: StoreFigures | None = None
     unread_channels: tuple[str, ...] = ()
     shortage: ShortageState = ShortageState()
+    node: str = ""

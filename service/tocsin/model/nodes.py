@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from msgspec import Struct
 
 from tocsin.model.common import Instant, JsonObject
+
+NodeState: TypeAlias = Literal["working", "draining", "gone"]
 
 
 class NodeIdentity(Struct, frozen=True):
@@ -66,6 +70,11 @@ class LeaseRow(Struct, frozen=True):
     name: str
     node: str
     left_s: float
+
+
+def node_state(left_s: float, *, draining: bool) -> NodeState:
+    """Tell the state of a node by its lease: one that did not renew it is gone."""
+    return "gone" if left_s <= 0 else "draining" if draining else "working"
 
 
 class NodeRow(Struct, frozen=True):

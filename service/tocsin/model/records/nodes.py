@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
 from tocsin.model.common import Instant, to_rfc3339
-from tocsin.model.nodes import LeaseRow, NodeRow
+from tocsin.model.nodes import LeaseRow, NodeRow, NodeState, node_state
 from tocsin.model.records.fields import Number, Part, Record, Time
 
-NodeState: TypeAlias = Literal["working", "draining", "gone"]
 _SECOND: Final = 1_000_000
 
 
@@ -43,11 +42,10 @@ def nodes_of(rows: Sequence[NodeRow], leases: Sequence[LeaseRow], parts_alone: i
 
 def _node_of(row: NodeRow, leases: Sequence[LeaseRow], now: Instant) -> Node:
     checks = _number(row.said.get("checks"))
-    state: NodeState = "gone" if row.left_s <= 0 else "draining" if row.draining else "working"
     # Its clock is the database's: where ours is behind, it came less than a second ago.
     return Node(
         node=row.node,
-        state=state,
+        state=node_state(row.left_s, draining=row.draining),
         lease_s=round(row.left_s, 1),
         parts=row.parts,
         duties=[lease.name for lease in leases if lease.node == row.node and lease.left_s > 0],

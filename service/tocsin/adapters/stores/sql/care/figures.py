@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from msgspec import convert, structs
 
 from tocsin.adapters.stores.sql.care.access import DAY_US
-from tocsin.adapters.stores.sql.role import Role
+from tocsin.adapters.stores.sql.role import NODES, Role
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import read_object, to_json, to_us
 from tocsin.model import ActivityRow, ChannelFigures, Findings, StoreFigures
+from tocsin.model.nodes import node_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,6 +77,8 @@ def _read(
     position, text_bytes, channels = db.execute(SQL["standing"]).fetchone()
     waiting, waiting_since = db.execute(SQL["renders"]).fetchone()
     asked, asked_since = db.execute(SQL["questions"]).fetchone()
+    states = (node_state(float(row[2]), draining=bool(row[3])) for row in db.execute(NODES["nodes"]))
+    nodes: Counter[str] = Counter(states)
     alerts = Counter(db.execute(SQL["alerts"], {"after": after}).fetchall()) if after is not None else {}
     return StoreFigures(
         at=now,
@@ -91,6 +94,8 @@ def _read(
         snapshot_bytes=text_bytes,
         free_bytes=free,
         unrouted=db.execute(SQL["unrouted"], {"since": now - _WEEK_US}).fetchone()[0],
+        nodes=dict(nodes),
+        parts_alone=db.execute(NODES["parts_alone"]).fetchone()[0] if nodes else 0,
     )
 
 
