@@ -300,6 +300,12 @@ create index snapshots_of_page on snapshots (page_id, at, id);
 create index snapshots_by_age on snapshots (at);
 create index snapshots_of_text on snapshots (text_id);
 
+-- The title of each page when it was last received as a whole, at most 160 characters. No reference, as in `states`.
+create table titles (
+  page_id  bigint primary key,
+  title    text not null
+);
+
 create table items (
   page_id   bigint primary key,
   first_at  bigint not null,
@@ -689,6 +695,7 @@ begin
   delete from edits where page_id = old.id;
   update questions set pages = pages - 1 where id = old.question_id;
   delete from items where page_id = old.id;
+  delete from titles where page_id = old.id;
   return null;
 end
 $$;

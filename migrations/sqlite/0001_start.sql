@@ -275,6 +275,12 @@ create index snapshots_of_page on snapshots (page_id, at);
 create index snapshots_by_age on snapshots (at);
 create index snapshots_of_text on snapshots (text_id);
 
+-- The title of each page when it was last received as a whole, at most 160 characters. No reference, as in `states`.
+create table titles (
+  page_id  integer primary key,
+  title    text not null
+) strict;
+
 -- The latest microdata of each page. No reference, as in `states`. A page that had none when it was first checked has bit
 -- 256 of pages.flags instead of a row.
 create table items (
@@ -665,6 +671,7 @@ create trigger pages_gone after delete on pages begin
   delete from edits where page_id = old.id;
   update questions set pages = pages - 1 where id = old.question_id;
   delete from items where page_id = old.id;
+  delete from titles where page_id = old.id;
 end;
 
 create trigger pages_joined after update of question_id on pages when old.question_id is not new.question_id begin

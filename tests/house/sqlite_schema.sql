@@ -49,6 +49,7 @@ CREATE TRIGGER pages_gone after delete on pages begin
   delete from edits where page_id = old.id;
   update questions set pages = pages - 1 where id = old.question_id;
   delete from items where page_id = old.id;
+  delete from titles where page_id = old.id;
 end;
 CREATE TRIGGER pages_joined after update of question_id on pages when old.question_id is not new.question_id begin
   update questions set pages = pages - 1 where id = old.question_id;
@@ -497,6 +498,10 @@ CREATE TABLE texts (
   id      integer primary key,
   digest  blob not null unique,
   packed  blob not null
+) strict;
+CREATE TABLE titles (
+  page_id  integer primary key,
+  title    text not null
 ) strict;
 CREATE TABLE tokens (
   id            integer primary key autoincrement,

@@ -246,6 +246,20 @@ async def test_settings_that_cannot_be_keep_what_was_typed(reader: Reader) -> No
     assert (await reader.desk.page(A)).settings == {}
 
 
+async def test_a_page_is_named_by_its_title_until_it_has_notes(reader: Reader) -> None:
+    (page_id,) = await reader.desk.watch(A)
+    await reader.desk.check(A, title="The council & its <notices>")
+    for path in ("/", f"/pages/{page_id}"):
+        assert "The council & its <notices>" in words_of(await reader.read(path))
+
+    await reader.desk.edit(page_id, text="my words")
+
+    for path in ("/", f"/pages/{page_id}"):
+        told = words_of(await reader.read(path))
+        assert "my words" in told
+        assert "The council" not in told
+
+
 async def test_an_edit_that_came_between_is_not_overwritten(reader: Reader) -> None:
     (page_id,) = await reader.desk.watch(A)
     path = f"/pages/{page_id}/settings"

@@ -114,7 +114,7 @@ from tocsin.model.live import (
 )
 from tocsin.model.messages import Message, MessagePreview
 from tocsin.model.nodes import LeaseRow, Membership, NamedLease, NodeIdentity, NodeRow, TakenPart
-from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage
+from tocsin.model.rendering import PendingVerdict, RenderCommit, RenderingRow, RenderJob, WaitingPage, fit_title
 from tocsin.model.routing import RateLimit, Routed, Silence
 from tocsin.model.saved import ChannelMute, Saved, SavedEntry, SavedKind
 from tocsin.model.watching import (
@@ -256,6 +256,7 @@ __all__ = [
     "WaitingPage",
     "Witness",
     "as_configured",
+    "fit_title",
     "phase_of",
     "sendable",
     "to_rfc3339",

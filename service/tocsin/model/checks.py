@@ -256,6 +256,7 @@ class LearntContents(Struct, frozen=True, gc=False, omit_defaults=True):
     listing   what the page, a feed or sitemap, says of other pages; None where it was not read
     copies    all that the page names, where it was read whole; None where it was not
     items     the page's microdata at its first check, for renderings to compare with; None where it has none
+    title     the page's own at its first check, of at most `LONGEST_TITLE` characters; None where it has none
     """
 
     known: PageKnowledge | None = None
@@ -263,6 +264,7 @@ class LearntContents(Struct, frozen=True, gc=False, omit_defaults=True):
     listing: Listing | None = None
     copies: tuple[CopyLink, ...] | None = None
     items: PageItems | None = None
+    title: str | None = None
 
 
 class CheckResult(Struct, frozen=True, omit_defaults=True):

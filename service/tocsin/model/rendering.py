@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec import Struct
 
 from tocsin.model.checks import AlertDraft, Failure, NewState, PageTask
@@ -43,6 +45,14 @@ class WaitingPage(Struct, frozen=True, gc=False):
     page_id: int
     major: bool
     since: Instant
+
+
+LONGEST_TITLE: Final = 160
+
+
+def fit_title(title: str | None) -> str | None:
+    """Fit a page's title into a line of at most 160 characters; None if there is nothing in it."""
+    return None if title is None else " ".join(title[: 2 * LONGEST_TITLE].split())[:LONGEST_TITLE] or None
 
 
 class RenderingRow(Struct, frozen=True):

@@ -46,6 +46,7 @@ class PageRow(Struct, frozen=True):
     """A page as listed.
 
     saved_bytes  that its server did not have to send again
+    title        its own, when it was last received as a whole
     """
 
     id: int
@@ -64,6 +65,7 @@ class PageRow(Struct, frozen=True):
     secrets: tuple[str, str] | None = None
     flags: PageFlags = PageFlags()
     saved_bytes: int = 0
+    title: str | None = None
 
 
 class HostPages(Struct, frozen=True):

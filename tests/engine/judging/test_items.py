@@ -35,6 +35,7 @@ from tocsin.model import (
     ReceivedPage,
     RenderCommit,
     Rendered,
+    StoredState,
     to_rfc3339,
 )
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
@@ -68,6 +69,28 @@ def test_MD_19_the_items_of_a_page_are_read_at_its_first_check() -> None:
     kept = unpack(found.packed)
     assert kept.address == URL
     assert [each.text for each in kept.items[0].named("dtstart")] == ["2026-05-05"]
+
+
+@pytest.mark.parametrize(
+    ("head", "answer", "known", "title"),
+    [
+        ("<title>The\n council</title>", {}, None, "The council"),
+        (f"<title>{'t' * 200}</title>", {}, None, "t" * 160),
+        ("", {}, None, None),
+        ("<title>The council</title>", {"content-type": "text/plain"}, None, None),
+        # Later ones are read by renderings.
+        ("<title>The council</title>", {}, stored(created="0"), None),
+        *((f"<title>The council</title>{head}", headers, None, None) for head, headers in FORBIDDEN),
+    ],
+)
+def test_the_title_of_a_page_is_read_at_its_first_check(
+    head: str, answer: dict[str, str], known: StoredState | None, title: str | None
+) -> None:
+    page = f'<!doctype html>{head}<meta name="created" content="1"><p>Text'.encode()
+
+    found = check(task(state=known), received(page, headers={"content-type": "text/html"} | answer))
+
+    assert found.learnt.title == title
 
 
 def test_that_a_page_has_none_is_known_from_its_first_check_on() -> None:

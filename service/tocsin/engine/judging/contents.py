@@ -20,11 +20,13 @@ from tocsin.model import (
     PageTask,
     ReceivedPage,
     Snapshot,
+    fit_title,
     to_rfc3339,
 )
 from tocsin.spec.differences.compare import compare_texts, narrow, whole_lines
 from tocsin.spec.differences.excerpt import excerpt, show_by_word
 from tocsin.spec.html.content_type import is_nosniff
+from tocsin.spec.html.page import read_whole_page
 from tocsin.spec.links.copies import may_name_copies
 from tocsin.spec.microdata.changes.comparing import compare_items, show_changes
 from tocsin.spec.microdata.reading.items import may_hold_items, read_items
@@ -174,7 +176,20 @@ def learn(
         # Equal bytes are not read again. But items kept earlier go, where the user no longer wants them kept.
         return LearntContents(known, None, listing, copies, None if occasion.keeps.items else NO_ITEMS)
     items = _items_of(occasion, received, assessment, judged, now)
-    return LearntContents(known, _text_of(assessment, judged), listing, copies, items)
+    title = _title_of(received, assessment, judged)
+    return LearntContents(known, _text_of(assessment, judged), listing, copies, items, title)
+
+
+def _title_of(received: ReceivedPage, assessment: Assessment, judged: Judgement) -> str | None:
+    """Read a page's title at its first check; renderings read it later."""
+    if judged.outcome is not CheckOutcome.FIRST or not may_keep(assessment.directives):
+        return None
+    response = received.response
+    nosniff = is_nosniff(values_of(response.headers, "x-content-type-options"))
+    try:
+        return fit_title(read_whole_page(response.body, response.header("content-type"), nosniff=nosniff).title)
+    except TooComplex:
+        return None
 
 
 def _text_of(assessment: Assessment, judged: Judgement) -> Snapshot | None:

@@ -14,7 +14,7 @@ import msgspec
 from tocsin import events
 from tocsin.engine.judging.signals import combine_verdict, signals_data, trace_data, witness_data
 from tocsin.events import alert_link, cloud_event, page_link, question_link
-from tocsin.model import AlertDraft, to_rfc3339
+from tocsin.model import AlertDraft, fit_title, to_rfc3339
 from tocsin.spec.topper.state import FIELDS
 from tocsin.wording.summary import summarise
 from tocsin.wording.words import words_of
@@ -48,7 +48,6 @@ _MOST_OF_COPIES = MAX_EVENT_BYTES // 2
 # Receivers find the page and its states by these keys, so no digest may replace their values.
 _KEPT = frozenset({"id", "url", "final_url", "sample", "stored", "received", "command", "field", "digest"})
 _BOUNDED = frozenset({"summary", "short"})
-_MOST_OF_A_TITLE = 160
 _SHORTEST_REPLACED = 128
 _encode = msgspec.json.encode
 _EXAMPLE: JsonObject = {
@@ -70,9 +69,8 @@ _EXAMPLE: JsonObject = {
 
 
 def page_data(page_id: int, url: str, group: str, text: str | None, title: str | None = None) -> JsonObject:
-    """Show a page as every event of it does; the title is known where the page was received as a whole."""
-    shown = None if title is None else " ".join(title[: 2 * _MOST_OF_A_TITLE].split())[:_MOST_OF_A_TITLE] or None
-    return {"id": str(page_id), "url": url, "group": group, "text": text, "title": shown}
+    """Show a page as every event of it does; the store adds the title that it keeps where none is given."""
+    return {"id": str(page_id), "url": url, "group": group, "text": text, "title": fit_title(title)}
 
 
 def fields_data(fields: FieldValues) -> JsonObject:

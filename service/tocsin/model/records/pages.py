@@ -86,6 +86,7 @@ class Page(Record, frozen=True):
     host: Annotated[str, Meta(description="of its URL")]
     group: Annotated[str, Meta(description="the group that it is in")]
     text: Annotated[str | None, Meta(description="your own words on it")]
+    title: Annotated[str | None, Meta(description="the page's own, as last read: at its first check or with a change")]
     mode: Annotated[Mode, Meta(description="the mode in force")]
     mode_from: Annotated[str, Meta(description="where the mode is set: page, group, all pages or configuration")]
     subject: Annotated[bool, Meta(description="subject to awareness now (T50, T51)")]
@@ -197,6 +198,7 @@ def _values_of(row: PageRow, modes: Modes) -> dict[str, Any]:
         "host": row.host,
         "group": row.group,
         "text": row.text,
+        "title": row.title,
         "mode": mode,
         "mode_from": mode_from,
         "subject": is_subject(row, mode),

@@ -86,6 +86,7 @@ class PageLine(Struct, frozen=True):
     """A line of the list.
 
     name      the short URL; `whole` is more of it, if it was cut
+    text      the user's notes, else the page's title
     badges    the outcome of the last check, then why the page is not checked
     declares  (field, value of a topper element) each (T53)
     problem   of the last check; "" without one
@@ -127,7 +128,7 @@ def to_line(page: PageRow, mode: str) -> PageLine:
     says = declared(page.state.fields, room)
     why = room.fit(page.due.why or "", 40)
     group = room.fit(page.group, 24)
-    text = room.fit(page.text or "", 90)
+    text = room.fit(page.text or page.title or "", 90)
     return PageLine(
         page.id,
         name or "…",

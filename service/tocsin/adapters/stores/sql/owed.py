@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 ALERTS = queries("alerts")
+KNOWLEDGE = queries("learnt")
 RENDERS = queries("renders")
 ROUTED = queries("routed")
 _NO_PAGE: Final = -1
@@ -54,6 +55,7 @@ def publish(db: SqlSession, drafts: Sequence[AlertDraft], routes: Routes) -> Non
     """Write alerts in this order, each with a row for every channel that gets it: all that are set, or as routed."""
     if not drafts:
         return
+    _add_titles(db, drafts)
     last, names, revision = db.execute(ALERTS["reserve"], {"count": len(drafts)}).fetchone()
     if routes.router is not None and (routes.is_needed or (revision and routes.silences_of(db, revision))):
         _route(db, _write_alerts(db, drafts, last), routes.router, routes.silences_of(db, revision))
@@ -66,6 +68,21 @@ def publish(db: SqlSession, drafts: Sequence[AlertDraft], routes: Routes) -> Non
     ]
     if rows:
         db.executemany(ALERTS["insert_delivery"], rows)
+
+
+def _add_titles(db: SqlSession, drafts: Sequence[AlertDraft]) -> None:
+    """Add the titles of pages to alerts that were made without: only a page received as a whole tells its own."""
+    lacking = [page for draft in drafts if (page := _page_of(draft)) is not None and page.get("title", "") is None]
+    if lacking:
+        place = {"ids": to_json(sorted({int(page["id"]) for page in lacking}))}
+        titles = dict(db.execute(KNOWLEDGE["titles_of_pages"], place).fetchall())
+        for page in lacking:
+            page["title"] = titles.get(int(page["id"]))
+
+
+def _page_of(draft: AlertDraft) -> JsonObject | None:
+    page = draft.event.get("data", {}).get("page")
+    return page if isinstance(page, dict) else None
 
 
 def _write_alerts(db: SqlSession, drafts: Sequence[AlertDraft], last: int) -> list[tuple[int, AlertDraft]]:

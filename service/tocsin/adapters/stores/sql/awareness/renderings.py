@@ -35,7 +35,7 @@ from tocsin.adapters.stores.sql.values import (
     to_us,
 )
 from tocsin.events import RECOVERED
-from tocsin.model import PendingVerdict, RenderJob, WaitingPage
+from tocsin.model import PendingVerdict, RenderJob, WaitingPage, fit_title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,6 +110,9 @@ def _write_page(
     rendering = {**place, "started_at": result.rendering.started_at, "rendering": to_json(result.rendering)}
     digest = row_digest(*rendering.values())
     (rendering_id,) = db.execute(SQL["insert_rendering"], {**rendering, "digest": digest}).fetchone()
+    # Copies are read of the page itself alone: nothing in its place has its title.
+    if result.copies is not None and (title := fit_title(result.rendering.title)) is not None:
+        db.execute(LEARNT["note_title"], (result.page_id, title))
     if result.set_at is not None:
         db.execute(SQL["note_set"], {**place, "at": result.set_at})
     if result.state is not None:

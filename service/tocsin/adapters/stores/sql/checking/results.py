@@ -486,6 +486,9 @@ def _remember(db: SqlSession, results: Sequence[CheckResult]) -> None:
     known = [(page_id, write_known(its.known)) for page_id, its in learnt if its.known is not None]
     if known:
         db.executemany(KNOWLEDGE["know"], known)
+    titles = [(page_id, its.title) for page_id, its in learnt if its.title is not None]
+    if titles:
+        db.executemany(KNOWLEDGE["note_title"], titles)
     count_noise(db, found)
     keep_listings(db, [result for result in found if result.learnt.listing is not None])
     for page_id, its in learnt:

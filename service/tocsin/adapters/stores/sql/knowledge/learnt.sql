@@ -7,6 +7,14 @@ insert into learnt (page_id, known) values (?, ?) on conflict (page_id) do updat
 -- name: note_learnt
 update pages set flags = flags | 64 where id = :page;
 
+-- A title that is as before is not written.
+-- name: note_title
+insert into titles (page_id, title) values (?, ?)
+on conflict (page_id) do update set title = excluded.title where titles.title <> excluded.title;
+
+-- name: titles_of_pages
+select page_id, title from titles where page_id in {ids :ids};
+
 -- name: learnt_of_pages
 select page_id, known, listed, heard from learnt where page_id in {ids :ids};
 

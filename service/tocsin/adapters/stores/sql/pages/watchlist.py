@@ -228,7 +228,7 @@ def to_page(row: Sequence[Any]) -> PageRow:
     (
         page_id, url, given, host, group, paused, text, settings,
         next_at, next_why, checked_at, received_at, changed_at, outcome, report, fields, stored_at, question_id,
-        secrets, flags, saved_bytes,
+        secrets, flags, saved_bytes, title,
     ) = row  # fmt: skip
     return PageRow(
         id=page_id,
@@ -249,6 +249,7 @@ def to_page(row: Sequence[Any]) -> PageRow:
         secrets=unless_damaged(read_pair, secrets),
         flags=read_flags(flags),
         saved_bytes=saved_bytes,
+        title=title,
     )
 
 
