@@ -27,6 +27,7 @@ REST: Final = {
     "channel_mutes": "insert into channel_mutes values ('one', null, 5, 'ops')",
     "sightings": "insert into sightings values (1, x'01', 1, 5, 9, 1)",
     "audit": "insert into audit values (7, 5, 'ops', 'what', '{}', 'r')",
+    "findings": "insert into findings values (1, '{}')",
     "activity": "insert into activity values (300, '{}', 1, 2, 3, 4)",
 }
 
@@ -131,6 +132,14 @@ async def test_a_target_that_is_not_empty_is_refused_and_stays_as_it_is(furnishe
     assert len(rows_of(furnished)["pages"]) > 1
 
 
+async def test_the_log_of_a_store_that_is_gone_is_no_empty_place(furnished: Desk, empty: str, tmp_path: Path) -> None:
+    await copy(furnished.behind.url, empty)
+    (tmp_path / "back.db-wal").write_bytes(b"log")
+
+    with pytest.raises(StoreError, match="there is a store already"):
+        await copy(empty, f"sqlite:{tmp_path / 'back.db'}")
+
+
 async def test_a_database_of_another_program_is_no_empty_place(furnished: Desk, empty: str) -> None:
     with psycopg.connect(empty) as db:
         db.execute("create table invoices (id int)")
@@ -180,7 +189,8 @@ async def test_a_copy_whose_server_is_killed_leaves_nothing_and_can_be_made_agai
 
 async def test_what_a_copy_that_was_killed_left_goes_with_the_next(furnished: Desk, empty: str, tmp_path: Path) -> None:
     await copy(furnished.behind.url, empty)
-    (tmp_path / "back.db.123.part").touch()
+    for name in ("back.db.123.part", "back.db.lock"):
+        (tmp_path / name).touch()
 
     await copy(empty, f"sqlite:{tmp_path / 'back.db'}")
 

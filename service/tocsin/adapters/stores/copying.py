@@ -24,7 +24,6 @@ from tocsin.adapters.stores.sqlite import store as sqlite
 from tocsin.adapters.stores.sqlite.connection import connect, snapshot
 from tocsin.adapters.stores.sqlite.place import (
     EngineLock,
-    demand_no_remains,
     reached,
     refuse_network,
     size_of,
@@ -209,8 +208,8 @@ class StoreCopier:
 
     def _to_sqlite(self, path: str, place: PostgresPlace) -> None:
         with reached(path):
-            demand_no_remains(path)
-            if size_of(path):
+            # A log without its store may hold the store. A lock file is left by a copying that was killed.
+            if size_of(path) or size_of(f"{path}-wal"):
                 raise _not_empty(path)
         refuse_network(path)
         part = f"{path}.{os.getpid()}.part"
