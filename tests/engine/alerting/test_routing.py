@@ -31,8 +31,10 @@ class FakeContext:
     def __init__(self, silences: Sequence[Silence] = (), page_routes: Mapping[int, str] = PAGES) -> None:
         self.silences, self._page_routes = silences, page_routes
         self.counted: dict[tuple[str, str], tuple[Instant, int]] = {}
+        self.asked: list[int] = []
 
     def page_route(self, page_id: int) -> str | None:
+        self.asked.append(page_id)
         return self._page_routes.get(page_id)
 
     def take(self, channel: str, route: str, limit: RateLimit) -> bool:
@@ -56,6 +58,21 @@ def draft(page_id: int | None = None, **data: Any) -> AlertDraft:
 
 def given_by(routes: RouteList, alert: AlertDraft | None = None, *, now: Instant = NOON) -> list[tuple[str, str]]:
     return [(each.channel, each.route) for each in routes.route(alert or draft(), now, FakeContext())]
+
+
+@pytest.mark.parametrize(
+    ("page_id", "matches", "asked"),
+    [(1, [{}], []), (1, [{"outcome": "major"}, {"group": "law"}, {}], [1]), (None, [{"outcome": "major"}, {}], [])],
+)
+def test_the_store_is_asked_for_the_route_of_a_page_once_and_only_where_a_route_does_not_match(
+    page_id: int | None, matches: list[dict[str, str]], asked: list[int]
+) -> None:
+    routes = routes_of(*({"channels": "chat", "match": match} for match in matches))
+    context = FakeContext()
+
+    routes.route(draft(page_id), NOON, context)
+
+    assert context.asked == asked
 
 
 def test_without_routes_every_channel_gets_every_alert_at_once() -> None:

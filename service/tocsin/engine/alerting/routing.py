@@ -122,13 +122,13 @@ class RouteList:
         facts = AlertFacts(draft.type, draft.event)
         silence = self._silence_of(facts, now, context.silences) if context.silences else None
         page_route: str | None = None
-        if self._names_routes and draft.page_id is not None:
-            page_route = context.page_route(draft.page_id)
-            page_route = self._page_route if page_route is None else page_route
         answers: dict[str, Routed] = {}
         for route in self.routes:
-            if not route.matches(facts) and page_route != route.name:
-                continue
+            if not route.matches(facts):
+                # Only here does it count, and the store has to read it.
+                page_route = self._page_route_of(draft, context) if page_route is None else page_route
+                if page_route != route.name:
+                    continue
             if route.leaves_out is not None and route.leaves_out(facts):
                 continue
             for channel in route.channels:
@@ -142,6 +142,13 @@ class RouteList:
             if not route.continues:
                 break
         return list(answers.values())
+
+    def _page_route_of(self, draft: AlertDraft, context: RoutingContext) -> str:
+        """Name the route that the settings of an alert's page name; "" where they name none."""
+        if draft.page_id is None:
+            return ""
+        named = context.page_route(draft.page_id)
+        return self._page_route if named is None else named
 
     def next_occasion(self, route: str, after: Instant) -> Instant | None:
         """As in ports.Router."""
