@@ -243,7 +243,7 @@ def _first_results(
             ),
             verdict=None,
             received=True,
-            learnt=LearntContents(known[number % len(known)]),
+            learnt=LearntContents(known[number % len(known)], title=f"Notices of the town hall, {number}"),
         )
 
 
