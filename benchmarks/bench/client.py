@@ -9,7 +9,6 @@ processor time (all threads and children) for a page, and what became of the pag
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import resource
 import sys
@@ -25,11 +24,10 @@ import msgspec
 import uvloop
 
 from benchmarks.bench.bare import get_all
-from benchmarks.bench.measure import settings
+from benchmarks.bench.measure import as_the_program_runs, settings
 from benchmarks.bench.processes import ModuleProcess
 from benchmarks.bench.site import Kind, Site
 from tocsin.app.assembly import open_store_for
-from tocsin.app.executing import GC_THRESHOLDS
 from tocsin.app.once import check
 from tocsin.configuration import load
 from tocsin.model import CheckReport, NewPage
@@ -124,7 +122,7 @@ class _Client:
         if way not in self._settings:
             self._settings[way] = await self._watch(*way)
         reports: list[CheckReport] = []
-        with _as_the_program_runs(), _measuring(pages) as spent:
+        with as_the_program_runs(), _measuring(pages) as spent:
             summary = await check(self._settings[way], page_ids=None, on_report=reports.append)
         statuses = Counter(report.status or 0 for report in reports)
         told = (report for report in reports if report.outcome in {"minor", "major"})
@@ -158,21 +156,6 @@ def _measuring(pages: int) -> Iterator[list[float]]:
 def _cpu_s() -> float:
     own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
-
-
-@contextmanager
-def _as_the_program_runs() -> Iterator[None]:
-    """Let the collector be as `execute` sets it; bare requests are measured with Python's own settings."""
-    usual = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(*GC_THRESHOLDS)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
-        gc.unfreeze()
-        # A whole collection lets it know again how much there is: else it looks at everything far too often.
-        gc.collect()
 
 
 async def _work(site: Site, pages: int, kinds: Sequence[Kind]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import statistics
 import sys
@@ -10,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple
+
+from tocsin.app.executing import GC_THRESHOLDS
 
 _LOOK_S = 0.01
 
@@ -198,9 +201,28 @@ def _peak_kb(pid: int) -> int:
 
 
 def environment() -> dict[str, str]:
-    """The environment of a child: nobody's own settings, and the allocator set as `dev` and the image set it."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
+    """The environment of a child: none of the user's settings, the allocator set as `dev` and the image set it.
+
+    Its bytecode is kept, as that of every installation: else each start compiles the program, for a second.
+    """
+    out = ("TOCSIN_", "PYTHONDONTWRITEBYTECODE")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(out)}
     return {"MALLOC_TRIM_THRESHOLD_": "67108864", **kept}
+
+
+@contextmanager
+def as_the_program_runs() -> Iterator[None]:
+    """Let the collector be as `execute` sets it; what is beside is measured with Python's own settings."""
+    usual = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+        gc.unfreeze()
+        # A whole collection lets it know again how much there is: else it looks at everything far too often.
+        gc.collect()
 
 
 def settings(folder: Path, *, more: str = "") -> Path:
