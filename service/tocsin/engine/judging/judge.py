@@ -192,7 +192,10 @@ def evidence_against(assessment: Assessment, task: PageTask, policy: PageSetting
 def is_from_html(task: PageTask) -> bool:
     """Tell whether the stored state was read from HTML; an answer of another kind is then not the page."""
     state = task.state
-    return state is not None and was_html(
+    if state is None:
+        return False
+    # The usual case first: a call with names costs time for each page.
+    return state.fields != EMPTY.values or was_html(
         state.fields, not_html=task.flags.not_html, is_received=task.last.set_at is not None
     )
 
