@@ -679,8 +679,12 @@ begin
   return null;
 end
 $$;
+-- Unchanged checks move rows of `due` within their own statement.
 create trigger schedule_moved after update of next_at, paused on pages for each row
-when ((old.next_at, old.paused) is distinct from (new.next_at, new.paused)) execute function schedule_moved();
+when (
+  (old.next_at, old.paused) is distinct from (new.next_at, new.paused)
+  and current_setting('tocsin.schedule', true) is distinct from 'off'
+) execute function schedule_moved();
 
 -- Rows that belong to a page without a reference: a reference would need an index of all of them, or a look for each.
 create function pages_gone() returns trigger language plpgsql as $$

@@ -12,6 +12,21 @@ from tocsin.events import DISALLOWED
 from tocsin.model import CheckOutcome, CheckReport, CheckResult, Failure, NewState, Validators
 
 
+async def test_an_unchanged_page_that_an_edit_moved_meanwhile_is_written_with_its_schedule(desk: Desk) -> None:
+    await desk.watch(A, B)
+    for url in (A, B):
+        await desk.check(url, "1", next_at=NOW + 9 * HOUR)
+    desk.now += DAY
+    results = [desk.result(await desk.task(url), "1", next_at=desk.now + DAY) for url in (A, B)]
+    await desk.edit(1, settings={"every": "1h"})
+
+    await desk.store.commit(desk.claim, results)
+    await desk.edit(2, paused=True)
+
+    assert [(await desk.page(url)).due.at for url in (A, B)] == [desk.now + DAY, desk.now + DAY]
+    assert [task.url for task in await desk.due()] == [A]
+
+
 async def test_T20_a_first_check_stores_a_state(desk: Desk) -> None:
     await desk.watch(A)
 

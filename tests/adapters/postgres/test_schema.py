@@ -197,3 +197,13 @@ async def test_a_hot_statement_uses_its_index_also_where_it_was_planned_before_t
     text = "\n".join(line for (line,) in plan)
     assert re.search(rf"using {index} on .*\n +Index Cond", text), text
     assert not re.search(r"Seq Scan on (pages|due|states|hosts)", text), text
+
+
+async def test_a_page_without_its_place_in_the_schedule_is_found(desk: Desk) -> None:
+    await desk.watch("https://one.example/", "https://two.example/")
+    desk.behind.alter("update due set next_at = next_at + 1 where id = 2")
+
+    found = await desk.store.check()
+    desk.behind.alter("update due set next_at = next_at - 1 where id = 2")
+
+    assert [line.partition(",")[0] for line in found] == ["page 2: its place in the schedule"] * 2

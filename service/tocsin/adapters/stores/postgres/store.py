@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from datetime import timedelta
 
+    from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.settings import SignalSettings
 
 PARTS: Final = StoreSettings().parts
@@ -39,6 +40,13 @@ _MAKE_PARTS: Final = """
 insert into parts (part) select generate_series(0, :last) where not exists (select 1 from parts)
 """
 _PARTS: Final = "select count(*) from parts"
+# Pages that are due and have no place at that time, and places that no such page has.
+_UNSCHEDULED: Final = """
+with wanted as (select id, next_at, host_id from pages where next_at is not null and paused = 0),
+  placed as (select id, next_at, host_id from due),
+  wrong as ((table wanted except table placed) union all (table placed except table wanted))
+select id, next_at from wrong order by id, next_at limit 5
+"""
 _VERSION: Final = "select version from store_version"
 _OTHERS: Final = """
 select count(*) from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm')
@@ -130,6 +138,11 @@ def _refuse_newer(name: str, version: int, newest: int) -> None:
         )
 
 
+def _unscheduled(db: SqlSession) -> Iterator[str]:
+    for page_id, next_at in db.execute(_UNSCHEDULED):
+        yield f"page {page_id}: its place in the schedule, at {next_at}, is missing or wrong"
+
+
 class PostgresStore(SqlStore):
     """A store in a PostgreSQL database; implements ports.Store. Made by `open_store`."""
 
@@ -143,7 +156,7 @@ class PostgresStore(SqlStore):
 
     async def check(self) -> list[str]:
         async with self._database.apart(one_instant=True) as read:
-            return await read(lambda db: list(breaches(db, psycopg.Error)))
+            return await read(lambda db: [*_unscheduled(db), *breaches(db, psycopg.Error)])
 
     async def close(self) -> None:
         await self._database.close()

@@ -29,7 +29,8 @@ class Dialect(Struct, frozen=True, eq=False):
     """How one database says what the dialects of SQL say differently.
 
     macros  a template for each macro; `list` takes any number of arguments, as one
-    own     a folder of statements that macros do not reach: a file of an area has those that differ, by their names
+    own     a folder of statements that macros do not reach: a file of an area has those that differ, by their names,
+            and fragments of its own
     """
 
     name: str
@@ -96,7 +97,7 @@ def queries(area: str, dialect: Dialect = SQLITE) -> dict[str, str]:
 
     def written(match: re.Match[str]) -> str:
         name, arguments = match.groups()
-        return dialect.expand(name, arguments) if arguments else found[name]
+        return dialect.expand(name, arguments) if arguments else found.get(name) or own[name]
 
     for name, sql in _named(_files()[area]).items():
         text, left = own.get(name, sql), 1

@@ -6,28 +6,49 @@ next_at = r.next_at, next_why = r.next_why, last_checked_at = r.checked_at, last
   saved_bytes = p.saved_bytes + r.saved_bytes, attempts = null, stored_at = r.stored_at, storings = p.storings + 1
 
 -- name: is_as_known
-p.id = r.id and p.stored_at = r.based_on and p.question_id is null and p.rule is null and p.standing_answer_id is null
+p.id = r.id and p.stored_at = r.based_on and p.next_at = r.was_due and p.question_id is null and p.rule is null and p.standing_answer_id is null
+
+-- What is as known has a place in the schedule, which moves within the statement: a trigger for each row takes longer than
+-- the rest of it. The trigger is off until all pages are written. Of each page one row of `due` is changed: who counts
+-- these sees a page that had none.
+-- name: schedule_off
+off as materialized (select set_config('tocsin.schedule', 'off', true))
+
+-- name: as_it_was
+returning p.host_id, r.was_due, p.id, p.next_at
+
+-- name: move_due
+again as materialized (select set_config('tocsin.schedule', '', true) from (select count(*) from noted) written)
+update due d set next_at = n.next_at from again, noted n
+where d.host_id = n.host_id and d.next_at = n.was_due and d.id = n.id
 
 -- name: note_same
-update pages p set {noted_same}
-from unnest(
-  ?::bigint[], ?::text[], ?::bigint[], ?::bigint[], ?::text[], ?::integer[], ?::integer[], ?::integer[], ?::bigint[],
-  ?::bigint[], ?::bigint[], ?::bigint[]
-) r (next_at, next_why, checked_at, set_at, report, outcome, conditional_run, flags, saved_bytes, stored_at, id, based_on)
-where {is_as_known};
+with {schedule_off}, noted as (
+  update pages p set {noted_same}
+  from off, unnest(
+    ?::bigint[], ?::text[], ?::bigint[], ?::bigint[], ?::text[], ?::integer[], ?::integer[], ?::integer[], ?::bigint[],
+    ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[]
+  ) r (
+    next_at, next_why, checked_at, set_at, report, outcome, conditional_run, flags, saved_bytes, stored_at, id, based_on,
+    was_due
+  )
+  where {is_as_known} {as_it_was}
+), {move_due};
 
 -- name: note_same_anew
-update pages p set {noted_same}, etag = r.etag, last_modified = r.last_modified, validators_hop = nullif(r.hop, p.url),
-  body_digest = r.digest, body_bytes = coalesce(r.body_bytes, p.body_bytes)
-from unnest(
-  ?::text[], ?::text[], ?::text[], ?::bytea[], ?::bigint[],
-  ?::bigint[], ?::text[], ?::bigint[], ?::bigint[], ?::text[], ?::integer[], ?::integer[], ?::integer[], ?::bigint[],
-  ?::bigint[], ?::bigint[], ?::bigint[]
-) r (
-  etag, last_modified, hop, digest, body_bytes, next_at, next_why, checked_at, set_at, report, outcome, conditional_run,
-  flags, saved_bytes, stored_at, id, based_on
-)
-where {is_as_known};
+with {schedule_off}, noted as (
+  update pages p set {noted_same}, etag = r.etag, last_modified = r.last_modified,
+    validators_hop = nullif(r.hop, p.url), body_digest = r.digest, body_bytes = coalesce(r.body_bytes, p.body_bytes)
+  from off, unnest(
+    ?::text[], ?::text[], ?::text[], ?::bytea[], ?::bigint[],
+    ?::bigint[], ?::text[], ?::bigint[], ?::bigint[], ?::text[], ?::integer[], ?::integer[], ?::integer[], ?::bigint[],
+    ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[]
+  ) r (
+    etag, last_modified, hop, digest, body_bytes, next_at, next_why, checked_at, set_at, report, outcome, conditional_run,
+    flags, saved_bytes, stored_at, id, based_on, was_due
+  )
+  where {is_as_known} {as_it_was}
+), {move_due};
 
 -- name: due_beside_wanted
 select d.id from due d join pages p on p.id = d.id

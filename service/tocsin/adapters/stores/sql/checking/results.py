@@ -178,6 +178,7 @@ def _same_row(result: CheckResult, state: NewState) -> Row:
         stored_at if based_on is UNSET or based_on is None or based_on < stored_at else based_on,
         result.page_id,
         based_on,
+        result.order.due_at,
     )
 
 

@@ -100,7 +100,7 @@ etag = ?, last_modified = ?, validators_hop = nullif(?, url), body_digest = ?, b
 
 -- The page is as its check knew it, and no instruction was given for it meanwhile.
 -- name: is_as_known
-id = ? and stored_at = ? and question_id is null and rule is null and standing_answer_id is null
+id = ? and stored_at = ? and next_at = ? and question_id is null and rule is null and standing_answer_id is null
 
 -- A check that stored nothing.
 -- name: note_check
