@@ -247,6 +247,11 @@ class Bench:
         """The store's number of a page."""
         return self._ids[name]
 
+    async def take_anew(self) -> None:
+        """Take all parts under later epochs, as an engine that was started anew."""
+        await self.lease.leave()
+        await self.lease.take()
+
     async def add(self, *names: str, items: PageItems | None = None) -> None:
         """Watch pages, and check them once: their first state is stored, and that they have these items."""
         urls = [url_of(name) for name in names]
@@ -272,7 +277,7 @@ class Bench:
         items: PageItems | None = None,
     ) -> None:
         """Let a check find the page in this state, with this text and items; a change of state is due for awareness."""
-        await self.lease.take()
+        await self.take_anew()
         task = await self.task(name)
         now = self.clock.now()
         verdict = None
@@ -305,7 +310,7 @@ class Bench:
 
     async def receive(self, name: str) -> None:
         """Let a check receive the page unchanged: a rendering that is owed is queued again."""
-        await self.lease.take()
+        await self.take_anew()
         task = await self.task(name)
         assert task.state is not None
         now = self.clock.now()
@@ -332,7 +337,7 @@ class Bench:
     async def drain(self) -> None:
         """Render until nothing is left to be done."""
         self.queue = self.fresh_queue()
-        await self.lease.take()
+        await self.take_anew()
         async with asyncio.TaskGroup() as group:
             group.create_task(self.queue.run(group), name="renders")
             self.queue.finish()

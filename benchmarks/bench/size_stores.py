@@ -19,11 +19,11 @@ from typing import NamedTuple, Self
 
 from benchmarks.bench.size_site import BODY, ETAG, TYPE
 from benchmarks.pairs.plan import pairs
+from tests.claiming import claim_all
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.connection import connect
 from tocsin.engine.judging.assess import assess
 from tocsin.model import (
-    SHARDS,
     CheckReport,
     CheckResult,
     Claim,
@@ -170,7 +170,7 @@ async def _fill(path: Path, shape: Shape, port: int) -> None:
     async with await open_store(f"sqlite:{path}", engine=False) as store:
         ids = await _add(store, shape, port, now)
     async with await open_store(f"sqlite:{path}", engine=True) as store:
-        claim = await store.claim(range(SHARDS), now, timedelta(days=1), "tocsin")
+        claim = await claim_all(store, "tocsin")
         if claim is None:
             raise RuntimeError("a store of our own is claimed by somebody else")
         hosts = await _host_ids(store, claim)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
-import time
 from contextlib import ExitStack, closing
 from datetime import timedelta
 from pathlib import Path
@@ -15,9 +14,10 @@ from benchmarks.bench.measure import Aim, Figure, Sizes, Stopwatch, figure, stop
 from benchmarks.bench.results import result_of
 from benchmarks.bench.size_rows import demand_equal, differences, write_bare
 from benchmarks.bench.size_stores import Shape, make_store, site_port
+from tests.claiming import claim_all
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.connection import connect
-from tocsin.model import SHARDS, CheckResult, Claim, NewPage, PageTask
+from tocsin.model import CheckResult, Claim, NewPage, PageTask
 from tocsin.ports import Store
 from tocsin.spec.html.urls import shard_of
 
@@ -115,7 +115,7 @@ async def add(store: Store, pages: int, *, hot: int) -> None:
 
 async def claimed(store: Store) -> Claim:
     """Claim everything."""
-    claim = await store.claim(range(SHARDS), time.time_ns() // 1000, timedelta(days=1), "bench")
+    claim = await claim_all(store, "bench")
     if claim is None:
         raise RuntimeError("a store of our own is claimed by somebody else")
     return claim

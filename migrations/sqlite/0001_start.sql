@@ -27,16 +27,6 @@ create table positions (
 ) strict;
 insert into positions (one) values (1);
 
--- Which engine works on which shards. Rows claimed under an older epoch are free.
-create table claims (
-  id           integer primary key,
-  first_shard  integer not null,
-  last_shard   integer not null,
-  holder       text not null,
-  epoch        integer not null,
-  until        integer not null
-) strict;
-
 -- Processes that work on the store. Times in these three tables are the database's own clock.
 create table nodes (
   node         text primary key,
@@ -295,13 +285,14 @@ create table items (
 
 -- ---- Awareness: renderings, alerts and their delivery ----
 
--- The render queue: pages that are due for awareness. A row with the current epoch holds a slot.
+-- The render queue: pages that are due for awareness. A row with the current epoch of its
+-- part holds a slot.
 create table renders (
   page_id     integer primary key references pages (id) on delete cascade,
   major       integer not null,
   since       integer not null,                  -- instant of its oldest verdict
   not_before  integer,                           -- end of a pause between tries
-  claim_id    integer,
+  part        integer,
   epoch       integer,
   owed        integer not null default 0,
   copy_url    text,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import AsyncIterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from tests.claiming import claim_all
 from tests.cli.calling import Answer, Installation
 from tests.cli.test_terminal import typed
 from tests.fakes import START
@@ -190,7 +190,7 @@ async def test_an_interrupted_check_leaves_no_page_wanted(installation: Installa
     process.communicate()
     released.set()
     async with await open_store(f"sqlite:{installation.folder / 'tocsin.db'}", engine=True) as store:
-        claim = await store.claim(range(4096), 1, timedelta(hours=1), "tocsin")
+        claim = await claim_all(store, "tocsin")
         assert claim is not None
         due = [at async for _, at in await store.host_agenda(claim, since_revision=None)]
     assert 0 not in due

@@ -12,6 +12,7 @@ from typing import Any, Self
 from msgspec import structs
 
 from tests.builders import with_changes
+from tests.claiming import claim_all
 from tests.contract.stores import STORES, StoreBehind
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sql.store import SqlStore
@@ -88,7 +89,7 @@ class Desk:
         """Open the store of this folder as an engine, and claim all of it; its steps take no time."""
         behind = STORES[kind](folder)
         store = await open_store(behind.url, **{"engine": True, "gather": GATHER, "timer": lambda: 0.0, **options})
-        claim = await store.claim(ALL, NOW, LEASE, "engine")
+        claim = await claim_all(store, "engine")
         assert claim is not None
         return cls(store, claim, folder, behind)
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.desk import ALL, DAY, HOUR, LEASE, MINUTE, NOW, SECOND, A, B, C, Desk, new_page
+from tests.claiming import claim_all
+from tests.contract.desk import DAY, HOUR, MINUTE, NOW, SECOND, A, B, C, Desk, new_page
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sql.checking import work
 from tocsin.errors import StaleClaim
@@ -116,20 +117,6 @@ async def test_paused_pages_are_not_due(desk: Desk) -> None:
 
     assert await desk.agenda() == {}
     assert await desk.due() == []
-
-
-async def test_other_shards_are_not_ours(desk: Desk) -> None:
-    await desk.watch(A, C)
-    page = new_page(A)
-    claim = await desk.store.claim(range(page.shard, page.shard + 1), NOW, timedelta(seconds=10), "engine")
-    assert claim is not None
-
-    agenda = [host async for host, _ in await desk.store.host_agenda(claim, since_revision=None)]
-    hosts = list(await desk.agenda())
-
-    assert len(agenda) == 1
-    assert len(hosts) == 2
-    assert {task.host for task in await desk.store.due_pages(claim, hosts, NOW + DAY, per_host=9)} == {page.host}
 
 
 async def test_an_edit_of_another_process_is_noticed_and_names_its_host(desk: Desk) -> None:
@@ -361,63 +348,11 @@ async def test_the_due_time_after_a_batch_is_told_for_each_of_its_hosts(desk: De
     await desk.watch(A, C)
     first, second = await desk.due()
 
-    due = await desk.store.commit(
+    due, _ = await desk.store.commit(
         desk.claim, [desk.result(first, next_at=NOW + HOUR), desk.result(second, next_at=None, next_why="off")]
     )
 
     assert due == {first.host_id: NOW + HOUR, second.host_id: None}
-
-
-async def test_another_holder_claims_only_after_the_lease(desk: Desk) -> None:
-    early = await desk.store.claim(ALL, NOW + 9 * SECOND, LEASE, "other")
-    late = await desk.store.claim(ALL, NOW + 10 * SECOND, LEASE, "other")
-
-    assert early is None
-    assert late is not None
-    assert late.epoch > desk.claim.epoch
-
-
-async def test_one_shard_of_another_holder_is_enough_to_wait(desk: Desk) -> None:
-    assert await desk.store.claim(range(4000, 4001), NOW, LEASE, "other") is None
-
-
-async def test_the_same_holder_claims_anew_at_once_with_a_new_epoch(desk: Desk) -> None:
-    again = await desk.store.claim(ALL, NOW, LEASE, "engine")
-
-    assert again is not None
-    assert (again.id, again.epoch) == (desk.claim.id, desk.claim.epoch + 1)
-
-
-async def test_claims_of_different_shards_stand_side_by_side(desk: Desk) -> None:
-    low = await desk.store.claim(range(2048), NOW, LEASE, "engine")
-    high = await desk.store.claim(range(2048, 4096), NOW, LEASE, "other")
-
-    assert low is not None
-    assert high is not None
-    assert (await desk.store.renew(low, NOW + SECOND, LEASE)).until == NOW + 11 * SECOND
-
-
-async def test_an_old_claim_never_becomes_valid_again(desk: Desk) -> None:
-    seen = {(desk.claim.id, desk.claim.epoch)}
-    for shards in (range(2048), ALL, range(10), ALL):
-        claim = await desk.store.claim(shards, NOW, LEASE, "engine")
-        assert claim is not None
-        assert (claim.id, claim.epoch) not in seen
-        seen.add((claim.id, claim.epoch))
-
-
-async def test_renewing_lengthens_the_lease_in_the_same_epoch(desk: Desk) -> None:
-    renewed = await desk.store.renew(desk.claim, NOW + 8 * SECOND, LEASE)
-
-    assert renewed.epoch == desk.claim.epoch
-    assert await desk.store.claim(ALL, NOW + 17 * SECOND, LEASE, "other") is None
-
-
-async def test_an_old_claim_is_not_renewed(desk: Desk) -> None:
-    await desk.store.claim(ALL, NOW, LEASE, "engine")
-
-    with pytest.raises(StaleClaim, match="engine"):
-        await desk.store.renew(desk.claim, NOW, LEASE)
 
 
 async def test_a_lease_that_ran_out_unnoticed_still_commits(desk: Desk) -> None:
@@ -432,11 +367,11 @@ async def test_a_lease_that_ran_out_unnoticed_still_commits(desk: Desk) -> None:
 async def test_results_under_an_old_epoch_are_refused_and_nothing_is_written(desk: Desk) -> None:
     await desk.watch(A)
     result = desk.result(await desk.task(A))
-    await desk.store.claim(ALL, NOW, LEASE, "engine")
+    await claim_all(desk.store, "engine")
 
-    with pytest.raises(StaleClaim):
-        await desk.store.commit(desk.claim, [result])
+    committed = await desk.store.commit(desk.claim, [result])
 
+    assert committed == ({}, 1)
     assert (await desk.page(A)).last.checked_at is None
 
 
@@ -445,7 +380,7 @@ async def test_a_rendering_under_an_old_epoch_is_refused_and_nothing_is_written(
     await desk.check(A, "2026-01")
     await desk.check(A, "2026-02")
     job = await desk.job(A)
-    await desk.store.claim(ALL, NOW, LEASE, "engine")
+    await claim_all(desk.store, "engine")
 
     with pytest.raises(StaleClaim):
         await desk.store.commit_renderings(desk.claim, [desk.rendered(job)])
@@ -460,7 +395,7 @@ async def test_slots_of_an_old_epoch_are_waiting_again(desk: Desk) -> None:
     await desk.job(A)
     assert await desk.store.count_waiting() == 0
 
-    await desk.store.claim(ALL, NOW, LEASE, "engine")
+    await claim_all(desk.store, "engine")
 
     assert await desk.store.count_waiting() == 1
 
@@ -521,7 +456,7 @@ async def test_T63_the_host_of_a_page_that_was_checked_is_not_due_for_what_waits
     task = await desk.task(B)
     await desk.store.hold_overdue(NOW, at_launch=AT_LAUNCH)
 
-    due = await desk.store.commit(desk.claim, [desk.result(task, next_at=NOW + DAY)])
+    due, _ = await desk.store.commit(desk.claim, [desk.result(task, next_at=NOW + DAY)])
 
     assert due == {task.host_id: NOW + DAY}
 

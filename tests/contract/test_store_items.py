@@ -245,7 +245,7 @@ async def test_items_are_written_with_all_of_their_rendering_or_not_at_all(desk:
     page_id = await begin(desk, A, items=items("one"))
     await desk.check(A, "1")
     rendered = desk.rendered(await desk.job(A), items=items("two"), changes=differs("one", "two"))
-    outdated = structs.replace(desk.claim, epoch=desk.claim.epoch - 1)
+    outdated = structs.replace(desk.claim, epochs=tuple(epoch - 1 for epoch in desk.claim.epochs))
 
     with pytest.raises(StaleClaim):
         await desk.store.commit_renderings(outdated, [rendered])

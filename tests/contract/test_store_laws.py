@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from tests.contract.desk import ALL, HOUR, LEASE, MINUTE, A, B, C, Desk, passing_desk
+from tests.claiming import claim_all
+from tests.contract.desk import HOUR, MINUTE, A, B, C, Desk, passing_desk
 from tests.contract.stores import STORES
 from tocsin.model import CheckResult, Instruction, PageFilter, PageTask
 
@@ -85,7 +86,7 @@ class Play:
 
     async def claim(self, *_: None) -> None:
         """Begin anew, as after a crash."""
-        claim = await self.desk.store.claim(ALL, self.desk.now, LEASE, "engine")
+        claim = await claim_all(self.desk.store, "engine")
         assert claim is not None
         self.desk.claim = claim
 

@@ -6,9 +6,8 @@ Each test has a second one of the kind beside the first: a join or a key that is
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 
-from tests.contract.desk import DAY, HOUR, LEASE, MINUTE, NOW, A, B, C, Desk, alert
+from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, Desk, alert
 from tests.contract.test_store_snapshots import keep, kept
 from tests.contract.test_store_storms import change, waiting
 from tocsin.adapters.stores.sql.attention.storms import LEAST_US
@@ -193,19 +192,6 @@ async def test_questions_after_one_are_those_after_it(desk: Desk) -> None:
     assert parts == [["one.example"], ["two.example"], []]
 
 
-async def test_a_claim_that_is_renewed_leaves_those_beside_it(database: str, tmp_path: Path) -> None:
-    desk = await Desk.at(tmp_path, database)
-    claims = [await desk.store.claim(shards, NOW, LEASE, "engine") for shards in (range(9), range(9, 20), range(9, 20))]
-    first, _, second = (claim for claim in claims if claim is not None)
-    assert first.epoch == second.epoch
-
-    await desk.store.renew(first, NOW + DAY, LEASE)
-    taken = [await desk.store.claim(shards, NOW + DAY, LEASE, "other") for shards in (range(9), range(9, 20))]
-    await desk.store.close()
-
-    assert [claim is not None for claim in taken] == [False, True]
-
-
 async def test_pages_that_can_be_rendered_now_are_counted_and_no_others(desk: Desk) -> None:
     ids = await desk.watch(A, B, D, E)
     for url in (A, B, D, E):
@@ -240,7 +226,7 @@ async def test_beside_a_host_with_a_request_others_are_due_when_their_pages_are(
     await desk.edit(paused, paused=True)
     await desk.store.request_check([wanted], desk.now)
 
-    due = await desk.store.commit(desk.claim, [desk.result(tasks[url], next_at=NOW + HOUR) for url in (B, C)])
+    due, _ = await desk.store.commit(desk.claim, [desk.result(tasks[url], next_at=NOW + HOUR) for url in (B, C)])
 
     assert due == {tasks[B].host_id: 0, tasks[C].host_id: NOW + HOUR}
 

@@ -9,25 +9,23 @@ from random import Random
 
 import pytest
 
-from tests.contract.desk import DAY, GATHER, LEASE, NOW, Desk
+from tests.contract.desk import DAY, GATHER, NOW, Desk
 from tests.contract.test_store_snapshots import kept
 from tocsin.adapters.stores import open_store
-from tocsin.model import SHARDS, DeliveryResult
+from tocsin.model import DeliveryResult
 
 WRITERS, HOSTS, PAGES, STEPS = 3, 12, 60, 14
 
 
 @asynccontextmanager
 async def writers(desk: Desk) -> AsyncIterator[list[Desk]]:
-    """Open the store as several processes do, each with a share of the hosts."""
+    """Open the store as several processes do, each with a share of the parts; one part is shared by all."""
     async with AsyncExitStack() as opened:
         found = []
         for number in range(WRITERS):
             store = await opened.enter_async_context(await open_store(desk.behind.url, engine=False, gather=GATHER))
-            shards = range(SHARDS * number // WRITERS, SHARDS * (number + 1) // WRITERS)
-            claim = await store.claim(shards, NOW + DAY, LEASE, f"writer {number}")
-            assert claim is not None
-            found.append(Desk(store, claim, desk.folder, desk.behind))
+            ours = [part for part in desk.claim.parts if part % WRITERS == number] or desk.claim.parts
+            found.append(Desk(store, desk.claim.only(ours), desk.folder, desk.behind))
         yield found
 
 
@@ -35,8 +33,6 @@ async def writers(desk: Desk) -> AsyncIterator[list[Desk]]:
 async def test_several_writers_at_once_keep_every_invariant(desk: Desk, seed: int) -> None:
     await desk.store.set_channels([f"channel {number}" for number in range(WRITERS)])
     await desk.watch(*(f"https://h{number % HOSTS}.example/{number}" for number in range(PAGES)))
-    # The claim of all shards ends, so that each writer can have a share of them.
-    desk.behind.alter("update claims set until = 0")
 
     async with writers(desk) as others, asyncio.TaskGroup() as group:
         for number, other in enumerate(others):

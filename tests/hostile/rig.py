@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import msgspec
 
+from tests.claiming import claim_all
 from tests.fakes import RecordingTelemetry
 from tests.hostile.behaviour import PLENTY_S, Behaviour
 from tocsin.adapters.http.fetcher import HttpFetcher
@@ -21,7 +22,7 @@ from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.adapters.system import SystemClock
 from tocsin.app.assembly import Assembly
 from tocsin.app.channels import OpenChannels
-from tocsin.model import SHARDS, CheckReport, CheckResult, NewPage, PageFilter, PageRow, PageTask
+from tocsin.model import CheckReport, CheckResult, NewPage, PageFilter, PageRow, PageTask
 from tocsin.settings import (
     Deadlines,
     FetchSettings,
@@ -134,9 +135,9 @@ class Rig:
 
     async def _task(self, url: str) -> PageTask:
         await self._end_leases()
-        now, lease = self._clock.now(), timedelta(seconds=10)
+        now = self._clock.now()
         request_id = await self.store.request_check(None, now)
-        claim = await self.store.claim(range(SHARDS), now, lease, self.settings.instance.name)
+        claim = await claim_all(self.store, self.settings.instance.name)
         assert claim is not None
         hosts = [host async for host, _ in await self.store.host_agenda(claim, since_revision=None)]
         due = await self.store.due_pages(claim, hosts, now, per_host=100, request_id=request_id)

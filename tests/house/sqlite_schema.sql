@@ -155,14 +155,6 @@ CREATE TABLE channels (
   failed_at  integer,                            -- tells a pause apart from a clock that was set back since
   since      integer                             -- of the first failure in a row
 ) strict, without rowid;
-CREATE TABLE claims (
-  id           integer primary key,
-  first_shard  integer not null,
-  last_shard   integer not null,
-  holder       text not null,
-  epoch        integer not null,
-  until        integer not null
-) strict;
 CREATE TABLE copies (
   page_id   integer not null references pages (id) on delete cascade,
   target    text not null,                       -- the URL of the copied page, without fragment
@@ -379,7 +371,7 @@ CREATE TABLE renders (
   major       integer not null,
   since       integer not null,                  -- instant of its oldest verdict
   not_before  integer,                           -- end of a pause between tries
-  claim_id    integer,
+  part        integer,
   epoch       integer,
   owed        integer not null default 0,
   copy_url    text,

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import httpx
 
-from tests.contract.desk import LEASE, Desk
+from tests.claiming import claim_all
+from tests.contract.desk import Desk
 from tests.server.api.talk import Api
 from tests.server.rig import Rig
-from tocsin.model import SHARDS, PageItems
+from tocsin.model import PageItems
 from tocsin.spec.microdata.reading.items import read_items
 from tocsin.spec.microdata.reading.packing import pack
 
@@ -33,7 +34,7 @@ def items(body: bytes = BODY, *, at: int) -> PageItems:
 
 async def desk_on(rig: Rig, folder: Path) -> Desk:
     """Whoever checks the pages of this store."""
-    claim = await rig.store.claim(range(SHARDS), rig.clock.now(), LEASE, "engine")
+    claim = await claim_all(rig.store, "engine")
     assert claim is not None
     desk = Desk(rig.store, claim, folder)  # type: ignore[arg-type]  # the only kind of store that there is
     desk.now = rig.clock.now()

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from msgspec import structs
 
-from tests.contract.desk import DAY, GATHER, HOUR, LEASE, MINUTE, NOW, SECOND, Desk
+from tests.claiming import claim_all
+from tests.contract.desk import DAY, GATHER, HOUR, MINUTE, SECOND, Desk
 from tests.fakes import SeededChance
 from tests.routers import ScriptedRouter
 from tocsin.adapters.stores import open_store
 from tocsin.events import CHANGED, HOST_CHANGED, UNREACHABLE
 from tocsin.model import (
-    SHARDS,
     ActivityRow,
     AlertDraft,
     AuditEntry,
@@ -60,7 +60,7 @@ async def live(folder: Path) -> int:
     """Make such a store in this folder; returns the time until which it was lived in."""
     store = await open_store(f"sqlite:{folder / 'tocsin.db'}", engine=True, gather=GATHER, timer=lambda: 0.0)
     async with store:
-        claim = await store.claim(range(SHARDS), NOW, LEASE, "engine")
+        claim = await claim_all(store, "engine")
         assert claim is not None
         life = _Life(Desk(store, claim, folder))
         await life.watch()

@@ -11,7 +11,8 @@ from typing import Any, Self
 
 import httpx
 
-from tests.contract.desk import ALL, LEASE, NOW, Desk
+from tests.claiming import claim_all
+from tests.contract.desk import NOW, Desk
 from tests.server.rig import Rig, served
 from tocsin.adapters.stores.sql.store import SqlStore
 
@@ -29,7 +30,7 @@ class Reader:
     @asynccontextmanager
     async def at(cls, store: SqlStore, folder: Path) -> AsyncIterator[Self]:
         """Let somebody of this machine read the pages of this store."""
-        claim = await store.claim(ALL, NOW, LEASE, "engine")
+        claim = await claim_all(store, "engine")
         assert claim is not None
         async with served(store) as rig, rig.asking() as client:
             rig.clock.set_wall(NOW)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import to_builtins
 
+from tocsin import __version__
 from tocsin.adapters.http.bodies import room_for_bodies
 from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.processes.starting import LocalStarter
@@ -44,7 +45,7 @@ from tocsin.engine.scheduling.scheduler import Scheduler
 from tocsin.engine.scheduling.writer import ListedDates, ResultWriter
 from tocsin.errors import StoreError
 from tocsin.events import Happening
-from tocsin.model import EPOCH, FetcherLife, NodeIdentity, Saved, Silence, what_is_kept
+from tocsin.model import EPOCH, FetcherLife, Saved, Silence, what_is_kept
 from tocsin.model.saved import Merged, merge
 from tocsin.settings import unread_channels
 
@@ -158,11 +159,18 @@ class Assembly:
             to_message=channels.messages.write,
             language_of=channels.messages.language_of,
         )
-        # Another process of the same name is another holder.
-        holder = f"{settings.instance.name} {self._chance.ulid(self._clock.now())}"
-        self._lease = Lease(store, holder, settings.cluster.lease, self._clock, telemetry)
+        self.node = node_name(settings, is_once=request_id is not None)
+        self._lease = Lease(
+            store,
+            self.node,
+            settings.cluster.lease,
+            self._clock,
+            telemetry,
+            delay_s=settings.hosts.delay.total_seconds() if store.is_shared else 0.0,
+            patience_s=settings.fetch.deadlines.total.total_seconds(),
+            said=self._said,
+        )
         self.bell = WakeUp()
-        self.node = settings.cluster.node or gethostname()
         self.loop_time = LoopTime()
         self._channels = channels
         self.merged, self.saved = Merged(settings), Saved()
@@ -212,7 +220,7 @@ class Assembly:
         """What one node at a time does."""
         return Duties(
             self._store,
-            lambda: NodeIdentity(self.node, 0),
+            lambda: self._lease.me,
             # The channels change with the configuration.
             lambda: (LEADER, *self._delivery.duties),
             self._settings.cluster.lease,
@@ -364,6 +372,15 @@ class Assembly:
     def has_lease(self) -> bool:
         """Whether it holds the right to check."""
         return self._lease.is_held
+
+    @property
+    def parts(self) -> tuple[int, int]:
+        """How many parts of the hosts it holds, and how many there are."""
+        return self._lease.parts
+
+    def _said(self) -> JsonObject:
+        http = self._settings.http
+        return {"version": __version__, "address": http.public_url or http.listen, "checks": self._writer.written}
 
     @property
     def unwritten(self) -> tuple[float, str]:
@@ -584,3 +601,9 @@ def _tell_of_few_files(fetch: FetchSettings, fetchers: int, telemetry: Telemetry
     # Told by a service alone: a command that checks some pages once hardly uses all requests that are allowed.
     if few is not None:
         telemetry.emit(Happening("files.few", "warning", {"error": few, "mend": FEW_FILES_MEND}))
+
+
+def node_name(settings: Settings, *, is_once: bool) -> str:
+    """Return the name of this process among the nodes of its store; a check of one shot has one of its own."""
+    name = settings.cluster.node or gethostname()
+    return f"{name}/check" if is_once else name

@@ -85,7 +85,7 @@ async def check(
 ) -> CheckSummary:
     """Check these pages once, now (all that are watched: None), and give the awareness that is due.
 
-    Works itself where no engine holds the store; else leaves a request to that engine and follows its results.
+    Works itself where no engine or node works on the store; else leaves a request to those and follows its results.
     request_id   a request in the store that wants these pages already
     on_report    is called for each page as its result is written
     on_progress  (done, all)
@@ -94,6 +94,8 @@ async def check(
     while True:
         try:
             async with open_store_for(settings, engine=True) as store:
+                if store.is_shared:
+                    await _demand_unused(settings, store)
                 if request_id is None:
                     request_id = await store.request_check(page_ids, SystemClock().now())
                 return await _check_ourselves(settings, store, request_id, tally)
@@ -105,6 +107,12 @@ async def check(
                 if await _follow(store, request_id, tally):
                     return tally.summary(outage=False)
             # The engine that was to do it is gone: take its place.
+
+
+async def _demand_unused(settings: Settings, store: Store) -> None:
+    """Raise StoreLocked where nodes work on the store."""
+    if await store.is_held():
+        raise StoreLocked(settings.store.url, None)
 
 
 async def fetch_page(settings: Settings, url: str, *, secrets: tuple[str, str] | None = None) -> FetchedPage:

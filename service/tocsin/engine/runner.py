@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tocsin.engine.scheduling.host_capacity import HostCapacity
     from tocsin.engine.scheduling.scheduler import Scheduler
     from tocsin.engine.scheduling.writer import ListedDates, ResultWriter
-    from tocsin.model import Instant, JsonObject
+    from tocsin.model import Claim, Instant, JsonObject
     from tocsin.ports import Clock, Store, Telemetry
 
 # Longest stop, shorter than container engines wait before they kill; work that is not finished by then is claimed again
@@ -45,6 +45,9 @@ HALT_S = 2.0
 # Time of a one-shot check for its deliveries; the others stay in the outbox.
 DRAIN_S = 15.0
 
+
+# How often to look for parts whose overdue pages are to be spread.
+LOOK_S = 1.0
 
 # Pause before a failed step of the launch is repeated.
 AGAIN_S = 2.0
@@ -98,9 +101,10 @@ class Runner:
         """
         parts, upkeep = self._parts, self._upkeep()
         await parts.lease.take()
-        now = self._clock.now()
-        # Before the scheduler starts: overdue pages are held back until a background task has spread them.
-        await self._store.hold_overdue(now, at_launch=at_launch)
+        now, alone = self._clock.now(), parts.lease.claim_of_alone(at_launch)
+        if alone is not None:
+            # Before the scheduler starts: overdue pages are held back until a background task has spread them.
+            await self._store.hold_overdue(now, at_launch=at_launch)
         await parts.outages.resume()
         await parts.duties.keep()
         self._telemetry.emit(Happening("engine.started"))
@@ -115,7 +119,7 @@ class Runner:
                 group.create_task(upkeep.clock_watch.run(), name="clock-watch"),
                 group.create_task(parts.loop_time.keep_measuring(self._clock), name="loop-time"),
                 group.create_task(self._copy_log(), name="log"),
-                group.create_task(self._spread_overdue(now, at_launch, cron), name="launch"),
+                group.create_task(self._spread(alone, now, at_launch, cron), name="launch"),
             ]
             writing = group.create_task(parts.writer.run(), name="writer")
             rendering = group.create_task(self._render(), name="renders")
@@ -124,6 +128,7 @@ class Runner:
             await stopping.wait()
             self._telemetry.emit(Happening("engine.stopping"))
             deadline_s = self._clock.monotonic() + GRACE_S
+            parts.lease.stop()
             parts.scheduler.wake()
             parts.renders.stop()
             # Half of the time for requests under way, the rest for everything that must be written.
@@ -137,6 +142,7 @@ class Runner:
                 task.cancel()
         await upkeep.activity.finish()
         await parts.duties.leave()
+        await parts.lease.leave()
         writer = parts.writer
         figures: JsonObject = {
             "checks": writer.written,
@@ -161,9 +167,19 @@ class Runner:
             group.create_task(upkeep.pruning.run(), name="pruning")
             group.create_task(upkeep.host_capacity.run(), name="host-capacity")
 
-    async def _spread_overdue(self, now: Instant, at_launch: timedelta, cron: str) -> None:
-        """Spread the checks of overdue pages (T63), while other pages are checked already."""
-        claim, on_spread = self._parts.lease.claim, self._parts.scheduler.on_spread
+    async def _spread(self, alone: Claim | None, now: Instant, at_launch: timedelta, cron: str) -> None:
+        """Spread the checks of overdue pages (T63), while other pages are checked already.
+
+        alone  parts that no node held for longer than `at_launch`, if there are any; so are others that are taken later
+        """
+        while True:
+            if alone is not None:
+                await self._spread_overdue(alone, now, at_launch, cron)
+            await self._clock.sleep(LOOK_S)
+            now, alone = self._clock.now(), self._parts.lease.claim_of_alone(at_launch)
+
+    async def _spread_overdue(self, claim: Claim, now: Instant, at_launch: timedelta, cron: str) -> None:
+        lease, on_spread = self._parts.lease, self._parts.scheduler.on_spread
         while True:
             try:
                 await self._store.hold_overdue(now, at_launch=at_launch)
@@ -172,7 +188,7 @@ class Runner:
                 self._telemetry.emit(Happening("launch.failed", "error", {"error": str(exc)}))
                 await self._clock.sleep(AGAIN_S)
                 # With a new time, checks made since then do not look like those of a clock that was ahead.
-                claim, now = self._parts.lease.claim, self._clock.now()
+                claim, now = lease.held_of(claim), self._clock.now()
             else:
                 break
         self._telemetry.emit(Happening("engine.spread", "info", {"due_at_launch": due}))
@@ -183,7 +199,7 @@ class Runner:
         Where `stopping` is set before the end, what was done is written and the rest is left.
         """
         parts = self._parts
-        await parts.lease.take()
+        await parts.lease.take_share()
         await parts.outages.recall()
         async with asyncio.TaskGroup() as group:
             background = [
@@ -215,6 +231,7 @@ class Runner:
                 await parts.duties.leave()
             for task in (*background, halting):
                 task.cancel()
+        await parts.lease.leave()
 
     async def _render(self) -> None:
         """Run the render queue with its renderings in one group, so that they end together."""

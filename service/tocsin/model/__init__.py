@@ -35,11 +35,13 @@ from tocsin.model.browsing import (
 )
 from tocsin.model.bundles import BundleRow, BundleState, Digest, DueBundles
 from tocsin.model.checks import (
+    EVERY_PART,
     AlertDraft,
     CheckOrder,
     CheckReport,
     CheckResult,
     Claim,
+    CommittedResults,
     Failure,
     LastAnswer,
     LearntContents,
@@ -135,6 +137,7 @@ __all__ = [
     "DEMO_GROUP",
     "DEMO_HOST",
     "EPOCH",
+    "EVERY_PART",
     "KEEPS_ALL",
     "NO_COPY",
     "NO_ITEMS",
@@ -161,6 +164,7 @@ __all__ = [
     "CheckReport",
     "CheckResult",
     "Claim",
+    "CommittedResults",
     "CopyLink",
     "CrowdedHost",
     "CrowdedHosts",

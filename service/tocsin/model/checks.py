@@ -2,26 +2,52 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
-from tocsin.model.common import Attempt, DueTime, FieldValues, Instant, Instruction, JsonObject, PageFlags, Validators
+from tocsin.model.common import (
+    SHARDS,
+    Attempt,
+    DueTime,
+    FieldValues,
+    Instant,
+    Instruction,
+    JsonObject,
+    PageFlags,
+    Validators,
+)
 from tocsin.model.knowledge import CopyLink, Listing, PageItems, PageKnowledge, SignalContext, Snapshot
 
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
-class Claim(Struct, frozen=True, gc=False):
-    """The right to work on the hosts of some shards until `until`.
 
-    epoch  grows with each claim of these shards; results under an older one are refused
+class Claim(Struct, frozen=True):
+    """The right of a node to work on the hosts of some parts.
+
+    epochs  of each part of the store, 0 where the node does not hold it; results under an older one are refused
     """
 
-    id: int
-    first_shard: int
-    last_shard: int
-    holder: str
-    epoch: int
-    until: Instant
+    node: str
+    epochs: tuple[int, ...]
+
+    @property
+    def parts(self) -> list[int]:
+        """The parts that it holds."""
+        return [part for part, epoch in enumerate(self.epochs) if epoch]
+
+    def only(self, parts: Collection[int]) -> Claim:
+        """Return the claim of those of its parts that are named."""
+        return Claim(self.node, tuple(epoch if part in parts else 0 for part, epoch in enumerate(self.epochs)))
+
+    def part_of(self, shard: int) -> int:
+        """Return the part of a host, by its shard."""
+        return shard * len(self.epochs) // SHARDS
+
+
+# Of a store that is one part, whoever holds it: for reading alone.
+EVERY_PART: Final = Claim("", (1,))
 
 
 class StoredState(Struct, frozen=True, gc=False):
@@ -65,6 +91,7 @@ class CheckOrder(Struct, frozen=True, gc=False, omit_defaults=True):
     attempts     tries already spent in this occasion, which resumes after a Retry-After
     instruction  the user's, in force for this page, host or cause
     question_id  the open question that the page belongs to
+    part, epoch  the part of its host, and the epoch under which it was read; 0: that of the claim it is written by
     """
 
     due_at: Instant | None = None
@@ -72,6 +99,8 @@ class CheckOrder(Struct, frozen=True, gc=False, omit_defaults=True):
     attempts: tuple[Attempt, ...] = ()
     instruction: Instruction | None = None
     question_id: int | None = None
+    part: int = 0
+    epoch: int = 0
 
 
 class PageTask(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -311,3 +340,14 @@ class CheckResult(Struct, frozen=True, omit_defaults=True):
     rule_spent: bool = False
     host_gate_at: Instant | None = None
     based_on: Instant | UnsetType | None = UNSET
+
+
+class CommittedResults(NamedTuple):
+    """What became of a batch of results.
+
+    due      for each host of those that were written, when it is due next (None: it has nothing due)
+    refused  how many were not written, since another node had taken their parts
+    """
+
+    due: dict[int, Instant | None]
+    refused: int = 0

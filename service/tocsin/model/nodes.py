@@ -40,13 +40,13 @@ class TakenPart(Struct, frozen=True):
     """A part that this node took.
 
     epoch    grows with each change of the holder; what is written under an older one is refused
-    left_at  since when the part was without its node before, by the database's clock; 0 at the start of a store's only
-             engine: what is overdue is to be spread, however short the pause was
+    alone_s  for how many seconds no node held it. It counts as years where a store's only engine starts: what is
+             overdue is to be spread then, however short the pause was
     """
 
     part: int
     epoch: int
-    left_at: Instant
+    alone_s: float
 
 
 class NamedLease(Struct, frozen=True):

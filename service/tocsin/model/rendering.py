@@ -87,6 +87,7 @@ class RenderCommit(Struct, frozen=True):
     snapshot    the page's text, where it is another one than before
     items       the page's microdata, if it has any or had some before; None where it was not read
     changes     how it differs from the items kept before, as the event shows it; None where it does not
+    part        of its host
     """
 
     page_id: int
@@ -105,3 +106,4 @@ class RenderCommit(Struct, frozen=True):
     snapshot: Snapshot | None = None
     items: PageItems | None = None
     changes: JsonObject | None = None
+    part: int = 0

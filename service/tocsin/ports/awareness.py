@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from tocsin.model import EVERY_PART
 from tocsin.ports.pages import unheard
 
 if TYPE_CHECKING:
@@ -41,19 +42,25 @@ if TYPE_CHECKING:
 class RenderStore(Protocol):
     """The render queue's rows (T55)."""
 
-    async def waiting_renders(self, *, limit: int, now: Instant | None = None) -> list[WaitingPage]:
+    async def waiting_renders(
+        self, *, limit: int, now: Instant | None = None, claim: Claim = EVERY_PART
+    ) -> list[WaitingPage]:
         """Return waiting pages: major changes first, then by age; the oldest page is always among them.
 
         Pages that the user paused are left out (T62).
 
-        now  pages that pause until later are left out; None is the wall clock
+        now    pages that pause until later are left out; None is the wall clock
+        claim  pages of hosts of other parts are left out
         """
 
     async def count_waiting(self) -> int:
         """Count the waiting pages; claimed ones and those that the user paused do not count."""
 
     async def claim_renders(self, claim: Claim, page_ids: Sequence[int]) -> list[RenderJob]:
-        """Claim those of these pages that wait, in order; a claimed row is valid while the claim's epoch is."""
+        """Claim those of these pages that wait, in order; a claimed row is valid while the epoch of its part is.
+
+        Pages of hosts whose parts are not claimed, or were lost, are left out.
+        """
 
     async def latest_text(self, page_id: int) -> bytes | None:
         """Return the latest kept text of a page, packed; None if there is none."""
@@ -81,7 +88,8 @@ class RenderStore(Protocol):
     async def commit_renderings(self, claim: Claim, results: Sequence[RenderCommit]) -> dict[int, Instant | None]:
         """Write renderings of different pages in one transaction: alerts with their deliveries, state, pruning (T72).
 
-        Returns when each of the pages' hosts is due next.
+        Returns when each of the pages' hosts is due next. Raises StaleClaim, and writes nothing, if the part of one of
+        them was lost.
         """
 
 

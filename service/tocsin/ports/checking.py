@@ -1,4 +1,4 @@
-"""The engine's work: claims, what is due, results of checks, hosts and requests."""
+"""The engine's work: what is due, results of checks, hosts and requests."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         CheckReport,
         CheckResult,
         Claim,
+        CommittedResults,
         HostPages,
         Instant,
         JsonObject,
@@ -35,15 +36,6 @@ def untold(_due: dict[int, Instant] | None) -> None:
 class WorkStore(Protocol):
     """Each method is a transaction of its own; results are committed in batches."""
 
-    async def claim(self, shards: range, now: Instant, lease: timedelta, holder: str) -> Claim | None:
-        """Claim or renew these shards; None while another holder has a lease on one of them.
-
-        A holder that claims its own shards again, for instance after a crash, gets a new epoch at once.
-        """
-
-    async def renew(self, claim: Claim, now: Instant, lease: timedelta) -> Claim:
-        """Extend the lease; the epoch stays. Raises StaleClaim if the shards were claimed again meanwhile."""
-
     async def keep_place(self) -> bool:
         """Raise StoreLost if the store's files were removed or replaced; the store then refuses every write.
 
@@ -54,7 +46,7 @@ class WorkStore(Protocol):
         """Return the store's revision if there was an edit since the last call, or no call yet; else None. Cheap."""
 
     async def host_agenda(self, claim: Claim, *, since_revision: int | None) -> AsyncIterator[tuple[int, Instant]]:
-        """Yield each host with its earliest due time; with a revision, only hosts that were edited since.
+        """Yield each host of the claimed parts with its earliest due time; with a revision, only those edited since.
 
         Pages that are paused, off, held by a rule or without a due time do not count; requested pages are due at 0.
         """
@@ -112,17 +104,19 @@ class WorkStore(Protocol):
     ) -> list[PageTask]:
         """Return the due pages of these hosts, at most `per_host` each: requested ones first, then the longest due.
 
+        Hosts of parts that are not claimed have none.
+
         request_id  only the pages that this request wants
         """
 
     async def still_watched(self, page_ids: Sequence[int]) -> set[int]:
         """Return those of these pages that are watched and not paused; a request needs that consent (T62)."""
 
-    async def commit(self, claim: Claim, results: Sequence[CheckResult]) -> dict[int, Instant | None]:
-        """Write results in one transaction; raises StaleClaim and writes nothing if the epoch is old.
+    async def commit(self, claim: Claim, results: Sequence[CheckResult]) -> CommittedResults:
+        """Write results in one transaction, but for those of parts that this node has lost since their pages were read.
 
         Results of pages that were removed meanwhile are dropped. Copies that a result names replace the page's earlier
-        ones. Returns for each host of the batch when it is due next (None: it has nothing due).
+        ones.
         """
 
     async def load_robots(self, origin: str) -> str | None:

@@ -19,7 +19,7 @@ class NodeStore(Protocol):
 
     @property
     def is_shared(self) -> bool:
-        """Whether several nodes may work on the store at the same time."""
+        """Whether several nodes can work on the store; else a lock keeps others away from the only one."""
 
     async def enter(self, node: str, lease: timedelta, said: JsonObject) -> NodeIdentity | None:
         """Begin the lease of a node; None while another process of this name has one.

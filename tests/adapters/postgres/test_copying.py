@@ -9,6 +9,7 @@ from typing import Any, Final
 import psycopg
 import pytest
 
+from tests.claiming import claim_all
 from tests.contract.desk import DAY, LEASE, NOW, Desk, new_page, url_of
 from tests.contract.neighbours import furnish
 from tests.postgres import postgres
@@ -87,7 +88,7 @@ async def test_an_engine_goes_on_with_the_copy_and_gives_no_number_twice(furnish
     await copy(furnished.behind.url, empty)
 
     async with await open_store(empty, engine=True) as store:
-        claim = await store.claim(range(4096), NOW + DAY, LEASE, "engine")
+        claim = await claim_all(store, "engine")
         assert claim is not None
         hosts = [host async for host, _ in await store.host_agenda(claim, since_revision=None)]
         due = await store.due_pages(claim, hosts, NOW + 9 * DAY, per_host=100)

@@ -171,7 +171,7 @@ def test_pages_and_unchanged_checks_are_written_by_a_statement_for_a_batch() -> 
 HOT = {
     "due_by_host": "due_pkey",
     "first_of_hosts": "due_pkey",
-    "tasks_of_shards": "pages_pkey",
+    "tasks_of_parts": "pages_pkey",
     "note_same": "pages_pkey",
     "note_same_anew": "pages_pkey",
     "standing": "pages_pkey",

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.desk import ALL, LEASE, NOW, A, B, Desk, new_page, url_of
+from tests.claiming import claim_all
+from tests.contract.desk import NOW, A, B, Desk, new_page, url_of
 from tocsin.adapters.stores import open_store
 from tocsin.errors import StoreLocked
 
@@ -133,7 +134,7 @@ async def test_a_killed_holder_lets_go_of_its_lock(tmp_path: Path) -> None:
     await killed(tmp_path, "begun", "check")
 
     async with await open_store(url_of(tmp_path), engine=True) as store:
-        assert await store.claim(ALL, NOW, LEASE, "engine") is not None
+        assert await claim_all(store, "engine") is not None
 
 
 async def test_a_second_engine_is_told_who_holds_the_store(desk: Desk) -> None:

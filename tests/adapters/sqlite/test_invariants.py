@@ -62,7 +62,6 @@ async def test_a_sound_store_has_no_findings(damaged: Desk) -> None:
 
 
 BREAKS: dict[str, str] = {
-    "claims_apart": "insert into claims values (9, 5, 6, 'other', 1, 0)",
     "latest_state": "update pages set state_id = null where id = 1",
     "open_runs": "update states set last_at = null where id = (select min(id) from states)",
     "states_as_written": "update states set first_at = first_at - 1 where id = 1",

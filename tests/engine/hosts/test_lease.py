@@ -9,41 +9,50 @@ from typing import cast
 import pytest
 
 from tests.fakes import ManualClock, RecordingTelemetry
-from tocsin.engine.hosts.lease import CommitHealth, Lease
+from tocsin.engine.hosts.lease import CommitHealth, Lease, LeaseStore
 from tocsin.errors import StaleClaim, StoreError, StoreLost
-from tocsin.model import SHARDS, Claim
-from tocsin.ports import WorkStore
+from tocsin.model import JsonObject, Membership, NodeIdentity, TakenPart
 
 LEASE_S = 9
 
 
 class _Store:
-    """Gives claims to one holder at a time, and fails as it is told.
+    """A store of one part, which one node at a time enters, and that fails as it is told.
 
     renewed  when, in seconds since the start
     """
 
+    is_shared = False
+
     def __init__(self, clock: ManualClock) -> None:
         self._clock, self._began = clock, clock.now()
-        self.holder, self.epoch, self.until = "", 0, 0
+        self.node, self.epoch, self.until = "", 0, 0
         self.renewed: list[float] = []
         self.fault: StoreError | None = None
         self.is_lock_removed = False
 
-    async def claim(self, _shards: range, now: int, lease: timedelta, holder: str) -> Claim | None:
-        if holder != self.holder and self.until > now:
+    async def enter(self, node: str, lease: timedelta, _said: JsonObject) -> NodeIdentity | None:
+        now = self._clock.now()
+        if self.until > now:
             return None
-        self.holder, self.epoch, self.until = holder, self.epoch + 1, now + lease // timedelta(microseconds=1)
-        return Claim(1, 0, SHARDS - 1, holder, self.epoch, self.until)
+        self.node, self.until = node, now + lease // timedelta(microseconds=1)
+        return NodeIdentity(node, now)
 
-    async def renew(self, claim: Claim, now: int, lease: timedelta) -> Claim:
-        if claim.epoch != self.epoch:
+    async def renew_node(self, me: NodeIdentity, lease: timedelta, _said: JsonObject) -> Membership:
+        if me.node != self.node:
             raise StaleClaim("replaced")
         if self.fault is not None:
             raise self.fault
-        self.renewed.append((now - self._began) / 1_000_000)
+        now = self._clock.now()
+        if now > self._began:
+            self.renewed.append((now - self._began) / 1_000_000)
         self.until = now + lease // timedelta(microseconds=1)
-        return claim
+        return Membership(1, draining=False, parts=1, held={0: self.epoch} if self.epoch else {})
+
+    async def take_parts(self, _me: NodeIdentity, _most: int, *, expired: bool) -> list[TakenPart]:
+        del expired
+        self.epoch += 1
+        return [TakenPart(0, self.epoch, 1e9)]
 
     async def keep_place(self) -> bool:
         if isinstance(self.fault, StoreLost):
@@ -59,7 +68,7 @@ class _Engine:
         self.clock, self.telemetry = clock or ManualClock(), RecordingTelemetry()
         self.store = store or _Store(self.clock)
         length = timedelta(seconds=LEASE_S)
-        self.lease = Lease(cast("WorkStore", self.store), name, length, self.clock, self.telemetry)
+        self.lease = Lease(cast("LeaseStore", self.store), name, length, self.clock, self.telemetry)
 
 
 async def test_a_lease_is_renewed_at_a_third_of_its_length() -> None:

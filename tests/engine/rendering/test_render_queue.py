@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import structs
 
 from tests.awareness import NEW, NEWER, SECOND, Bench, failure, url_of
+from tests.claiming import claim_all
 from tests.fakes import ManualClock, cut_off, settle
 from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.engine.rendering import awareness
@@ -281,7 +281,7 @@ async def test_T72_what_a_lost_claim_rendered_is_not_written(bench: Bench) -> No
 
     async def lose_the_claim(_job: RenderJob) -> None:
         bench.renderer.before = None
-        await bench.store.claim(range(4096), bench.clock.now(), bench.lease._length, "test")
+        await claim_all(bench.store, "test")
 
     bench.renderer.before = lose_the_claim
     bench.queue = bench.fresh_queue()
@@ -460,8 +460,8 @@ class HeldStore:
         return {result.host_id: 100 + result.host_id for result in results}
 
 
-CLAIM = Claim(1, 0, 9, "test", 1, 0)
-OLDER = structs.replace(CLAIM, epoch=0)
+CLAIM = Claim("test", (2,))
+OLDER = Claim("test", (1,))
 
 
 def commit_of(page: int) -> RenderCommit:

@@ -14,7 +14,8 @@ import msgspec
 import pytest
 
 from tests.builders import URL, html
-from tests.engine.visiting.checking import LEASE, Meddled, engine_on, many, run_until_asked, watch
+from tests.claiming import claim_all
+from tests.engine.visiting.checking import Meddled, engine_on, many, run_until_asked, watch
 from tests.fakes import cut_off
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemClock
@@ -304,7 +305,7 @@ async def test_results_under_a_claim_that_was_lost_are_not_written(tmp_path: Pat
 
         async def lose_the_claim(_request: Any) -> None:
             stopping.set()
-            await engine.store.claim(range(4096), SystemClock().now(), LEASE, "test")
+            await claim_all(engine.store, "test")
 
         engine.web.before = lose_the_claim
         await engine.run(stopping)

@@ -10,15 +10,17 @@ from typing import cast
 import pytest
 
 from tests.fakes import EagerClock, RecordingTelemetry
-from tocsin.engine.hosts.lease import Lease
+from tocsin.engine.hosts.lease import Lease, LeaseStore
 from tocsin.engine.scheduling.writer import ResultWriter
 from tocsin.errors import StoreError
 from tocsin.model import (
-    SHARDS,
     CheckReport,
     CheckResult,
     Claim,
+    CommittedResults,
     DueTime,
+    Membership,
+    NodeIdentity,
 )
 from tocsin.ports import WorkStore
 from tocsin.settings import StoreSettings
@@ -34,18 +36,22 @@ class _Store:
         self.let.set()
         self.asked = asyncio.Event()
 
-    async def claim(self, shards: range, now: int, lease: timedelta, holder: str) -> Claim:
-        del shards
-        return Claim(1, 0, SHARDS - 1, holder, 1, now + lease // timedelta(microseconds=1))
+    is_shared = False
 
-    async def commit(self, _claim: Claim, results: Sequence[CheckResult]) -> dict[int, int | None]:
+    async def enter(self, node: str, _lease: timedelta, _said: object) -> NodeIdentity:
+        return NodeIdentity(node, 1)
+
+    async def renew_node(self, _me: NodeIdentity, _lease: timedelta, _said: object) -> Membership:
+        return Membership(1, draining=False, parts=1, held={0: 1})
+
+    async def commit(self, _claim: Claim, results: Sequence[CheckResult]) -> CommittedResults:
         self.asked.set()
         await self.let.wait()
         if self.failures:
             self.failures -= 1
             raise StoreError("the disk is full")
         self.batches.append([result.page_id for result in results])
-        return {}
+        return CommittedResults({})
 
 
 def _result(page_id: int, *, saved: int = 0) -> CheckResult:
@@ -55,7 +61,7 @@ def _result(page_id: int, *, saved: int = 0) -> CheckResult:
 
 async def _writer(store: _Store, *, rows: int = 3, patient: bool = True) -> ResultWriter:
     clock, telemetry = EagerClock(), RecordingTelemetry()
-    lease = Lease(cast("WorkStore", store), "test", timedelta(seconds=10), clock, telemetry)
+    lease = Lease(cast("LeaseStore", store), "test", timedelta(seconds=10), clock, telemetry)
     await lease.take()
     settings = StoreSettings(batch_rows=rows)
     return ResultWriter(

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.desk import LEASE, NOW, Desk
+from tests.claiming import claim_all
+from tests.contract.desk import NOW, Desk
 from tests.server.api.talk import Api
-from tocsin.model import SHARDS, Snapshot
+from tocsin.model import Snapshot
 from tocsin.spec.signals.texts import pack_text
 
 A = "https://a.example/"
@@ -62,7 +63,7 @@ async def test_CVE_2023_22481_no_secret_reaches_the_log(api: Api) -> None:
 
 async def test_a_kept_text_is_never_served_as_a_page(api: Api, tmp_path: Path) -> None:
     """The counterpart of changedetection.io's #4158: a snapshot that a browser ran."""
-    claim = await api.store.claim(range(SHARDS), NOW, LEASE, "engine")
+    claim = await claim_all(api.store, "engine")
     assert claim is not None
     desk = Desk(api.store, claim, tmp_path)  # type: ignore[arg-type]  # a store like any other
     await desk.watch(A)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from msgspec import structs
 
-from tests.contract.desk import ALL, LEASE, NOW, Desk
+from tests.claiming import claim_all
+from tests.contract.desk import NOW, Desk
 from tests.server.api.talk import Api
 from tocsin.model import PageKnowledge, PageNoise
 
@@ -15,7 +16,7 @@ LARGEST = 2**63 - 1
 
 
 async def test_what_changes_all_the_time_is_shown_and_can_be_heard_again(api: Api, tmp_path: Path) -> None:
-    claim = await api.store.claim(ALL, NOW, LEASE, "engine")
+    claim = await claim_all(api.store, "engine")
     assert claim is not None
     desk = Desk(api.store, claim, tmp_path)  # type: ignore[arg-type]  # a store like any other
     await desk.watch(A)
@@ -38,7 +39,7 @@ async def test_what_changes_all_the_time_is_shown_and_can_be_heard_again(api: Ap
 
 
 async def test_a_key_of_19_digits_is_shown_and_can_be_heard(api: Api, tmp_path: Path) -> None:
-    claim = await api.store.claim(ALL, NOW, LEASE, "engine")
+    claim = await claim_all(api.store, "engine")
     assert claim is not None
     desk = Desk(api.store, claim, tmp_path)  # type: ignore[arg-type]  # a store like any other
     await desk.watch(A)

@@ -9,7 +9,8 @@ from typing import Any
 from msgspec import structs
 
 from tests.alert_examples import examples
-from tests.contract.desk import ALL, HOUR, LEASE, MINUTE, SECOND, Desk
+from tests.claiming import claim_all
+from tests.contract.desk import HOUR, MINUTE, SECOND, Desk
 from tests.fakes import SeededChance
 from tocsin import events
 from tocsin.adapters.channels.file import FileSettings
@@ -44,7 +45,7 @@ DIFFERENCE: JsonObject = {
 
 async def fill(store: SqlStore, folder: Path, now: Instant) -> Desk:
     """Fill a store that an engine may claim; returns its desk, whose time is `now`."""
-    claim = await store.claim(ALL, now - HOUR, LEASE, "engine")
+    claim = await claim_all(store, "engine")
     assert claim is not None
     desk = Desk(store, claim, folder)
     desk.now = now - HOUR

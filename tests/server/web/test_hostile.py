@@ -20,7 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.alert_examples import examples
-from tests.contract.desk import ALL, HOUR, LEASE, Desk
+from tests.claiming import claim_all
+from tests.contract.desk import HOUR, Desk
 from tests.fakes import START, SeededChance
 from tests.server.rig import Rig
 from tests.server.web.busy import NEWS
@@ -106,7 +107,7 @@ async def test_what_servers_receivers_and_users_say_is_text(visitor: Visitor) ->
 
 async def test_what_a_failure_says_is_text(visitor: Visitor, tmp_path: Path) -> None:
     store = visitor.store
-    claim = await store.claim(ALL, START + HOUR, LEASE, "engine")
+    claim = await claim_all(store, "engine")
     assert claim is not None
     assert isinstance(store, SqlStore)
     desk = Desk(store, claim, tmp_path)
@@ -196,7 +197,7 @@ async def test_lists_of_changes_and_each_of_them_are_small(visitor: Visitor, kin
 async def test_questions_with_long_urls_and_many_copies_are_small(visitor: Visitor, tmp_path: Path) -> None:
     store = visitor.store
     assert isinstance(store, SqlStore)
-    claim = await store.claim(ALL, START + HOUR, LEASE, "engine")
+    claim = await claim_all(store, "engine")
     assert claim is not None
     desk = Desk(store, claim, tmp_path)
     desk.now = START + HOUR
@@ -221,7 +222,7 @@ async def test_questions_with_long_urls_and_many_copies_are_small(visitor: Visit
 async def test_many_groups_tokens_and_entries_of_the_log_are_small(visitor: Visitor, tmp_path: Path) -> None:
     store = visitor.store
     assert isinstance(store, SqlStore)
-    claim = await store.claim(ALL, START + HOUR, LEASE, "engine")
+    claim = await claim_all(store, "engine")
     assert claim is not None
     desk = Desk(store, claim, tmp_path)
     for number in range(150):

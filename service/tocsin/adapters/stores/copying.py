@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
 # Rights of running engines: no engine works on either store, and the next one makes its own.
-_RIGHTS: Final = frozenset({"claims", "nodes", "parts", "leases"})
+_RIGHTS: Final = frozenset({"nodes", "parts", "leases"})
 # The schedule is an index on SQLite, and the version is in the head of its file.
 _DERIVED: Final = frozenset({"due", "store_version"})
 _ROWS: Final = 1000

@@ -1,16 +1,26 @@
-"""The engine's claim of its shards, renewed while it works."""
+"""This node among others: its lease, renewed while it works, and the parts of the hosts that it holds."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from datetime import timedelta
+from typing import Final, Protocol
 
 from tocsin.errors import StaleClaim, StoreError, StoreLost
 from tocsin.events import Happening
-from tocsin.model import SHARDS, Claim
-from tocsin.ports import Clock, Telemetry, WorkStore
+from tocsin.model import Claim, JsonObject, Membership, NodeIdentity, TakenPart
+from tocsin.ports import Clock, NodeStore, Telemetry
 
-# How often the store's files are checked: writes to a deleted file are lost.
+# How often the store's files are checked: writes to a deleted file are lost. A node whose parts are not as many as its
+# share looks as often.
 LOOK_S = 0.25
+# A longer pause between two renewals would make others wait for parts that are to be given back.
+_LONGEST_PAUSE_S: Final = 1.0
+# How long a node looks often after nodes came or went.
+_MOVING_S: Final = 3.0
+# Nothing is begun while a result waits for its commit for longer: it would be fetched for nothing if the lease is lost.
+BEHIND_S: Final = 2.0
 
 
 class CommitHealth:
@@ -19,6 +29,7 @@ class CommitHealth:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._failing: dict[str, tuple[float, str]] = {}
+        self._pending_s: float | None = None
 
     def failed(self, part: str, error: StoreError) -> None:
         """Note a failed write of this part, which is tried again."""
@@ -37,61 +48,154 @@ class CommitHealth:
         since_s, why = min(self._failing.values())
         return self._clock.monotonic() - since_s, why
 
+    def begin(self) -> None:
+        """Note that results are handed to the store."""
+        self._pending_s = self._clock.monotonic()
+
+    def end(self) -> None:
+        """Note that the store has them."""
+        self._pending_s = None
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether results wait for their commit for too long."""
+        return self._pending_s is not None and self._clock.monotonic() - self._pending_s > BEHIND_S
+
+
+class LeaseStore(NodeStore, Protocol):
+    """The store as the lease needs it."""
+
+    async def keep_place(self) -> bool:
+        """See `ports.WorkStore`."""
+
 
 class Lease:
-    """Holds the claim; if another holder takes it, it is claimed again as soon as that lease ends.
+    """Holds the lease of a node, and its share of the parts.
 
-    holder   unique per process: two of one name would take the claim from each other in turn
-    commits  whether writes under the claim succeed
+    node       its name: a second process of this name waits until the lease of the first ends
+    delay_s    pages of a part that another node held begin no sooner than this after it gave up the part
+    patience_s how long pages in hand may keep a part that is to be given back
+    said       what other nodes and people are told of this one
+    commits    whether writes succeed
     """
 
-    def __init__(self, store: WorkStore, holder: str, length: timedelta, clock: Clock, telemetry: Telemetry) -> None:
-        self._store, self._holder, self._length = store, holder, length
-        self._clock, self._telemetry = clock, telemetry
-        self._claim: Claim | None = None
+    def __init__(
+        self,
+        store: LeaseStore,
+        node: str,
+        length: timedelta,
+        clock: Clock,
+        telemetry: Telemetry,
+        *,
+        delay_s: float = 0.0,
+        patience_s: float = 60.0,
+        said: Callable[[], JsonObject] = dict,
+    ) -> None:
+        self._store, self._node, self._clock, self._telemetry = store, node, clock, telemetry
+        self._length, self._length_s, self._said = length, length.total_seconds(), said
+        self._delay_s, self._patience_s = delay_s, patience_s
+        self._me: NodeIdentity | None = None
+        self._member = Membership(0, draining=False, parts=0, held={})
+        # What is held, with its epochs; of that what is to be given back since when, and what begins when.
+        self._held: dict[int, int] = {}
+        self._giving: dict[int, float] = {}
+        self._begins_s: dict[int, float] = {}
+        self._alone_s: dict[int, float] = {}
+        self._claim = Claim(node, ())
+        self._until_s = self._unbroken_since_s = float("-inf")
+        # When to look again although the lease needs no renewal yet: parts change hands.
+        self._settled_s = float("inf")
+        self._moving_until_s = float("-inf")
+        self._is_leaving = False
+        self._users: list[PartUser] = []
         self.commits = CommitHealth(clock)
+
+    def serve(self, user: PartUser) -> None:
+        """Tell this part of the engine what is taken and lost from now on; what it has in hand is waited for."""
+        self._users.append(user)
+
+    @property
+    def me(self) -> NodeIdentity | None:
+        """This node; None before it entered, and after it left."""
+        return self._me
 
     @property
     def claim(self) -> Claim:
-        """The claim in force; call `take` first."""
-        if self._claim is None:
+        """The parts whose pages may begin; call `take` first."""
+        if self._me is None:
             raise StaleClaim("no claim was taken yet")
         return self._claim
 
     @property
     def is_held(self) -> bool:
-        """Whether a claim was taken and is still held."""
-        return self._claim is not None
+        """Whether this node has a lease in force."""
+        return self._me is not None and (not self._store.is_shared or self._clock.monotonic() < self._until_s)
+
+    @property
+    def may_begin(self) -> bool:
+        """Whether pages may begin: another node may hold our parts once our lease has run out."""
+        # The only engine of a file loses nothing to others.
+        return not self._store.is_shared or (self._clock.monotonic() < self._until_s and not self.commits.is_behind)
+
+    @property
+    def parts(self) -> tuple[int, int]:
+        """How many parts this node holds, and how many the store has."""
+        return len(self._held), self._member.parts
+
+    def claim_of_alone(self, longer: timedelta) -> Claim | None:
+        """Return the claim of parts that were taken since the last call, and that no node held for longer than this."""
+        long = {part for part, alone_s in self._alone_s.items() if alone_s > longer.total_seconds()} & self._held.keys()
+        self._alone_s.clear()
+        return self._claim_of(long) if long else None
+
+    def held_of(self, claim: Claim) -> Claim:
+        """Return what this node holds by now of the parts of a claim."""
+        return self._claim_of([part for part in claim.parts if part in self._held])
 
     async def take(self) -> None:
-        """Claim all shards, after waiting for another holder's lease to end."""
+        """Enter as a node, once the lease of another process of this name has ended, and take what is free."""
         told = False
-        while True:
-            self._claim = await self._store.claim(range(SHARDS), self._clock.now(), self._length, self._holder)
-            if self._claim is not None:
-                return
+        while self._me is None:
+            asked_s = self._clock.monotonic()
+            self._me = await self._store.enter(self._node, self._length, self._said())
+            if self._me is not None:
+                self._note_renewal(asked_s)
+                break
             if not told:
-                self._telemetry.emit(Happening("claim.waits", "warning", {"lease_s": self._length.total_seconds()}))
+                mend = "each process on one store needs a name of its own: cluster.node"
+                values: JsonObject = {"lease_s": self._length_s, "node": self._node, "mend": mend}
+                self._telemetry.emit(Happening("claim.waits", "warning", values))
                 told = True
-            await self._clock.sleep(self._length.total_seconds() / 5)
+            await self._clock.sleep(self._length_s / 5)
+        await self._renew()
+
+    async def take_share(self) -> None:
+        """Take parts until this node has its share: those of a node that is gone become free only after a while."""
+        await self.take()
+        last_s = self._clock.monotonic() + 2 * self._length_s
+        while len(self._held) < self._share() and self._clock.monotonic() < last_s:
+            await self._clock.sleep(LOOK_S)
+            await self._renew()
 
     async def keep(self) -> None:
-        """Renew the lease at a third of its length, and check the store's files in between, until cancelled.
+        """Renew the lease, keep the share, and check the store's files in between, until cancelled.
 
         Raises StoreLost: an engine whose store was removed or replaced has to end.
         """
-        length_s = self._length.total_seconds()
-        renew_s = self._clock.monotonic() + length_s / 3
+        renew_s = self._clock.monotonic() + self._pause_s()
         while True:
             await self._clock.sleep(min(max(renew_s - self._clock.monotonic(), 0), LOOK_S))
             try:
                 await self._look()
-                if self._clock.monotonic() < renew_s:
+                self._begin_taken()
+                if self._clock.monotonic() < min(renew_s, self._settled_s):
                     continue
-                renew_s = self._clock.monotonic() + length_s / 3
-                self._claim = await self._store.renew(self.claim, self._clock.now(), self._length)
+                renew_s = self._clock.monotonic() + self._pause_s()
+                await self._renew()
                 self.commits.succeeded("lease")
             except StaleClaim:
+                self._me = None
+                self._lose(list(self._held))
                 await self.take()
             except StoreLost:
                 raise
@@ -99,7 +203,135 @@ class Lease:
                 self.commits.failed("lease", exc)
                 self._telemetry.emit(Happening("claim.unrenewed", "error", {"error": str(exc)}))
 
+    def stop(self) -> None:
+        """Give parts back as soon as none of their pages is in hand; others take them at once."""
+        self._is_leaving = self._store.is_shared
+
+    async def leave(self) -> None:
+        """End the lease, and let others take all parts; a store that cannot be written is left as it is."""
+        me, self._me = self._me, None
+        if me is not None:
+            with suppress(StoreError):
+                await self._store.leave(me)
+
+    async def _renew(self) -> None:
+        assert self._me is not None  # noqa: S101 - `take` comes first
+        asked_s = self._clock.monotonic()
+        if self._is_leaving and not self._member.draining:
+            await self._store.drain_node(self._node, draining=True)
+        before = self._member.alive, len(self._held)
+        self._member = await self._store.renew_node(self._me, self._length, self._said())
+        self._note_renewal(asked_s)
+        held = self._member.held
+        self._lose([part for part, epoch in self._held.items() if held.get(part) != epoch])
+        # A taking whose answer was lost.
+        self._add([TakenPart(part, epoch, 0.0) for part, epoch in held.items() if part not in self._held])
+        await self._give_back()
+        missing = self._share() - len(self._held)
+        if missing > 0:
+            is_unbroken = self._clock.monotonic() - self._unbroken_since_s >= self._length_s
+            self._add(await self._store.take_parts(self._me, missing, expired=is_unbroken))
+        self._settle(before)
+
+    def _note_renewal(self, asked_s: float) -> None:
+        # Counted from before the question: the database gave the lease later.
+        if asked_s > self._until_s:
+            self._unbroken_since_s = asked_s
+        self._until_s = asked_s + self._length_s
+
+    def _share(self) -> int:
+        member = self._member
+        return 0 if member.draining or self._is_leaving else -(-member.parts // max(member.alive, 1))
+
+    def _settle(self, before: tuple[int, int]) -> None:
+        """Look often for some time after nodes came or went, and while parts change hands."""
+        is_moving = self._giving or before != (self._member.alive, len(self._held))
+        if is_moving and self._store.is_shared:
+            self._settled_s = self._clock.monotonic() + LOOK_S
+            self._moving_until_s = self._clock.monotonic() + _MOVING_S
+        elif self._clock.monotonic() < self._moving_until_s and len(self._held) != self._share():
+            self._settled_s = self._clock.monotonic() + LOOK_S
+        else:
+            self._settled_s = float("inf")
+
+    def _pause_s(self) -> float:
+        # A lease that no other node waits for costs a write now and then.
+        return min(self._length_s / 4, _LONGEST_PAUSE_S) if self._store.is_shared else self._length_s / 3
+
+    async def _give_back(self) -> None:
+        """Give back what is more than the share, when its pages are done."""
+        assert self._me is not None  # noqa: S101 - as above
+        now_s = self._clock.monotonic()
+        surplus = max(len(self._held) - self._share(), 0)
+        others = sorted(self._held.keys() - self._giving.keys(), reverse=True)
+        chosen = [*self._giving, *others][:surplus]
+        # What was to be given back becomes ours again where the share has grown.
+        again = self._giving.keys() - set(chosen)
+        self._giving = {part: self._giving.get(part, now_s) for part in chosen}
+        if chosen or again:
+            self._claim = self._claim_begun()
+            self._tell_taken(again)
+        in_hand = {part for user in self._users for part in user.parts_in_hand()} if chosen else set()
+        done = [part for part in chosen if part not in in_hand or now_s - self._giving[part] > self._patience_s]
+        if done:
+            await self._store.give_back(self._me, done)
+            self._lose(done)
+
+    def _add(self, taken: Iterable[TakenPart]) -> None:
+        now_s = self._clock.monotonic()
+        for part in taken:
+            self._held[part.part] = part.epoch
+            self._alone_s[part.part] = part.alone_s
+            self._begins_s[part.part] = now_s + max(self._delay_s - part.alone_s, 0.0)
+        self._begin_taken()
+
+    def _begin_taken(self) -> None:
+        """Let pages of parts begin whose holder before has left their hosts alone for long enough."""
+        if not self._begins_s:
+            return
+        now_s = self._clock.monotonic()
+        begun = {part for part, begins_s in self._begins_s.items() if begins_s <= now_s}
+        if begun:
+            for part in begun:
+                del self._begins_s[part]
+            self._claim = self._claim_begun()
+            self._tell_taken(begun)
+
+    def _lose(self, parts: Collection[int]) -> None:
+        if not parts:
+            return
+        for part in parts:
+            for known in (self._held, self._giving, self._begins_s, self._alone_s):
+                known.pop(part, None)
+        self._claim = self._claim_begun()
+        for user in self._users:
+            user.on_lost(parts)
+
+    def _tell_taken(self, parts: Collection[int]) -> None:
+        for user in self._users if parts else ():
+            user.on_taken(parts)
+
+    def _claim_of(self, parts: Collection[int]) -> Claim:
+        of_all = range(self._member.parts)
+        return Claim(self._node, tuple(self._held.get(part, 0) if part in parts else 0 for part in of_all))
+
+    def _claim_begun(self) -> Claim:
+        return self._claim_of(self._held.keys() - self._giving.keys() - self._begins_s.keys())
+
     async def _look(self) -> None:
         if await self._store.keep_place():
-            told = {"mend": "leave the file beside the store, also where no service runs; it was made anew"}
+            told: JsonObject = {"mend": "leave the file beside the store, also where no service runs; it was made anew"}
             self._telemetry.emit(Happening("store.lock_removed", "warning", told))
+
+
+class PartUser(Protocol):
+    """A part of the engine that works on pages of the parts that are held."""
+
+    def parts_in_hand(self) -> Collection[int]:
+        """Return the parts with pages in hand."""
+
+    def on_taken(self, parts: Collection[int]) -> None:
+        """Begin pages of these parts."""
+
+    def on_lost(self, parts: Collection[int]) -> None:
+        """Begin no further pages of these parts: another node does."""

@@ -6,6 +6,8 @@ import asyncio
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
+from msgspec.structs import replace
+
 from tocsin.engine.hosts.outage import OURS
 from tocsin.engine.hosts.process_limits import MET
 from tocsin.engine.rendering.awareness import Comparisons
@@ -17,7 +19,7 @@ from tocsin.model import Attempt
 from tocsin.spec.topper.compare import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
     from datetime import timedelta
 
     from tocsin.engine.hosts.gates import Gates
@@ -164,7 +166,7 @@ class RenderingWriter:
         try:
             due = await self._store.commit_renderings(claim, [ended.result for ended in batch])
         except StoreError as exc:
-            if len(batch) == 1 or isinstance(exc, StaleClaim):
+            if len(batch) == 1:
                 for ended in batch:
                     _settle(ended, error=exc)
                 return
@@ -224,11 +226,26 @@ class RenderQueue:
         self._hold_us = round(hold.total_seconds() * 1_000_000)
         self._gate, self._order = RenderGate(settings.limit, settings.resume_at), RenderOrder()
         self._busy: set[int] = set()
+        # The parts of the pages that hold a slot.
+        self._parts: dict[int, int] = {}
         self._wanted: set[int] = set()
         self._ended_s: dict[int, float] = {}
         self._pausing: dict[int, Instant] = {}
         self._changed = asyncio.Event()
         self._stopping = self._finishing = False
+        lease.serve(self)
+
+    def parts_in_hand(self) -> set[int]:
+        """Return the parts of the pages that hold a slot."""
+        return set(self._parts.values())
+
+    def on_taken(self, parts: Collection[int]) -> None:
+        """Look for waiting pages of these parts."""
+        del parts
+        self._changed.set()
+
+    def on_lost(self, parts: Collection[int]) -> None:
+        """Go on: what is under way is refused when it is written."""
 
     def has_in_hand(self, page_id: int, since_s: float) -> bool:
         """Tell whether checks must not take this page: it is being rendered, or a check is all that it waits for.
@@ -286,12 +303,13 @@ class RenderQueue:
 
     async def _admit(self, group: asyncio.TaskGroup) -> bool:
         """Start waiting pages as far as possible; returns whether there is nothing to do."""
-        if self._outage.is_outage():
+        if self._outage.is_outage() or not self._lease.may_begin:
             return not self._busy
         now, was_busy = self._clock.now(), bool(self._busy)
         # One more than the slots tells whether a page has to wait. Pages under way whose claim became stale appear as
         # waiting again, and are skipped.
-        rows = await self._store.waiting_renders(limit=self._gate.limit + 1 + len(self._busy), now=now)
+        most = self._gate.limit + 1 + len(self._busy)
+        rows = await self._store.waiting_renders(limit=most, now=now, claim=self._lease.claim)
         # Checks must not take these pages again; otherwise check and rendering could block each other for ever.
         self._wanted = {page.page_id for page in rows if self._is_visited(page.page_id)}
         waiting = [page for page in rows if page.page_id not in self._busy | self._wanted]
@@ -310,6 +328,7 @@ class RenderQueue:
         try:
             for job in await self._store.claim_renders(claim, page_ids):
                 left.discard(job.page_id)
+                self._parts[job.page_id] = job.task.order.part
                 self._pausing.pop(job.page_id, None)
                 group.create_task(self._render(job, claim, group), name=f"render-{job.page_id}")
         finally:
@@ -331,6 +350,7 @@ class RenderQueue:
             )
         finally:
             self._busy.discard(job.page_id)
+            self._parts.pop(job.page_id, None)
             self._ended_s.pop(job.page_id, None)
             self._ended_s[job.page_id] = self._clock.monotonic()
             if len(self._ended_s) > _MOST_ENDED:
@@ -418,6 +438,7 @@ class RenderQueue:
             await self._patiently(lambda: self._store.hold_host(job.task.host_id, until))
 
     async def _commit(self, job: RenderJob, claim: Claim, result: RenderCommit, group: asyncio.TaskGroup) -> None:
+        result = replace(result, part=job.task.order.part)
         due_at = await self._patiently(lambda: self._writer.put(claim, result, group))
         values: JsonObject = {"page_id": job.page_id, "url": job.task.url, "verdicts": len(result.served)}
         if job.copy_url is not None:

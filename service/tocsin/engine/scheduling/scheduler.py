@@ -18,7 +18,7 @@ from tocsin.engine.scheduling.writer import ResultWriter
 from tocsin.engine.visiting.visit import is_too_near
 from tocsin.errors import SettingsError, StoreError
 from tocsin.events import Happening
-from tocsin.model import CheckResult, Instant, PageTask
+from tocsin.model import CheckResult, Claim, Instant, PageTask
 from tocsin.ports import Clock, Telemetry, WorkStore
 from tocsin.settings import FetchSettings
 
@@ -227,12 +227,29 @@ class Scheduler:
         self._outstanding: Counter[int] = Counter()
         self._edited: dict[int, int | None] = {}
         self._reload_from: set[int | None] = {None}
-        self._visited: set[int] = set()
+        # Pages in hand, each with its part.
+        self._visited: dict[int, int] = {}
+        self._taken: set[int] = set()
         self._revision: int | None = None
         self._spread: dict[int, Instant] = {}
         self._is_behind = True
         self._changed, self._reconfigured = asyncio.Event(), asyncio.Event()
         self._reconfigured.set()
+        lease.serve(self)
+
+    def parts_in_hand(self) -> set[int]:
+        """Return the parts of the pages in hand."""
+        return set(self._visited.values())
+
+    def on_taken(self, parts: Collection[int]) -> None:
+        """Read the agenda of these parts; their hosts may be on it already, or not any more."""
+        self._taken.update(parts)
+        self._changed.set()
+
+    def on_lost(self, parts: Collection[int]) -> None:
+        """Withdraw pages of these parts that were not asked for yet. Their hosts leave the agenda when they are due."""
+        self._taken.difference_update(parts)
+        self._checkers.withdraw({page_id for page_id, part in self._visited.items() if part in parts})
 
     async def run(self, writer: ResultWriter, stopping: asyncio.Event) -> None:
         """Start checks until told to stop, then wait for those under way."""
@@ -273,7 +290,7 @@ class Scheduler:
         for result in results:
             host_id = result.host_id
             self._outstanding[host_id] -= 1
-            self._visited.discard(result.page_id)
+            self._visited.pop(result.page_id, None)
             if self._outstanding[host_id] > 0:
                 continue
             del self._outstanding[host_id]
@@ -348,9 +365,9 @@ class Scheduler:
         self._telemetry.emit(Happening("scheduler.failed", "error", {"error": str(exc)}))
         await self._clock.sleep(_AGAIN_S)
 
-    async def _load(self, since_revision: int | None) -> None:
+    async def _load(self, claim: Claim, since_revision: int | None) -> None:
         read = 0
-        async for host_id, due in await self._store.host_agenda(self._lease.claim, since_revision=since_revision):
+        async for host_id, due in await self._store.host_agenda(claim, since_revision=since_revision):
             if host_id in self._outstanding:
                 self._edited.setdefault(host_id, since_revision)
             else:
@@ -370,17 +387,26 @@ class Scheduler:
             await self._policies.load(self._store)
             self._checkers.refresh()
             if self._visited:
-                self._checkers.withdraw(self._visited - await self._store.still_watched(list(self._visited)))
+                self._checkers.withdraw(self._visited.keys() - await self._store.still_watched(list(self._visited)))
             self._is_behind = False
         while self._reload_from:
             # First, since a launch and a mended clock can both move a host, and only the store knows which was last.
             # A host whose time here is too early would be taken, and found without a page that is due.
             self._take_up_spread()
-            since = self._reload_from.pop()
+            since, claim = self._reload_from.pop(), self._lease.claim
+            if since is None:
+                self._taken.difference_update(claim.parts)
             try:
-                await self._load(since)
+                await self._load(claim, since)
             except StoreError:
                 self._reload_from.add(since)
+                raise
+        if self._taken:
+            taken, self._taken = self._taken, set()
+            try:
+                await self._load(self._lease.claim.only(taken), None)
+            except StoreError:
+                self._taken |= taken
                 raise
 
     async def _start_due(self) -> None:
@@ -392,7 +418,7 @@ class Scheduler:
         if self._outage.is_outage() and self._request_id is None:
             await self._put_off_requested()
             return
-        if self._is_short():
+        if self._is_short() or not self._lease.may_begin:
             return
         most_a_host = self._gates.most_at_once(self._hold_s / 2, _MOST_PAGES_A_HOST)
         fewest = min(PAGES_A_HOST if self._gates.politeness("").delay_s else _WITHOUT_DELAY, most_a_host)
@@ -509,7 +535,7 @@ class Scheduler:
                 self._in_rendering[host_id] = (self._clock.monotonic() + _AGAIN_S, dues[host_id])
                 continue
             self._outstanding[host_id] += len(pages)
-            self._visited.update(task.page_id for task in pages)
+            self._visited.update((task.page_id, task.order.part) for task in pages)
             if self._outage.is_outage() and not probing:
                 # Due pages wait for our connection; requests are answered that their checks are postponed.
                 self._checkers.put_off([task for task in pages if task.order.request_id is not None])
@@ -531,7 +557,7 @@ class Scheduler:
         """Sleep until a batch is written, a host is due, or it is time to look for edits by other processes."""
         due = self._next_due()
         wait_s = POLL_S
-        is_held_up = self._outage.is_outage() or self._is_short()
+        is_held_up = self._outage.is_outage() or self._is_short() or not self._lease.may_begin
         if due is not None and not is_held_up and len(self._visited) < self._most_pages:
             wait_s = min(max((due - self._clock.now()) / 1_000_000, 0.001), POLL_S)
         if stopping.is_set():

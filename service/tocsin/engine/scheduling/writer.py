@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from tocsin.engine.hosts.lease import Lease
-from tocsin.errors import StaleClaim, StoreError
+from tocsin.errors import StoreError
 from tocsin.events import Happening
 from tocsin.model import CheckResult, Instant
 from tocsin.ports import Clock, SignalStore, Telemetry, WorkStore
@@ -25,6 +25,7 @@ class ResultWriter:
     patient       a store that cannot be written (a full disk) is tried again; else the error is raised
     on_committed  called with each batch and the next due times of its hosts
     written       results so far
+    refused       those of parts that another node had taken
     not_modified  those with a 304, which saved
     saved_bytes
     """
@@ -43,7 +44,7 @@ class ResultWriter:
         self._store, self._lease, self._clock, self._telemetry = store, lease, clock, telemetry
         self._rows, self._wait_s = settings.batch_rows, settings.batch_wait.total_seconds()
         self._patient, self._on_committed, self._retry_s = patient, on_committed, RETRY_S
-        self.written = self.not_modified = self.saved_bytes = 0
+        self.written = self.refused = self.not_modified = self.saved_bytes = 0
         self._most = 2 * settings.batch_rows
         self._waiting: list[CheckResult] = []
         self._is_finishing = False
@@ -96,20 +97,17 @@ class ResultWriter:
         return batch
 
     async def _commit(self, batch: list[CheckResult]) -> None:
+        self._lease.commits.begin()
         while True:
             began_s = self._clock.monotonic()
             try:
-                due = await self._store.commit(self._lease.claim, batch)
+                due, refused = await self._store.commit(self._lease.claim, batch)
                 took_ms = round((self._clock.monotonic() - began_s) * 1000, 1)
                 self._telemetry.emit(
                     Happening("results.committed", "debug", {"results": len(batch), "took_ms": took_ms})
                 )
                 self._lease.commits.succeeded("results")
-                self._count(batch)
-            except StaleClaim as exc:
-                # The engine that owns the hosts now checks these pages again; nothing of ours may be written.
-                self._telemetry.emit(Happening("claim.lost", "warning", {"results": len(batch), "error": str(exc)}))
-                due = {}
+                self._count(batch, refused)
             except StoreError as exc:
                 if not self._patient:
                     raise
@@ -117,11 +115,16 @@ class ResultWriter:
                 self._telemetry.emit(Happening("store.failed", "error", {"results": len(batch), "error": str(exc)}))
                 await self._clock.sleep(self._retry_s)
                 continue
+            self._lease.commits.end()
             self._on_committed(batch, due)
             return
 
-    def _count(self, batch: list[CheckResult]) -> None:
-        self.written += len(batch)
+    def _count(self, batch: list[CheckResult], refused: int) -> None:
+        if refused:
+            # The node that holds these parts now checks their pages again; nothing of ours may be written.
+            self._telemetry.emit(Happening("claim.lost", "warning", {"results": refused}))
+            self.refused += refused
+        self.written += len(batch) - refused
         for result in batch:
             self.not_modified += result.report.not_modified
             self.saved_bytes += result.report.saved_bytes

@@ -13,7 +13,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from tocsin.adapters.stores.postgres.session import PostgresSession, SnapshotSession
-from tocsin.errors import StoreError, StoreLocked, StoreLost
+from tocsin.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
@@ -60,8 +60,6 @@ _ENDED: Final = "57P"
 _SNAPSHOT: Final = b"begin isolation level repeatable read read only"
 # How often what another process may have changed is looked for without a notification.
 LOOK_S: Final = 5.0
-# How often an engine tries to take a store's lock, with 50 ms between.
-_LOCK_TRIES: Final = 40
 # How often a transaction is tried that met another one, and how that shows: both wanted the same rows, or wrote them.
 _TRIES: Final = 4
 _MET: Final = (
@@ -70,8 +68,8 @@ _MET: Final = (
     psycopg.errors.UniqueViolation,
     psycopg.errors.ForeignKeyViolation,
 )
-# Advisory locks of ours are named by this and the number of the table `store`: "Tocs", and for the engine "Toct".
-_WRITING, _ENGINE = 0x546F6373 << 32, 0x546F6374 << 32
+# The advisory lock of ours is named by this and the number of the table `store`: "Tocs".
+_WRITING: Final = 0x546F6373 << 32
 
 
 class PostgresPlace:
@@ -246,21 +244,17 @@ async def notifications(place: PostgresPlace, name: str) -> AsyncGenerator[bool,
 
 
 class PostgresDatabase:
-    """Implements session.Database for one store.
-
-    is_engine  it holds the engine's lock, and takes it again with each new connection of its writer
-    """
+    """Implements session.Database for one store."""
 
     is_shared = True
 
-    def __init__(self, place: PostgresPlace, *, is_engine: bool) -> None:
-        self.place, self._is_engine = place, is_engine
+    def __init__(self, place: PostgresPlace) -> None:
+        self.place = place
         self.writer = PostgresLane(place, writes=True, prepare=self._prepare_writer)
         self._reader = PostgresLane(place, prepare=self._prepare_reader)
         self._viewer = PostgresLane(place)
         self._keeper = PostgresLane(place, writes=True)
-        self._writing = self._engine = 0
-        self._is_anew = False
+        self._writing = 0
         self._seen: int | None = None
         self._is_edited, self._looked_s = True, 0.0
 
@@ -358,23 +352,15 @@ class PostgresDatabase:
         """Do nothing: the server copies its log by itself."""
 
     async def is_held(self) -> bool:
-        """Tell whether an engine holds the store's lock."""
+        """Tell whether a node works on the store."""
         return await self._viewer.run(is_in_use)
 
     async def keep_place(self) -> bool:
-        """Take the engine's lock again if its connection was lost; returns whether that was done.
-
-        Raises StoreLost where another engine took it meanwhile.
-        """
-        try:
-            await self.writer.run(lambda db: db.execute("select 1").fetchone())
-        except StoreLocked as exc:
-            raise StoreLost(str(exc), keeps_log=False) from exc
-        anew, self._is_anew = self._is_anew, False
-        return anew
+        """Return False: leases say who works on a database, and it cannot be replaced unnoticed."""
+        return False
 
     async def close(self) -> None:
-        """Close all connections, and with them give up the lock."""
+        """Close all connections."""
         for lane in (self._keeper, self._viewer, self._reader, self.writer):
             await lane.close()
 
@@ -384,12 +370,8 @@ class PostgresDatabase:
         self._is_edited = True
 
     def _prepare_writer(self, db: PostgresSession) -> None:
-        row = db.execute("select coalesce(to_regclass('store')::oid::bigint, 0)").fetchone()
-        was_known, self._writing = self._writing, _WRITING + row[0]
-        if self._is_engine and row[0]:
-            if not any(_try_lock(db, _ENGINE + row[0]) for _ in range(_LOCK_TRIES)):
-                raise StoreLocked(self.place.name, None)
-            self._is_anew = was_known > 0
+        (number,) = db.execute("select coalesce(to_regclass('store')::oid::bigint, 0)").fetchone()
+        self._writing = _WRITING + number
 
     def _write(
         self, db: PostgresSession, work: Callable[[SqlSession], T], *, durable: bool, lock: bytes = b"lock"
@@ -408,27 +390,12 @@ class PostgresDatabase:
         return self._write(db, work, durable=durable, lock=b"lock_shared")
 
 
-def _try_lock(db: PostgresSession, key: int) -> bool:
-    # The server ends the connection of a closed or killed process a moment later, and with it gives up its lock.
-    (is_ours,) = db.execute("select pg_try_advisory_lock(:key::bigint)", {"key": key}).fetchone()
-    if not is_ours:
-        db.execute("select pg_sleep(0.05)").fetchone()
-    return bool(is_ours)
-
-
 def is_in_use(db: PostgresSession) -> bool:
-    """Tell whether an engine holds the store's lock."""
-    return bool(db.execute(_IS_HELD, {"key": _ENGINE}).fetchone()[0])
+    """Tell whether a node with a lease in force works on the store."""
+    return bool(db.execute(_IS_HELD).fetchone()[0])
 
 
-_IS_HELD: Final = """
-select exists (
-  select 1 from pg_locks l
-  where l.locktype = 'advisory' and l.granted and l.objsubid = 1
-    and l.database = (select oid from pg_database where datname = current_database())
-    and l.classid::bigint = :key::bigint >> 32 and l.objid = to_regclass('store')::oid
-)
-"""
+_IS_HELD: Final = "select exists (select 1 from nodes where until > extract(epoch from clock_timestamp()) * 1000000)"
 
 
 def _in_transaction(db: PostgresSession, *, work: Callable[[SqlSession], T]) -> T:

@@ -48,6 +48,10 @@ POSTGRES: Final = Dialect(
         "whole": "trunc({0})::bigint",
         "quoted": "quote_literal({0})",
         "lock": "for update of {0} skip locked",
+        "update": "for update of {0}",
+        "share": "for share of {0}",
+        "claim": "{0}.shard / :width, (:epochs::bigint[])[{0}.shard / :width + 1]",
+        "ours": "{0}.shard / :width in (select unnest(:parts::bigint[]))",
         "bytes": "convert_to({0}, 'UTF8')",
     },
     Path(__file__).with_name("queries"),
@@ -57,7 +61,8 @@ POSTGRES: Final = Dialect(
 _NUMBERS: Final = frozenset(
     {
         "after", "ahead", "at_launch", "back", "bare", "before", "closed", "count", "dead", "every", "first", "gather",
-        "is_wide", "least", "limit", "longest", "now", "of", "per_page", "position", "shown", "until", "window",
+        "is_wide", "least", "limit", "longest", "now", "of", "per_page", "position", "shown", "until", "width",
+        "window",
     }
 )  # fmt: skip
 _PARAMETER: Final = re.compile(r"'(?:[^']|'')*'|::|\?\d*|:[a-z_]+")

@@ -18,9 +18,9 @@ from tocsin.adapters.stores.postgres.connection import (
 )
 from tocsin.adapters.stores.postgres.session import PostgresSession
 from tocsin.adapters.stores.sql.invariants import breaches
-from tocsin.adapters.stores.sql.role import Options, end_leases
+from tocsin.adapters.stores.sql.role import Options
 from tocsin.adapters.stores.sql.store import SqlStore
-from tocsin.errors import StoreError, StoreOutdated, StoreTooNew, UsageError
+from tocsin.errors import StoreError, StoreLocked, StoreOutdated, StoreTooNew, UsageError
 from tocsin.settings import StoreSettings
 from tocsin.shipped import shipped
 
@@ -193,11 +193,9 @@ async def open_postgres(
     # A connection of its own: what the writer takes with its connection is there by then.
     async with open_lane(PostgresLane(place, writes=True)) as lane:
         await lane.run(prepare)
-    database = PostgresDatabase(place, is_engine=engine)
+    database = PostgresDatabase(place)
     try:
         await database.drain()
-        if engine:
-            await database.write(end_leases)
     except BaseException:
         await database.close()
         raise
@@ -218,8 +216,10 @@ def has_store(conninfo: str, busy: timedelta, *, password: str) -> bool:
 async def migrate_postgres(conninfo: str, busy: timedelta, *, password: str) -> AsyncIterator[tuple[int, int]]:
     """Bring a store to this program's version; see `migrate`."""
     place = PostgresPlace(conninfo, busy, password=password)
-    database = PostgresDatabase(place, is_engine=True)
+    database = PostgresDatabase(place)
     try:
+        if await database.writer.run(lambda db: version_of(db, place.name)) and await database.is_held():
+            raise StoreLocked(place.name, None)
         steps = await database.writer.run(lambda db: apply_migrations(db, place.name))
         while (step := await database.writer.run(lambda _: next(steps, None))) is not None:
             yield step

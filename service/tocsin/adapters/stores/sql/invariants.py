@@ -31,7 +31,6 @@ _SHOWN = 5
 _KEPT, _BACK = "savepoint checked", "rollback to checked"
 
 SENTENCES = {
-    "claims_apart": "claims {0} and {1} hold the same shards",
     "latest_state": "page {0}: its latest state is not {1}",
     "open_runs": "state {0} of page {1}: it has no end, and is not the page's latest",
     "states_as_written": "state {0} of page {1}: is not what was written, a fault of disk or memory changed it",

@@ -1,10 +1,6 @@
 -- What must hold in every store at any time. Each invariant gives (subject, detail) of what breaks it; those that
 -- `invariants.ROW_CHECKS` names give what may break it, with the values to look at behind.
 
--- name: claims_apart
-select a.id, b.id from claims a join claims b on a.id < b.id
-where a.first_shard <= b.last_shard and b.first_shard <= a.last_shard;
-
 -- name: latest_state
 select p.id, p.state_id from pages p left join states s on s.id = p.state_id
 where (p.state_id is not null and ({differ s.page_id p.id} or s.last_at is not null)) or exists (

@@ -49,15 +49,16 @@ where part in (
     and {is_in_force}
   order by free.part limit :most {lock free}
 )
-returning part, epoch, left_at;
+returning part, epoch, ({now} - left_at) / 1000000.0;
+
+-- Rows are locked in order, as those of commits are: neither waits for the other in a circle.
+-- name: lock_parts
+select part from parts where node = :node order by part {update parts};
 
 -- name: give_back
 update parts set node = null, epoch = epoch + 1, left_at = {now}
 where node = :node and part in {ids :parts}
   and exists (select 1 from nodes where nodes.node = :node and nodes.incarnation = :incarnation);
-
--- name: parts_of
-select part from parts where node = :node;
 
 -- name: release_all
 update leases set until = 0
@@ -95,6 +96,10 @@ select 1 from leases where name = :name and node = :node and epoch = :epoch;
 
 -- name: leases
 select name, node, (until - {now}) / 1000000.0 from leases order by name;
+
+-- The epochs of parts, for the transaction that writes under them: a taking waits for its end.
+-- name: epochs
+select part, epoch from parts where part in {ids :parts} order by part {share parts};
 
 -- The holder of the store's lock is its only engine: nodes that entered before are gone.
 -- name: free_all_parts

@@ -1,4 +1,4 @@
-"""What all roles share: their database, steps of long edits, the revision that tells the engine of edits, claims."""
+"""What all roles share: their database, steps of long edits, the revision that tells the engine of edits, parts."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from tocsin.adapters.stores.sql.owed import Routes
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import to_json
 from tocsin.errors import StaleClaim
-from tocsin.model import Claim
+from tocsin.model import SHARDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import timedelta
 
     from tocsin.adapters.stores.sql.session import Database, SqlSession
-    from tocsin.model import Instant, NamedLease
+    from tocsin.model import Claim, NamedLease
     from tocsin.ports.pages import OnStep
     from tocsin.settings import SignalSettings
 
 
 T = TypeVar("T")
 
-CLAIMS = queries("claims")
 NODES = queries("nodes")
 REVISIONS = queries("revisions")
 
@@ -192,50 +191,18 @@ def latest_revision(db: SqlSession) -> int:
     return revision
 
 
-# Claims of shards, inside a transaction.
-
-
-def take_claim(db: SqlSession, shards: range, now: Instant, until: Instant, holder: str) -> Claim | None:
-    """Claim these shards, unless another holder has a lease on one of them."""
-    first, last = shards.start, shards.stop - 1
-    rows = db.execute(CLAIMS["overlapping"], {"first": first, "last": last}).fetchall()
-    if any(row[3] != holder and row[5] > now for row in rows):
-        return None
-    epoch = max((row[4] for row in rows), default=0) + 1
-    same = next((row[0] for row in rows if (row[1], row[2]) == (first, last)), None)
-    db.execute(CLAIMS["forget"], {"ids": ids(row[0] for row in rows)})
-    (claim_id,) = db.execute(
-        CLAIMS["insert"],
-        {"id": same, "first": first, "last": last, "holder": holder, "epoch": epoch, "until": until},
-    ).fetchone()
-    return Claim(claim_id, first, last, holder, epoch, until)
-
-
-def renew_claim(db: SqlSession, claim: Claim, until: Instant) -> Claim:
-    """Lengthen a claim that is still in force; raises StaleClaim."""
-    if not db.execute(CLAIMS["renew"], {"id": claim.id, "epoch": claim.epoch, "until": until}).rowcount:
-        raise _stale(claim)
-    return structs.replace(claim, until=until)
+# Parts of the hosts, inside a transaction.
 
 
 def end_leases(db: SqlSession) -> None:
     """End the leases of engines that are gone, so that the next one need not wait for them; their epochs stay."""
-    db.execute(CLAIMS["end_leases"])
     for statement in ("free_all_parts", "forget_nodes", "free_leases"):
         db.execute(NODES[statement])
 
 
-def require_claim(db: SqlSession, claim: Claim) -> None:
-    """Raise StaleClaim unless this claim is in force; an expired lease that was not replaced is."""
-    if db.execute(CLAIMS["is_current"], {"id": claim.id, "epoch": claim.epoch}).fetchone() is None:
-        raise _stale(claim)
-
-
-def _stale(claim: Claim) -> StaleClaim:
-    return StaleClaim(
-        f"shards {claim.first_shard}-{claim.last_shard}: the claim of {claim.holder} (epoch {claim.epoch}) was "
-        "replaced by a newer one; its results are refused and will be made again by the new holder"
-    )
+def held_parts(db: SqlSession, parts: Iterable[int]) -> set[tuple[int, int]]:
+    """Return these parts with their epochs, which stay so until the transaction ends."""
+    return set(db.execute(NODES["epochs"], {"parts": ids(parts)}).fetchall())
 
 
 def require_lease(db: SqlSession, lease: NamedLease) -> None:
@@ -250,3 +217,20 @@ def require_lease(db: SqlSession, lease: NamedLease) -> None:
 def named(lease: NamedLease) -> dict[str, Any]:
     """Write a named lease as the parameters of its statements."""
     return {"name": lease.name, "node": lease.node, "epoch": lease.epoch}
+
+
+def require_parts(db: SqlSession, claim: Claim, parts: Iterable[int] | None = None) -> None:
+    """Raise StaleClaim unless these parts (all that are claimed: None) are held under the claim's epochs."""
+    wanted = set(claim.parts if parts is None else parts)
+    lost = wanted - {part for part, epoch in held_parts(db, wanted) if epoch == claim.epochs[part]}
+    if lost:
+        raise StaleClaim(
+            f"node {claim.node}: parts {', '.join(map(str, sorted(lost)))} were taken by another node, "
+            "which makes these results again"
+        )
+
+
+def of_parts(claim: Claim) -> dict[str, Any]:
+    """Give what the macros `ours` and `claim` of statements read."""
+    epochs = claim.epochs
+    return {"width": SHARDS // len(epochs), "parts": ids(claim.parts), "epochs": ids(epochs), "epoch": epochs[0]}

@@ -21,7 +21,8 @@ _MACRO: Final = re.compile(r"\{(\w+)([^{}]*)\}")
 _ARGUMENTS: Final = {
     "index": 1, "then": 2, "schedule": 1, "scheduled": 1, "off": 1,
     "ids": 1, "names": 1, "each": 2, "each_name": 2, "list": None, "array": 1, "field": 2, "json": 1,
-    "greatest": 2, "least": 2, "same": 2, "differ": 2, "flag": 1, "whole": 1, "bytes": 1, "quoted": 1, "lock": 1,
+    "greatest": 2, "least": 2, "same": 2, "differ": 2, "flag": 1, "whole": 1, "bytes": 1, "quoted": 1,
+    "lock": 1, "update": 1, "share": 1, "ours": 1, "claim": 1,
 }  # fmt: skip
 
 
@@ -82,6 +83,11 @@ SQLITE: Final = Dialect(
         "quoted": "quote({0})",
         # Rows that another transaction has locked are left out; SQLite has one writer at a time.
         "lock": "",
+        "update": "",
+        "share": "",
+        # Hosts of the parts that a node holds, and the part and epoch of a host. In a file there is one part.
+        "ours": "true",
+        "claim": "0, :epoch",
     },
 )
 

@@ -104,8 +104,8 @@ update questions set closed_at = :now where closed_at is null
 update questions set announced_at = :now where id = :question and announced_at is null and closed_at is null;
 
 -- name: to_withdraw
-select id from questions where closed_at is null and announced_at is null and answered_at is null
-  and cause in {names :causes};
+select q.id from questions q join hosts h on h.id = q.host_id
+where q.closed_at is null and q.announced_at is null and q.answered_at is null and q.cause in {names :causes} and {ours h};
 
 -- name: postpone
 update pages set question_id = null, next_at = :retry_at, next_why = 'after our own outage'

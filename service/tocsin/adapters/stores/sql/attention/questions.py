@@ -12,7 +12,7 @@ from tocsin.adapters.stores.sql.knowledge.kept import copies_of, copies_of_quest
 from tocsin.adapters.stores.sql.owed import forgive, publish, want_render
 from tocsin.adapters.stores.sql.pages.edits import remove
 from tocsin.adapters.stores.sql.pages.lists import COUNTED
-from tocsin.adapters.stores.sql.role import LAST, Role, bounded, ids, require_claim, touch_hosts
+from tocsin.adapters.stores.sql.role import LAST, Role, bounded, ids, of_parts, require_parts, touch_hosts
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import (
     read_attempts,
@@ -444,9 +444,9 @@ class AttentionRole(Role):
 
     async def withdraw_questions(self, claim: Claim, causes: Sequence[str], now: Instant, retry_at: Instant) -> int:
         def write(db: SqlSession) -> int:
-            require_claim(db, claim)
+            require_parts(db, claim)
             hosts: list[int] = []
-            for (question,) in db.execute(SQL["to_withdraw"], {"causes": ids(causes)}).fetchall():
+            for (question,) in db.execute(SQL["to_withdraw"], {"causes": ids(causes), **of_parts(claim)}).fetchall():
                 place = {"question": question, "retry_at": retry_at, "now": now}
                 hosts += [row[0] for row in db.execute(SQL["postpone"], place).fetchall()]
                 db.execute(SQL["close"], place)

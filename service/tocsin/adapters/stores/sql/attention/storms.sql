@@ -41,7 +41,7 @@ update verdicts as v set awareness = 0
 where v.storm_id = :storm and v.awareness = 1 and v.alert_id is null
   and exists (
     select 1 from renders r where r.page_id = v.page_id and r.owed = 0 and r.copy_url is null
-      and not exists (select 1 from claims c where c.id = r.claim_id and c.epoch = r.epoch)
+      and not exists (select 1 from parts where parts.part = r.part and parts.epoch = r.epoch)
   )
   and not exists (
     select 1 from verdicts o {index verdicts_pending}

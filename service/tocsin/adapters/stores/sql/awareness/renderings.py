@@ -22,7 +22,7 @@ from tocsin.adapters.stores.sql.knowledge.kept import (
 from tocsin.adapters.stores.sql.knowledge.knowledge import write_known
 from tocsin.adapters.stores.sql.owed import publish
 from tocsin.adapters.stores.sql.pages.tasks import read_tasks
-from tocsin.adapters.stores.sql.role import Role, ids, require_claim
+from tocsin.adapters.stores.sql.role import Role, held_parts, ids, of_parts, require_parts
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import (
     NOFOLLOW,
@@ -35,7 +35,7 @@ from tocsin.adapters.stores.sql.values import (
     to_us,
 )
 from tocsin.events import RECOVERED
-from tocsin.model import PendingVerdict, RenderJob, WaitingPage, fit_title
+from tocsin.model import EVERY_PART, PendingVerdict, RenderJob, WaitingPage, fit_title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,10 +53,16 @@ COPY = "copy"
 
 
 def take_jobs(db: SqlSession, claim: Claim, page_ids: Sequence[int]) -> list[RenderJob]:
-    """Give slots to these pages, as far as they wait; major ones first, then by their oldest verdict."""
-    require_claim(db, claim)
-    place = {"ids": ids(page_ids), "claim": claim.id, "epoch": claim.epoch}
-    taken = {row[0] for row in db.execute(SQL["take"], place)}
+    """Give slots to these pages, as far as they wait and are ours; major ones first, then by their oldest verdict."""
+    place = {"ids": ids(page_ids), **of_parts(claim)}
+    of_part: dict[int, list[int]] = defaultdict(list)
+    for page_id, shard in db.execute(SQL["shards_of"], place):
+        of_part[claim.part_of(shard)].append(page_id)
+    taken: set[int] = set()
+    for part, epoch in held_parts(db, of_part):
+        if epoch == claim.epochs[part]:
+            slot = {"ids": ids(of_part[part]), "part": part, "epoch": epoch}
+            taken.update(row[0] for row in db.execute(SQL["take"], slot))
     rows = [row for row in db.execute(SQL["taken"], place) if row[0] in taken]
     tasks = {task.page_id: task for task in read_tasks(db, WORK["tasks"], place).tasks()}
     for page_id, *_, spent in rows:
@@ -83,7 +89,7 @@ def write_renderings(
 
     Raises StaleClaim.
     """
-    require_claim(db, claim)
+    require_parts(db, claim, {result.part for result in results})
     rows = db.execute(WORK["standing"], {"ids": ids(result.page_id for result in results)})
     standing = {row[0]: row for row in rows}
     # A page that was removed meanwhile leaves no trace.
@@ -202,8 +208,10 @@ def _close_job(db: SqlSession, result: RenderCommit) -> None:
 class RenderRole(Role):
     """Implements ports.RenderStore."""
 
-    async def waiting_renders(self, *, limit: int, now: Instant | None = None) -> list[WaitingPage]:
-        place = {"limit": limit, "now": _wall(now)}
+    async def waiting_renders(
+        self, *, limit: int, now: Instant | None = None, claim: Claim = EVERY_PART
+    ) -> list[WaitingPage]:
+        place = {"limit": limit, "now": _wall(now), **of_parts(claim)}
 
         def read(db: SqlSession) -> list[WaitingPage]:
             rows = db.execute(SQL["waiting"], place).fetchall()
@@ -227,14 +235,14 @@ class RenderRole(Role):
     async def release_render(
         self, claim: Claim, page_id: int, *, not_before: Instant | None, attempts: Sequence[Attempt] = ()
     ) -> None:
-        place = {
-            "page": page_id,
-            "claim": claim.id,
-            "epoch": claim.epoch,
-            "not_before": not_before,
-            "attempts": to_json(attempts) if attempts else None,
-        }
-        await self._write(lambda db: db.execute(SQL["release"], place), shared=True)
+        waits = {"not_before": not_before, "attempts": to_json(attempts) if attempts else None}
+
+        def release(db: SqlSession) -> None:
+            part, epoch = db.execute(SQL["slot"], {"page": page_id}).fetchone() or (None, None)
+            if part is not None and epoch == claim.epochs[part]:
+                db.execute(SQL["release"], {"page": page_id, "part": part, "epoch": epoch, **waits})
+
+        await self._write(release, shared=True)
 
     async def hold_host(self, host_id: int, until: Instant) -> None:
         place = {"id": host_id, "gate_at": until}

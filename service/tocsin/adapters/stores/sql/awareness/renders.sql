@@ -1,4 +1,4 @@
--- The render queue. A row holds a slot while it carries the epoch in force of its claim.
+-- The render queue. A row holds a slot while it carries the epoch in force of its part.
 
 -- A verdict that comes while its page is being rendered leaves the slot where it is: see `close_job`.
 -- name: want
@@ -8,32 +8,39 @@ on conflict (page_id) do update set
   owed = {greatest renders.owed excluded.owed}, copy_url = coalesce(excluded.copy_url, renders.copy_url);
 
 -- name: held
-exists (select 1 from claims c where c.id = r.claim_id and c.epoch = r.epoch)
+exists (select 1 from parts where parts.part = r.part and parts.epoch = r.epoch)
 
 -- For a page that is paused no request is made (T62): it waits for the end of its pause.
 -- name: paused
 exists (select 1 from pages p where p.id = r.page_id and p.paused = 1)
 
+-- Each node renders the pages of its own hosts.
+-- name: of_ours
+exists (select 1 from pages p join hosts h on h.id = p.host_id where p.id = r.page_id and {ours h})
+
 -- name: waiting
 select page_id, major, since from renders r {index renders_in_turn}
-where coalesce(not_before, 0) <= :now and not {held} and not {paused}
+where coalesce(not_before, 0) <= :now and not {held} and not {paused} and {of_ours}
 order by major desc, since, page_id limit :limit;
 
 -- name: oldest_waiting
 select page_id, major, since from renders r {index renders_by_age}
-where coalesce(not_before, 0) <= :now and not {held} and not {paused}
+where coalesce(not_before, 0) <= :now and not {held} and not {paused} and {of_ours}
 order by since, page_id limit 1;
 
 -- name: count_waiting
 select count(*) from renders r where coalesce(not_before, 0) <= :now and not {held} and not {paused};
 
+-- name: shards_of
+select p.id, h.shard from pages p join hosts h on h.id = p.host_id where p.id in {ids :ids};
+
 -- name: take
-update renders as r set claim_id = :claim, epoch = :epoch, not_before = null
+update renders as r set part = :part, epoch = :epoch, not_before = null
 where page_id in {ids :ids} and not {held} and not {paused} returning page_id;
 
 -- name: taken
 select page_id, major, since, owed, copy_url, attempts from renders r
-where page_id in {ids :ids} and claim_id = :claim and epoch = :epoch
+where page_id in {ids :ids}
 order by major desc, since, page_id;
 
 -- name: pending
@@ -41,9 +48,12 @@ select page_id, id, at, outcome, data, storm_id from verdicts {index verdicts_pe
 where page_id in {ids :ids} and awareness = 1 and alert_id is null
 order by page_id, id;
 
+-- name: slot
+select part, epoch from renders where page_id = :page;
+
 -- name: release
-update renders set claim_id = null, epoch = null, not_before = :not_before, attempts = :attempts
-where page_id = :page and claim_id = :claim and epoch = :epoch;
+update renders set part = null, epoch = null, not_before = :not_before, attempts = :attempts
+where page_id = :page and part = :part and epoch = :epoch;
 
 -- name: job
 select owed, copy_url from renders where page_id = :page;
@@ -54,7 +64,7 @@ where page_id = :page and awareness = 1 and alert_id is null;
 
 -- What came while the page was being rendered needs a rendering of its own.
 -- name: wait_again
-update renders set claim_id = null, epoch = null, not_before = null, attempts = null,
+update renders set part = null, epoch = null, not_before = null, attempts = null,
   major = :major, since = coalesce(:since, since), owed = :owed, copy_url = :copy_url
 where page_id = :page;
 

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 class NodeRole(Role):
     """Implements ports.NodeStore."""
 
+    @property
+    def is_shared(self) -> bool:
+        return self._database.is_shared
+
     async def enter(self, node: str, lease: timedelta, said: JsonObject) -> NodeIdentity | None:
         place = {"node": node, "lease": to_us(lease), "said": to_json(said)}
 
@@ -50,17 +54,25 @@ class NodeRole(Role):
         place = {**_me(me), "most": most, "expired": int(expired)}
 
         def take(db: SqlSession) -> list[TakenPart]:
-            return [TakenPart(*row) for row in sorted(db.execute(NODES["take_parts"], place))]
+            return [
+                TakenPart(part, epoch, float(alone_s))
+                for part, epoch, alone_s in sorted(db.execute(NODES["take_parts"], place))
+            ]
 
         return await self._database.keep(take)
 
     async def give_back(self, me: NodeIdentity, parts: Collection[int]) -> None:
         place = {**_me(me), "parts": ids(parts)}
-        await self._database.keep(lambda db: db.execute(NODES["give_back"], place).close())
+
+        def give_back(db: SqlSession) -> None:
+            db.execute(NODES["lock_parts"], {"node": me.node}).fetchall()
+            db.execute(NODES["give_back"], place)
+
+        await self._database.keep(give_back)
 
     async def leave(self, me: NodeIdentity) -> None:
         def leave(db: SqlSession) -> None:
-            parts = [row[0] for row in db.execute(NODES["parts_of"], {"node": me.node})]
+            parts = [row[0] for row in db.execute(NODES["lock_parts"], {"node": me.node}).fetchall()]
             db.execute(NODES["give_back"], {**_me(me), "parts": ids(parts)})
             db.execute(NODES["release_all"], _me(me))
             db.execute(NODES["leave"], _me(me))

@@ -23,7 +23,7 @@ from tocsin.adapters.stores.sql.knowledge.knowledge import count_noise, write_kn
 from tocsin.adapters.stores.sql.knowledge.listings import keep_listings
 from tocsin.adapters.stores.sql.owed import publish, want_render
 from tocsin.adapters.stores.sql.pages.requests import note_reports
-from tocsin.adapters.stores.sql.role import ids, require_claim
+from tocsin.adapters.stores.sql.role import held_parts, ids
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import (
     BARE,
@@ -47,7 +47,7 @@ from tocsin.adapters.stores.sql.values import (
     to_json_or_null,
     write_fields,
 )
-from tocsin.model import CheckOutcome, LearntContents, PageFlags
+from tocsin.model import CheckOutcome, CommittedResults, LearntContents, PageFlags
 from tocsin.spec.topper.compare import Mode
 
 if TYPE_CHECKING:
@@ -279,9 +279,9 @@ class Terms(NamedTuple):
     routes: Routes
 
 
-def write_results(db: SqlSession, claim: Claim, batch: Batch, terms: Terms) -> dict[int, Instant | None]:
-    """Write what checks found; returns when each host of the batch is due next. Raises StaleClaim, PagesMoved."""
-    require_claim(db, claim)
+def write_results(db: SqlSession, claim: Claim, batch: Batch, terms: Terms) -> CommittedResults:
+    """Write what checks found, but for those whose parts were lost; raises PagesMoved."""
+    batch, refused = _fenced(db, claim, batch)
     hosts = {result.host_id for result in batch.results}
     if batch.same and not note_same(db, batch.same):
         raise PagesMoved
@@ -300,7 +300,30 @@ def write_results(db: SqlSession, claim: Claim, batch: Batch, terms: Terms) -> d
     keep_snapshots(db, [(result.page_id, kept) for result in written if (kept := result.learnt.snapshot) is not None])
     note_reports(db, [result for result in written if result.order.request_id is not None])
     publish(db, drafts, terms.routes)
-    return due_of_hosts(db, hosts, terms.shown)
+    return CommittedResults(due_of_hosts(db, hosts, terms.shown), refused)
+
+
+def _fenced(db: SqlSession, claim: Claim, batch: Batch) -> tuple[Batch, int]:
+    """Leave out the results of parts that another node took since their pages were read; returns how many these are.
+
+    The others stay ours until the transaction ends.
+    """
+    epochs = claim.epochs
+    if len(epochs) == 1:
+        read = {(0, epoch or epochs[0]) for epoch in {result.order.epoch for result in batch.results}}
+    else:
+        read = {(order.part, order.epoch or epochs[order.part]) for order in (result.order for result in batch.results)}
+    held = held_parts(db, {part for part, _ in read})
+    lost = {under for under in read if under not in held}
+    if not lost:
+        return batch, 0
+
+    def is_ours(result: CheckResult) -> bool:
+        order = result.order
+        return (order.part, order.epoch or epochs[order.part]) not in lost
+
+    kept = [[result for result in results if is_ours(result)] for results in batch]
+    return Batch(*kept), len(batch.results) - len(kept[0])
 
 
 def _write_others(

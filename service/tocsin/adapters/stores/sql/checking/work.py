@@ -1,4 +1,4 @@
-"""What is due: claims, the agenda, pages with all that a check needs, hosts, and what a launch spreads."""
+"""What is due: the agenda, pages with all that a check needs, hosts, and what a launch spreads."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from tocsin.adapters.stores.sql.role import (
     Options,
     Role,
     ids,
-    renew_claim,
-    require_claim,
-    take_claim,
+    of_parts,
+    require_parts,
     touch_hosts,
 )
 from tocsin.adapters.stores.sql.statements import queries
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from tocsin.adapters.stores.sql.pages.tasks import TaskRows
     from tocsin.adapters.stores.sql.role import Options
     from tocsin.adapters.stores.sql.session import Database, SnapshotReader, SqlSession
-    from tocsin.model import CheckResult, Claim, Instant, JsonObject, NewDueTime, PageTask
+    from tocsin.model import CheckResult, Claim, CommittedResults, Instant, JsonObject, NewDueTime, PageTask
     from tocsin.ports.checking import OnSpread, Plan
 
 
@@ -160,7 +159,7 @@ class LaunchRole(Role):
     ) -> int:
         longest = to_us(at_launch)
         window = window_us(await self._read(_size), longest)
-        place: dict[str, Any] = {"first": claim.first_shard, "last": claim.last_shard, "now": now, "window": window}
+        place: dict[str, Any] = {**of_parts(claim), "now": now, "window": window}
         place.update(at_launch=longest, cron=cron, why="overdue at launch", until=0)
         # What is checked by the true clock while this goes on is no page of a clock that was ahead.
         place["ahead"] = now + max(window, HOUR_US)
@@ -180,7 +179,7 @@ class LaunchRole(Role):
 
     async def _spread(self, claim: Claim, place: dict[str, Any]) -> list[tuple[int, Instant]]:
         def spread(db: SqlSession) -> list[tuple[int, Instant]]:
-            require_claim(db, claim)
+            require_parts(db, claim)
             return db.execute(SQL["spread"], place).fetchall()
 
         return await self._write(spread, shared=True)
@@ -188,7 +187,7 @@ class LaunchRole(Role):
     async def pull_in(
         self, claim: Claim, now: Instant, *, every: timedelta, plan: Plan, on_spread: OnSpread = untold
     ) -> int:
-        place: dict[str, Any] = {"first": claim.first_shard, "last": claim.last_shard, "now": now, "window": 0}
+        place: dict[str, Any] = {**of_parts(claim), "now": now, "window": 0}
         place.update(every=to_us(every), until=0)
         moved = 0
         while await self._look("look_until", place):
@@ -206,7 +205,7 @@ class LaunchRole(Role):
 
     async def _replan(self, claim: Claim, pages: Sequence[NewDueTime], now: Instant) -> list[tuple[int, Instant]]:
         def replan(db: SqlSession) -> list[tuple[int, Instant]]:
-            require_claim(db, claim)
+            require_parts(db, claim)
             places = ({"id": id_, "before": before, "at": at, "why": why, "now": now} for id_, before, at, why in pages)
             # What was checked or edited meanwhile is not found.
             return [row for place in places for row in db.execute(SQL["replan"], place)]
@@ -270,7 +269,7 @@ def _size(db: SqlSession) -> int:
     return size
 
 
-# What is due: claims, the agenda, and pages with all that a check needs.
+# What is due: the agenda, and pages with all that a check needs.
 
 _AGENDA_A_READ = 5000
 _LAST_ID = 2**63 - 1
@@ -279,18 +278,11 @@ _LAST_ID = 2**63 - 1
 class WorkRole(LaunchRole):
     """Implements ports.WorkStore."""
 
-    async def claim(self, shards: range, now: Instant, lease: timedelta, holder: str) -> Claim | None:
-        until = now + to_us(lease)
-        return await self._write(lambda db: take_claim(db, shards, now, until, holder))
-
-    async def renew(self, claim: Claim, now: Instant, lease: timedelta) -> Claim:
-        return await self._write(lambda db: renew_claim(db, claim, now + to_us(lease)))
-
     async def host_agenda(self, claim: Claim, *, since_revision: int | None) -> AsyncIterator[tuple[int, Instant]]:
         return self._agenda(claim, since_revision)
 
     async def _agenda(self, claim: Claim, since: int | None) -> AsyncIterator[tuple[int, Instant]]:
-        place: dict[str, Any] = {"first": claim.first_shard, "last": claim.last_shard, "limit": _AGENDA_A_READ}
+        place: dict[str, Any] = {**of_parts(claim), "limit": _AGENDA_A_READ}
         place["shown"] = self._shown
         # Hosts in order of (revision, id): all of this very revision are known already.
         place.update(after=0 if since is None else _LAST_ID, since=since)
@@ -309,10 +301,9 @@ class WorkRole(LaunchRole):
 
         def read(db: SqlSession) -> tuple[list[int], TaskRows]:
             chosen = _choose(db, host_ids, place)
-            shards = {"first": claim.first_shard, "last": claim.last_shard}
             # In the order of the table: neighbours are in one leaf.
             in_order = ids(sorted(chosen))
-            return chosen, read_tasks(db, SQL["tasks_of_shards"], {"ids": in_order, **shards})
+            return chosen, read_tasks(db, SQL["tasks_of_parts"], {"ids": in_order, **of_parts(claim)})
 
         chosen, rows = await self._read(read)
         found = {task.page_id: task for task in rows.tasks()}
@@ -322,7 +313,7 @@ class WorkRole(LaunchRole):
         query, place = SQL["still_watched"], {"ids": ids(page_ids)}
         return await self._read(lambda db: {row[0] for row in db.execute(query, place)})
 
-    async def commit(self, claim: Claim, results: Sequence[CheckResult]) -> dict[int, Instant | None]:
+    async def commit(self, claim: Claim, results: Sequence[CheckResult]) -> CommittedResults:
         batch, options = Batch.of(results), self._options
         terms = Terms(to_us(options.gather), options.storms, self._mode, self._shown, self._routes)
         work = partial(write_results, claim=claim, terms=terms)

@@ -24,13 +24,13 @@ select h.id, {due} from (select a.value as id from {each :hosts a}) h;
 -- One seek into the schedule per host, a page of hosts at a time.
 -- name: agenda
 select h.id, {due} from hosts h
-where h.id > :after and h.shard between :first and :last
+where h.id > :after and {ours h}
 order by h.id limit :limit;
 
 -- Hosts that were edited since; edits are few, and the index finds them.
 -- name: agenda_since
 select h.id, {due}, h.revision from hosts h {index hosts_by_revision}
-where (h.revision, h.id) > (:since, :after) and h.shard between :first and :last
+where (h.revision, h.id) > (:since, :after) and {ours h}
 order by h.revision, h.id limit :limit;
 
 -- All that a visit needs to know of a page, in the order of `tasks.to_task`.
@@ -38,7 +38,7 @@ order by h.revision, h.id limit :limit;
 p.id, p.host_id, h.name, p.url, p.group_id, p.settings, p.secrets, p.text,
 p.state_id, s.fields, s.first_at, p.stored_at, p.storings,
 p.etag, p.last_modified, p.validators_hop, p.last_set_at, p.last_checked_at, p.conditional_run,
-p.body_digest, p.attempts, p.flags, p.question_id, p.rule, p.request_id, p.body_bytes, p.next_at
+p.body_digest, p.attempts, p.flags, p.question_id, p.rule, p.request_id, p.body_bytes, p.next_at, {claim h}
 
 -- The due pages of each host as one array, the longest due first. The limit per host keeps large hosts from starving others.
 -- The index alone answers.
@@ -75,8 +75,8 @@ from {each :ids i}
 join hosts h on h.id = p.host_id
 left join states s on s.id = p.state_id;
 
--- name: tasks_of_shards
-{tasks} where h.shard between :first and :last;
+-- name: tasks_of_parts
+{tasks} where {ours h};
 
 -- The columns that writing a batch needs of its pages; removed pages are not found.
 -- name: standing
@@ -187,7 +187,7 @@ select p.id from pages p
 join hosts h on h.id = p.host_id
 join groups g on g.id = p.group_id
 cross join store t
-where p.id > :after and p.id <= :until and h.shard between :first and :last
+where p.id > :after and p.id <= :until and {ours h}
   and p.paused = 0 and p.next_at is not null
   and (p.next_at < :now - :window or p.next_at > :now + :window)
   and (
@@ -214,7 +214,7 @@ select p.id, p.group_id, p.settings, p.next_at, coalesce(p.last_checked_at, p.ad
 join hosts h on h.id = p.host_id
 join groups g on g.id = p.group_id
 cross join store t
-where p.id > :after and p.id <= :until and h.shard between :first and :last
+where p.id > :after and p.id <= :until and {ours h}
   and p.paused = 0 and p.next_at > :now
   and (
     coalesce(p.last_checked_at, p.added_at) > :now

@@ -111,7 +111,7 @@ def _to_task(
         page_id, host_id, host, url, group_id, settings, secrets, text,
         state_id, fields, first_at, stored_at, storings,
         etag, last_modified, hop, last_set_at, last_checked_at, conditional_run,
-        digest, attempts, flags, question_id, rule, request_id, body_bytes, next_at,
+        digest, attempts, flags, question_id, rule, request_id, body_bytes, next_at, part, epoch,
     ) = row  # fmt: skip
     state = None
     if state_id is not None:
@@ -135,6 +135,8 @@ def _to_task(
             read_attempts(attempts) if attempts else (),
             read_instruction(rule) if rule else None,
             question_id,
+            part,
+            epoch,
         ),
         read_flags(flags),
         flags & DISALLOWED != 0,
