@@ -115,9 +115,12 @@ class Home:
             await store.add_pages(new, now)
             await store.request_check(None, now)
 
-    async def start(self) -> Service:
-        """Run the service; it may still be starting."""
-        self.services.append(Service(await self._spawn("run", logged=True)))
+    async def start(self, node: str = "") -> Service:
+        """Run the service; it may still be starting.
+
+        node  its name among the nodes of its store; else that of this machine
+        """
+        self.services.append(Service(await self._spawn("run", logged=True, node=node)))
         return self.services[-1]
 
     async def begin(self, *arguments: str) -> Service:
@@ -189,8 +192,10 @@ class Home:
 
         return await until(attentive, what=what)
 
-    async def _spawn(self, *arguments: str, logged: bool = False) -> asyncio.subprocess.Process:
+    async def _spawn(self, *arguments: str, logged: bool = False, node: str = "") -> asyncio.subprocess.Process:
         environ = {name: value for name, value in os.environ.items() if not name.startswith("TOCSIN_")}
+        if node:
+            environ["TOCSIN_CLUSTER__NODE"] = node
         with self.log.open("ab") as log:
             return await asyncio.create_subprocess_exec(
                 sys.executable,

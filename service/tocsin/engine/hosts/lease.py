@@ -222,6 +222,7 @@ class Lease:
         before = self._member.alive, len(self._held)
         self._member = await self._store.renew_node(self._me, self._length, self._said())
         self._note_renewal(asked_s)
+        self._claim = self._claim_begun()
         held = self._member.held
         self._lose([part for part, epoch in self._held.items() if held.get(part) != epoch])
         # A taking whose answer was lost.
