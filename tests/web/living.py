@@ -51,7 +51,8 @@ class LateHome(Home):
 
     late_s = 0
 
-    async def _spawn(self, *arguments: str, logged: bool = False) -> asyncio.subprocess.Process:
+    async def _spawn(self, *arguments: str, logged: bool = False, node: str = "") -> asyncio.subprocess.Process:
+        assert not node  # there is one
         late = ("-m", "tests.web.backdated", str(self.late_s), *arguments)
         with self.log.open("ab") as log:
             return await asyncio.create_subprocess_exec(

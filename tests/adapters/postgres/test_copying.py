@@ -19,7 +19,7 @@ from tocsin.errors import StoreError, StoreLocked, UsageError
 from tocsin.model import PageFilter
 
 # Rights of a running engine; and what SQLite itself keeps.
-APART: Final = frozenset({"claims", "nodes", "parts", "leases", "sqlite_sequence"})
+APART: Final = frozenset({"nodes", "parts", "leases", "sqlite_sequence"})
 # What the two halves have nothing in.
 REST: Final = {
     "edits": "insert into edits values (1, 3)",
@@ -30,6 +30,7 @@ REST: Final = {
     "audit": "insert into audit values (7, 5, 'ops', 'what', '{}', 'r')",
     "findings": "insert into findings values (1, '{}')",
     "activity": "insert into activity values (300, '{}', 1, 2, 3, 4)",
+    "findings": "insert into findings values (1, '{}')",
 }
 
 
@@ -70,7 +71,7 @@ async def test_a_store_goes_to_postgresql_and_back_without_losing_a_value(
     furnished: Desk, empty: str, tmp_path: Path
 ) -> None:
     before = rows_of(furnished)
-    assert all(before.values()), "a table has nothing in it"
+    assert [name for name, rows in before.items() if not rows] == []
 
     there = await copy(furnished.behind.url, empty)
     (tmp_path / "back").mkdir()
@@ -198,20 +199,12 @@ async def test_what_a_copy_that_was_killed_left_goes_with_the_next(furnished: De
     assert {file.name for file in tmp_path.glob("back.db*")} == {"back.db", "back.db.lock"}
 
 
-@pytest.mark.parametrize("way", ["to PostgreSQL", "to SQLite"])
-async def test_a_store_that_an_engine_works_on_is_not_copied(
-    furnished: Desk, empty: str, tmp_path: Path, way: str
-) -> None:
-    source, target = (furnished.behind.url, empty)
-    if way == "to SQLite":
-        await copy(source, target)
-        source, target = empty, f"sqlite:{tmp_path / 'back.db'}"
-
-    async with await open_store(source, engine=True):
+async def test_a_store_that_an_engine_works_on_is_not_copied(furnished: Desk, empty: str) -> None:
+    async with await open_store(furnished.behind.url, engine=True):
         with pytest.raises(StoreLocked, match="stop it first"):
-            await copy(source, target)
+            await copy(furnished.behind.url, empty)
 
-    assert not is_there(target)
+    assert not is_there(empty)
 
 
 async def test_a_store_whose_nodes_are_alive_is_not_copied(furnished: Desk, empty: str, tmp_path: Path) -> None:

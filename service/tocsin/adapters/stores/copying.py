@@ -65,7 +65,6 @@ _REFERENCES: Final = """
 select conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid)
 from pg_constraint where contype = 'f' and connamespace = current_schema()::regnamespace order by oid
 """
-_HAS_NODES: Final = "select exists (select 1 from nodes where until > extract(epoch from clock_timestamp()) * 1000000)"
 # Long pauses between statements are expected, while the other store is read or rows are checked.
 _PATIENT: Final = "set idle_in_transaction_session_timeout = 0; set maintenance_work_mem = '256MB'"
 
@@ -231,7 +230,7 @@ class StoreCopier:
             ):
                 server.execute("set transaction isolation level repeatable read read only")
                 postgres.demand_current(session, place.name)
-                if is_in_use(session) or session.execute(_HAS_NODES).fetchone()[0]:
+                if is_in_use(session):
                     raise StoreLocked(place.name, None)
                 self._fill_sqlite(server, file, part)
                 self._demand_sound(sqlite.findings(file), path)
