@@ -160,16 +160,6 @@ class Assembly:
             language_of=channels.messages.language_of,
         )
         self.node = node_name(settings, is_once=request_id is not None)
-        self._lease = Lease(
-            store,
-            self.node,
-            settings.cluster.lease,
-            self._clock,
-            telemetry,
-            delay_s=settings.hosts.delay.total_seconds() if store.is_shared else 0.0,
-            patience_s=settings.fetch.deadlines.total.total_seconds(),
-            said=self._said,
-        )
         self.bell = WakeUp()
         self.loop_time = LoopTime()
         self._channels = channels
@@ -184,6 +174,20 @@ class Assembly:
             compose=self._digests.compose,
             to_message=channels.messages.write,
             duty_of=self.duties.of,
+        )
+
+    @cached_property
+    def _lease(self) -> Lease:
+        store, settings = self._store, self._settings
+        return Lease(
+            store,
+            self.node,
+            settings.cluster.lease,
+            self._clock,
+            self._telemetry,
+            delay_s=settings.hosts.delay.total_seconds() if store.is_shared else 0.0,
+            patience_s=settings.fetch.deadlines.total.total_seconds(),
+            said=self._said,
         )
 
     @cached_property

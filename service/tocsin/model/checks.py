@@ -46,7 +46,7 @@ class Claim(Struct, frozen=True):
         return shard * len(self.epochs) // SHARDS
 
 
-# Of a store that is one part, whoever holds it: for reading alone.
+# A claim of every part, which no node holds: for reading alone.
 EVERY_PART: Final = Claim("", (1,))
 
 
