@@ -30,7 +30,6 @@ REST: Final = {
     "audit": "insert into audit values (7, 5, 'ops', 'what', '{}', 'r')",
     "findings": "insert into findings values (1, '{}')",
     "activity": "insert into activity values (300, '{}', 1, 2, 3, 4)",
-    "findings": "insert into findings values (1, '{}')",
 }
 
 
