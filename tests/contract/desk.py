@@ -234,6 +234,7 @@ class Desk:
             set_at=self.now,
             prune=True,
             recovered=job.owed,
+            part=job.task.order.part,
         )
         return with_changes(result, **changes)
 

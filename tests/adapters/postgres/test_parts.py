@@ -148,7 +148,7 @@ async def test_a_rendering_of_a_part_that_was_lost_is_refused_and_its_page_waits
         await nodes.give_back("a", [part])
 
         with pytest.raises(StaleClaim, match=f"parts {part} "):
-            await desk.store.commit_renderings(desk.claim, [desk.rendered(job, part=part)])
+            await desk.store.commit_renderings(desk.claim, [desk.rendered(job)])
         assert await desk.store.count_waiting() == 1
 
 
