@@ -20,17 +20,18 @@ from tocsin.model import PageFilter
 
 # Rights of a running engine; and what SQLite itself keeps.
 APART: Final = frozenset({"nodes", "parts", "leases", "sqlite_sequence"})
-# What the two halves have nothing in.
+# What the two halves have nothing in, where a row of ones would not do.
 REST: Final = {
-    "edits": "insert into edits values (1, 3)",
     "words": "insert into words values (1369, x'00')",
     "saved_entries": "insert into saved_entries values ('route', 'r', 1, '{}', 1, 5, 'ops')",
     "channel_mutes": "insert into channel_mutes values ('one', null, 5, 'ops')",
     "sightings": "insert into sightings values (1, x'01', 1, 5, 9, 1)",
     "audit": "insert into audit values (7, 5, 'ops', 'what', '{}', 'r')",
-    "findings": "insert into findings values (1, '{}')",
     "activity": "insert into activity values (300, '{}', 1, 2, 3, 4)",
 }
+
+
+ONES: Final = {"INTEGER": "1", "TEXT": "'{}'", "BLOB": "x'01'"}
 
 
 @pytest.fixture
@@ -38,8 +39,11 @@ async def furnished(tmp_path: Path) -> Desk:
     """A store on SQLite with something in every table; no engine works on it."""
     desk = await Desk.at(tmp_path)
     await furnish(desk)
-    for statement in REST.values():
-        desk.behind.alter(statement)
+    for name, rows in rows_of(desk).items():
+        if not rows:
+            kinds = desk.behind.look("select type from pragma_table_info(?)", name)
+            ones = ", ".join(ONES[kind] for (kind,) in kinds)
+            desk.behind.alter(REST.get(name) or f"insert into {name} values ({ones})")  # noqa: S608 - our own names
     await desk.store.close()
     return desk
 

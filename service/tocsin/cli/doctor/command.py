@@ -164,7 +164,9 @@ async def _examine(loaded: Loaded, now: Instant, *, thorough: bool) -> Examinati
     has_tokens, is_running = await _of_store(loaded, now, found, thorough=thorough)
     url = loaded.settings.store.url
     found.findings += examine_files(loaded, None if is_postgres(url) else store_path(loaded.settings))
-    found.findings += examine_http(loaded.settings.http, has_tokens=has_tokens, is_running=is_running)
+    found.findings += examine_http(
+        loaded.settings.http, has_tokens=has_tokens, is_running=is_running, is_shared=is_postgres(url)
+    )
     found.findings += await examine_channels(
         found.settings, saved=found.settings.channels.keys() - loaded.settings.channels
     )

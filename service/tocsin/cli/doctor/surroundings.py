@@ -193,11 +193,14 @@ _READY_OR_NOT: Final = re.compile(r'\{"status":"(not )?ready","store":')
 _MAKE: Final = "Create one: tocsin token add NAME --scope admin"
 
 
-def examine_http(http: HttpSettings, *, has_tokens: bool | None, is_running: bool) -> list[Diagnosis]:
+def examine_http(
+    http: HttpSettings, *, has_tokens: bool | None, is_running: bool, is_shared: bool = False
+) -> list[Diagnosis]:
     """Find problems of the service's own address and of access to it.
 
     has_tokens  whether the store has tokens; None if it cannot be read
     is_running  an engine holds the store, so the address should answer
+    is_shared   services on other machines may be those that work on the store
     """
     if not http.listen:
         return [Diagnosis("http.listen is empty: no web pages, no API, no metrics.", is_wrong=False)]
@@ -206,7 +209,7 @@ def examine_http(http: HttpSettings, *, has_tokens: bool | None, is_running: boo
     findings += _of_public_url(http, host)
     findings += _of_proxies(http)
     if port:
-        findings += _of_address(http, is_running=is_running)
+        findings += _of_address(http, is_running=is_running, is_shared=is_shared)
     return findings
 
 
@@ -277,9 +280,9 @@ def _of_proxies(http: HttpSettings) -> Iterator[Diagnosis]:
             )
 
 
-def _of_address(http: HttpSettings, *, is_running: bool) -> Iterator[Diagnosis]:
+def _of_address(http: HttpSettings, *, is_running: bool, is_shared: bool) -> Iterator[Diagnosis]:
     if is_running:
-        yield from _of_answer(*local_address(http.listen))
+        yield from _of_answer(*local_address(http.listen), is_shared=is_shared)
         return
     try:
         # The only proof that the address is free is to take it.
@@ -311,14 +314,17 @@ def _of_another(where: str, *, is_ready: bool) -> Diagnosis:
     )
 
 
-def _of_answer(host: str, port: int) -> Iterator[Diagnosis]:
+def _of_answer(host: str, port: int, *, is_shared: bool) -> Iterator[Diagnosis]:
     """Ask the service that runs how it is."""
     try:
         status, said = _readiness(host, port)
     except (OSError, HTTPException) as exc:
         yield Diagnosis(
             f"A service uses this store, but there is no answer from {host}:{port} ({exc}).",
-            "Check that it has the same configuration; http.listening in its log has its address.",
+            "See where the nodes run: tocsin nodes"
+            if is_shared
+            else "Check that it has the same configuration; http.listening in its log has its address.",
+            is_wrong=not is_shared,
         )
         return
     if status != _READY:
