@@ -6,6 +6,7 @@ import pytest
 
 from tests.contract.desk import DAY, HOUR, MINUTE, NOW, SECOND, A, B, C, Desk, alert, failure
 from tocsin.model import CheckOutcome, CheckReport, Instruction
+from tocsin.spec.html.urls import watch_url
 
 
 async def test_T60_failures_of_one_host_and_cause_are_one_question(desk: Desk) -> None:
@@ -28,6 +29,20 @@ async def test_a_question_is_asked_once_its_gathering_has_ended(desk: Desk) -> N
     (question,) = await desk.store.questions_to_announce(NOW + 60 * SECOND)
 
     assert (question.page.url, question.attempts, question.next_occasion) == (A, failure().attempts, NOW + DAY)
+
+
+async def test_a_question_is_asked_by_the_node_that_checks_its_host(desk: Desk) -> None:
+    await desk.watch(A, C)
+    await desk.fail(A)
+    await desk.fail(C)
+    claim = desk.claim
+    of_a = claim.only({claim.part_of(watch_url(A).shard)})
+
+    questions = await desk.store.questions_to_announce(NOW + HOUR, of_a)
+
+    # A store of one engine is one part.
+    hosts = ["one.example"] if len(claim.epochs) > 1 else ["one.example", "two.example"]
+    assert [question.host for question in questions] == hosts
 
 
 async def test_a_question_is_asked_once(desk: Desk) -> None:

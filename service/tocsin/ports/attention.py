@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from tocsin.model import (
+    EVERY_PART,
     AlertDraft,
     Claim,
     Instant,
@@ -23,8 +24,11 @@ from tocsin.ports.pages import OnStep, unheard
 class AttentionStore(Protocol):
     """Questions and standing answers (T60)."""
 
-    async def questions_to_announce(self, now: Instant) -> list[QuestionRow]:
-        """Return questions that have gathered and were not asked yet; those without pages are closed instead."""
+    async def questions_to_announce(self, now: Instant, claim: Claim = EVERY_PART) -> list[QuestionRow]:
+        """Return questions about hosts of these parts that have gathered and were not asked yet.
+
+        Those without pages are closed instead.
+        """
 
     async def announce(self, question_id: int, alert: AlertDraft, now: Instant) -> None:
         """Write the `unreachable` alert and mark the question as asked; nothing is done if it has ended."""

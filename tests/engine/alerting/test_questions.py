@@ -19,6 +19,7 @@ from tocsin.model import (
     Attempt,
     CheckReport,
     CheckResult,
+    Claim,
     DueTime,
     Failure,
     Instant,
@@ -144,11 +145,11 @@ async def test_the_loop_goes_on_after_the_store_failed(desk: Desk, monkeypatch: 
     fails = [StoreError("the disk is full")]
     asked = asyncio.Event()
 
-    async def sometimes(now: Instant) -> list[QuestionRow]:
+    async def sometimes(now: Instant, claim: Claim) -> list[QuestionRow]:
         if fails:
             raise fails.pop()
         asked.set()
-        return await look(now)
+        return await look(now, claim)
 
     monkeypatch.setattr(desk.store, "questions_to_announce", sometimes)
     async with asyncio.TaskGroup() as group:

@@ -10,7 +10,7 @@ from tocsin.engine.judging.contents import difference_data
 from tocsin.engine.judging.events import release_command
 from tocsin.errors import DamagedText, StoreError
 from tocsin.events import Happening
-from tocsin.model import FailureKind
+from tocsin.model import EVERY_PART, FailureKind
 from tocsin.ports import StormStore
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tocsin.engine.hosts.lease import Lease
     from tocsin.engine.hosts.outage import OutageWatch
     from tocsin.engine.judging.events import EventWriter
-    from tocsin.model import Instant, JsonObject, StormRow
+    from tocsin.model import Claim, Instant, JsonObject, StormRow
     from tocsin.ports import AttentionStore, Clock, Store, Telemetry
 LOOK_S: Final = 1.0
 # Pages that are tried for texts that show the change; texts are not kept of every page.
@@ -92,6 +92,7 @@ class QuestionAnnouncer(Announcer):
     """Asks the user about pages that could not be received, one question for many (T60).
 
     gather  duration of gathering failures of one host and cause
+    claim   the parts of this node: the node that checks a host asks about it, since it knows its own connection
     """
 
     # Not during an outage of our own connection, nor while there may be one: it would ask about healthy pages.
@@ -108,14 +109,15 @@ class QuestionAnnouncer(Announcer):
         telemetry: Telemetry,
         *,
         on_announced: Callable[[], None],
+        claim: Callable[[], Claim] = lambda: EVERY_PART,
     ) -> None:
         super().__init__(gather, clock, telemetry, on_announced=on_announced)
-        self._store, self._alerts, self._outage = store, alerts, outage
+        self._store, self._alerts, self._outage, self._claim = store, alerts, outage, claim
 
     async def _announce(self, due_by: Instant) -> int:
         if self._outage.is_outage() or self._outage.in_doubt:
             return 0
-        questions = await self._store.questions_to_announce(due_by)
+        questions = await self._store.questions_to_announce(due_by, self._claim())
         for question in questions:
             now = self._clock.now()
             alert = self._alerts.unreachable_event(question, now)

@@ -71,7 +71,7 @@ where q.id in (
   select id from questions {index questions_unasked}
   where announced_at is null and closed_at is null and announce_at <= :now
 )
-and q.answered_at is null
+and q.answered_at is null and {ours h}
 order by q.id;
 
 -- name: questions

@@ -24,7 +24,7 @@ from tocsin.adapters.stores.sql.values import (
     window_us,
 )
 from tocsin.errors import NotWatched, UsageError
-from tocsin.model import BoundedCount, QuestionRow, QuestionTimes, SamplePage, Slice, StandingAnswerRow
+from tocsin.model import EVERY_PART, BoundedCount, QuestionRow, QuestionTimes, SamplePage, Slice, StandingAnswerRow
 from tocsin.ports.pages import unheard
 
 if TYPE_CHECKING:
@@ -429,8 +429,9 @@ LISTS = queries("question_lists")
 class AttentionRole(Role):
     """Implements ports.AttentionStore."""
 
-    async def questions_to_announce(self, now: Instant) -> list[QuestionRow]:
-        questions = await self._read(lambda db: _questions(db, SQL["to_announce"], {"now": now}))
+    async def questions_to_announce(self, now: Instant, claim: Claim = EVERY_PART) -> list[QuestionRow]:
+        place = {"now": now, **of_parts(claim)}
+        questions = await self._read(lambda db: _questions(db, SQL["to_announce"], place))
         if any(not question.pages for question in questions):
             await self._write(lambda db: db.execute(SQL["close_empty"], {"now": now}))
         return [question for question in questions if question.pages]
