@@ -17,7 +17,7 @@ from tests.claiming import claim_all
 from tests.fakes import ManualClock, cut_off, settle
 from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.engine.rendering import awareness
-from tocsin.engine.rendering.render_queue import RenderGate, RenderingWriter, RenderOrder
+from tocsin.engine.rendering.render_queue import RenderGate, RenderingWriter, RenderOrder, share_of
 from tocsin.errors import FetchRefused, StaleClaim, StoreError
 from tocsin.model import Claim, FailureKind, Instant, RenderCommit, RenderingRow, RenderJob, WaitingPage
 from tocsin.settings import RenderSettings
@@ -568,3 +568,13 @@ async def test_a_large_page_that_is_read_holds_up_no_rendering_that_ended(
 
     assert waited == [True], "the other rendering waited for this one"
     assert len(await bench.events()) == 2
+
+
+@pytest.mark.parametrize(
+    ("own", "parts", "limits"),
+    [(1, 1, (8, 4)), (64, 64, (8, 4)), (22, 64, (2, 1)), (1, 64, (1, 1)), (0, 64, (1, 1)), (0, 0, (8, 4))],
+)
+def test_T55_the_limit_is_that_of_all_nodes_and_each_has_its_share(
+    own: int, parts: int, limits: tuple[int, int]
+) -> None:
+    assert share_of(8, 4, own, parts) == limits

@@ -73,6 +73,13 @@ class RenderGate:
         return starting
 
 
+def share_of(limit: int, resume_at: int, own: int, parts: int) -> tuple[int, int]:
+    """Return the limits of a node that holds so many of the parts: of all slots its share, and at least one."""
+    if parts <= 1:
+        return limit, resume_at
+    return max(limit * own // parts, 1), max(resume_at * own // parts, 1)
+
+
 class RenderOrder:
     """Orders waiting pages: major before minor, then by age, without starvation (T55).
 
@@ -224,6 +231,7 @@ class RenderQueue:
         self._on_committed, self._is_visited = on_committed, is_visited
         self._comparisons, self._writer = Comparisons(store, telemetry), RenderingWriter(store)
         self._hold_us = round(hold.total_seconds() * 1_000_000)
+        self._settings = settings
         self._gate, self._order = RenderGate(settings.limit, settings.resume_at), RenderOrder()
         self._busy: set[int] = set()
         # The parts of the pages that hold a slot.
@@ -268,7 +276,7 @@ class RenderQueue:
 
     def configure(self, settings: RenderSettings) -> None:
         """Apply other limits; pages that hold a slot keep it."""
-        self._gate.configure(settings.limit, settings.resume_at)
+        self._settings = settings
         self._changed.set()
 
     def wake(self) -> None:
@@ -306,6 +314,8 @@ class RenderQueue:
         if self._outage.is_outage() or not self._lease.may_begin:
             return not self._busy
         now, was_busy = self._clock.now(), bool(self._busy)
+        # The settings say how many pages are rendered by all nodes together.
+        self._gate.configure(*share_of(self._settings.limit, self._settings.resume_at, *self._lease.parts))
         # One more than the slots tells whether a page has to wait. Pages under way whose claim became stale appear as
         # waiting again, and are skipped.
         most = self._gate.limit + 1 + len(self._busy)
