@@ -32,6 +32,7 @@ from tocsin.engine.hosts.duties import LEADER, Duties
 from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.lease import Lease
 from tocsin.engine.hosts.outage import OutageWatch
+from tocsin.engine.hosts.outage_drain import OutageDrain
 from tocsin.engine.hosts.process_limits import LoopTime, ShortageWatch
 from tocsin.engine.judging.conclude import Conclusions
 from tocsin.engine.judging.events import EventWriter
@@ -200,12 +201,22 @@ class Assembly:
             writer=self._writer,
             scheduler=self.scheduler,
             outages=OutageAnnouncer(store, self._lease, self.outage, self._alerts, clock, telemetry, node=self.node),
-            questions=QuestionAnnouncer(store, self._alerts, self.outage, gather, clock, telemetry, on_announced=woken),
+            questions=QuestionAnnouncer(
+                store,
+                self._alerts,
+                self.outage,
+                gather,
+                clock,
+                telemetry,
+                on_announced=woken,
+                claim=lambda: self._lease.claim,
+            ),
             storms=self._storms,
             listed_dates=ListedDates(store, clock, telemetry),
             renders=self.renders,
             delivery=self._delivery,
             duties=self.duties,
+            outage_drain=OutageDrain(store, self.node, self.outage, clock, telemetry),
             loop_time=self.loop_time,
         )
         return Runner(store, parts, clock, telemetry, upkeep=self._upkeep)
@@ -231,6 +242,7 @@ class Assembly:
             self._clock,
             self._telemetry,
             on_change=self.announced,
+            is_busy=self._is_delivering,
         )
 
     @cached_property
@@ -384,7 +396,13 @@ class Assembly:
 
     def _said(self) -> JsonObject:
         http = self._settings.http
-        return {"version": __version__, "address": http.public_url or http.listen, "checks": self._writer.written}
+        said: JsonObject = {
+            "version": __version__,
+            "address": http.public_url or http.listen,
+            "checks": self._writer.written,
+        }
+        # Others count on a node whose own connection works.
+        return said | {"outage": True} if self.outage.is_outage() else said
 
     @property
     def unwritten(self) -> tuple[float, str]:
@@ -480,6 +498,9 @@ class Assembly:
         self.counts.committed(results)
         self.shortage.committed(results)
         self._on_committed(results)
+
+    def _is_delivering(self, duty: str) -> bool:
+        return self._delivery.is_busy(duty)
 
     def announced(self) -> None:
         """Read the outbox, and wake those that wait for alerts: some were published."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tocsin.engine.clock_watch import ClockWatch
     from tocsin.engine.hosts.duties import Duties
     from tocsin.engine.hosts.lease import Lease
+    from tocsin.engine.hosts.outage_drain import OutageDrain
     from tocsin.engine.hosts.process_limits import LoopTime
     from tocsin.engine.pruning import Pruning
     from tocsin.engine.rendering.render_queue import RenderQueue
@@ -69,6 +70,7 @@ class EngineParts(Struct, frozen=True):
     renders: RenderQueue
     delivery: Delivery
     duties: Duties
+    outage_drain: OutageDrain
     loop_time: LoopTime
 
 
@@ -112,6 +114,7 @@ class Runner:
             background = [
                 group.create_task(parts.lease.keep(), name="lease"),
                 group.create_task(parts.outages.run(), name="outages"),
+                group.create_task(parts.outage_drain.run(), name="outage-drain"),
                 group.create_task(parts.questions.run(), name="questions"),
                 group.create_task(parts.duties.run(), name="duties"),
                 group.create_task(parts.duties.while_held(LEADER, partial(self._lead, upkeep)), name=LEADER),

@@ -35,6 +35,7 @@ class Node:
     def __init__(self, desk: Desk, me: NodeIdentity, names: Collection[str] = NAMES) -> None:
         self.clock, self.telemetry, self.me, self.names = ManualClock(), RecordingTelemetry(), me, names
         self.changes = 0
+        self.busy: set[str] = set()
         self.duties = Duties(
             desk.store,
             lambda: self.me,
@@ -43,6 +44,7 @@ class Node:
             self.clock,
             self.telemetry,
             on_change=self._changed,
+            is_busy=lambda name: name in self.busy,
         )
 
     def _changed(self) -> None:
@@ -88,6 +90,38 @@ async def test_a_node_that_joins_gets_an_even_share(desk: Desk) -> None:
 
     assert at_first == set()
     assert (len(one.held), len(two.held), one.held | two.held) == (2, 2, set(NAMES))
+
+
+async def test_a_lease_is_given_back_only_after_what_is_under_way_has_ended(desk: Desk) -> None:
+    one = await enter(desk, "one")
+    await one.duties.keep()
+    two = await enter(desk, "two")
+    one.busy = set(NAMES)
+
+    await one.duties.keep()
+    await two.duties.keep()
+    while_busy = len(one.held), len(two.held)
+    one.busy.clear()
+    await one.duties.keep()
+    await two.duties.keep()
+
+    # Nothing more was begun meanwhile.
+    assert while_busy == (2, 0)
+    assert (len(one.held), len(two.held)) == (2, 2)
+
+
+async def test_what_is_under_way_for_too_long_keeps_no_lease(desk: Desk) -> None:
+    one = await enter(desk, "one")
+    await one.duties.keep()
+    two = await enter(desk, "two")
+    one.busy = set(NAMES)
+    await one.duties.keep()
+
+    await one.clock.advance(60)
+    await one.duties.keep()
+    await two.duties.keep()
+
+    assert len(two.held) == 2
 
 
 async def test_what_a_dead_node_did_is_taken_over_under_a_new_epoch(desk: Desk) -> None:

@@ -87,6 +87,11 @@ class Delivery:
         """The names of the leases of its channels."""
         return [CHANNEL + name for name in self._loops]
 
+    def is_busy(self, duty: str) -> bool:
+        """Tell whether answers of a channel are awaited, or not recorded yet, by the name of its lease."""
+        loop = self._loops.get(duty.removeprefix(CHANNEL))
+        return loop is not None and loop.is_busy
+
     def wake(self) -> None:
         """Read the outbox now: alerts were written."""
         for loop in self._loops.values():
@@ -241,6 +246,11 @@ class ChannelLoop:
         self._lost: NamedLease | None = None
         self._changed = asyncio.Event()
         self._finishing = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether an answer is awaited, or not recorded yet."""
+        return bool(self._under_way or self._answered)
 
     def wake(self) -> None:
         """Read the outbox now."""

@@ -62,6 +62,7 @@ class Duties:
 
     me         this node; None until it entered, and after it left
     names      what is to be done by one node at a time
+    is_busy    tells whether work of a name is under way; its lease is given back only after that
     on_change  called when a lease was taken or lost
     On a store of one engine it holds everything at once, and neither reads nor writes.
     """
@@ -76,11 +77,14 @@ class Duties:
         telemetry: Telemetry,
         *,
         on_change: Callable[[], None] = lambda: None,
+        is_busy: Callable[[str], bool] = lambda _name: False,
     ) -> None:
         self._store, self._me, self._names, self._length = store, me, names, length
         self._clock, self._telemetry, self._on_change = clock, telemetry, on_change
-        self._look_s = min(length.total_seconds() / 4, _LOOK_S)
+        self._is_busy, self._look_s = is_busy, min(length.total_seconds() / 4, _LOOK_S)
+        # What is held, and those of it that are to be given back, with the time when they are at the latest.
         self._held: dict[str, NamedLease] = {}
+        self._ending: dict[str, float] = {}
         self._until_s = 0.0
 
     def of(self, name: str) -> Duty:
@@ -89,7 +93,7 @@ class Duties:
 
     def holds(self, name: str) -> bool:
         """Tell whether the lease is held, by the monotonic clock."""
-        return name in self._held and self._clock.monotonic() < self._until_s
+        return name in self._held and name not in self._ending and self._clock.monotonic() < self._until_s
 
     def lease(self, name: str) -> NamedLease | None:
         """Return the lease that was held last."""
@@ -106,20 +110,22 @@ class Duties:
         me = self._me()
         if not self._store.is_shared or me is None:
             return
-        before = set(self._held)
+        before = self._held.keys() - self._ending.keys()
         try:
             await self._renew()
             await self._balance(me)
         except StoreError as exc:
             # They stay held until their time is over by the monotonic clock.
             self._telemetry.emit(Happening("duties.unrenewed", "error", {"error": str(exc)}))
-        if set(self._held) != before:
-            self._tell(before)
+        now = self._held.keys() - self._ending.keys()
+        if now != before:
+            told = {"taken": sorted(now - before), "given_up": sorted(before - now)}
+            self._telemetry.emit(Happening("duties.changed", "info", told))
             self._on_change()
 
     async def leave(self) -> None:
         """Let other nodes do the work at once."""
-        held, self._held = list(self._held.values()), {}
+        held, self._held, self._ending = list(self._held.values()), {}, {}
         try:
             if held:
                 await self._store.release_leases(held)
@@ -146,6 +152,7 @@ class Duties:
         if self._held:
             kept = await self._store.renew_leases(list(self._held.values()), self._length)
             self._held = {lease.name: lease for lease in kept}
+            self._ending = {name: at_s for name, at_s in self._ending.items() if name in self._held}
         self._until_s = asked_s + self._length.total_seconds()
 
     async def _balance(self, me: NodeIdentity) -> None:
@@ -155,22 +162,26 @@ class Duties:
         working = sum(not node.draining for node in nodes)
         # Where all of them drain, the work is still done.
         share = 0 if is_draining and working else -(-len(names) // max(working, 1))
-        # Those that are wanted no more first; which ones go of the others does not matter.
-        gone = sorted(self._held.values(), key=lambda lease: (lease.name in names, lease.name))
-        gone = gone[: max(len(gone) - share, sum(lease.name not in names for lease in gone))]
-        if gone:
-            for lease in gone:
-                del self._held[lease.name]
-            await self._store.release_leases(gone)
+        await self._give_back(names, share)
         for name in sorted(names - self._held.keys()):
             if len(self._held) >= share:
                 break
             if (taken := await self._store.take_lease(me, name, self._length)) is not None:
                 self._held[name] = taken
 
-    def _tell(self, before: Collection[str]) -> None:
-        taken, lost = sorted(self._held.keys() - before), sorted(set(before) - self._held.keys())
-        self._telemetry.emit(Happening("duties.changed", "info", {"taken": taken, "given_up": lost}))
+    async def _give_back(self, names: Collection[str], share: int) -> None:
+        """Give back what is more than the share, once nothing of it is under way."""
+        # Those that are wanted no more first, and those that were chosen before.
+        order = sorted(self._held, key=lambda name: (name in names, name not in self._ending, name))
+        chosen = order[: max(len(order) - share, sum(name not in names for name in order))]
+        now_s = self._clock.monotonic()
+        latest_s = now_s + self._length.total_seconds()
+        self._ending = {name: self._ending.get(name, latest_s) for name in chosen}
+        done = [name for name, at_s in self._ending.items() if at_s <= now_s or not self._is_busy(name)]
+        if done:
+            await self._store.release_leases([self._held[name] for name in done])
+            for name in done:
+                del self._held[name], self._ending[name]
 
 
 class _Named:

@@ -127,6 +127,14 @@ class Lease:
         return self._claim
 
     @property
+    def probing_claim(self) -> Claim:
+        """The parts whose hosts may be probed in an outage: all of them where this node holds none.
+
+        A node that drains in an outage learns so that it is over; no result under these epochs is ever written.
+        """
+        return self.claim if self.claim.parts else Claim(self._node, (-1,) * self._member.parts)
+
+    @property
     def is_held(self) -> bool:
         """Whether this node has a lease in force."""
         return self._me is not None and (not self._store.is_shared or self._clock.monotonic() < self._until_s)

@@ -139,7 +139,7 @@ class OutageProbes:
 
     async def _page_of(self, host_id: int, visited: Collection[int] = ()) -> PageTask | None:
         """Return the page of a host that is due for longest and may be requested now."""
-        claim = self._lease.claim
+        claim = self._lease.probing_claim
         tasks = await self._store.due_pages(claim, [host_id], _EVER, per_host=_PAGES_A_HOST)
         for task in tasks:
             if task.page_id in visited or self._may_be_asked(task):
