@@ -111,7 +111,7 @@ KEYS: Final[dict[str, str]] = {
     "snapshots.total": "of all pages together, compressed; the oldest are deleted first",
     "items.keep": "store items and report changes; false: a page's stored items are deleted when it is next received",
     "render.kind": "http: receive and parse",
-    "render.limit": "pages at a time",
+    "render.limit": "pages at a time, of all nodes together",
     "render.resume_at": "free slots at which deferred pages continue, 1 to limit",
     "delivery.plugins": "types of channels of other packages; their code runs with the service's rights",
     "messages.text": "of mail and chats, as plain text",
