@@ -7,6 +7,7 @@ import re
 from base64 import b64encode
 from collections.abc import Iterator
 from email.utils import formatdate
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -20,10 +21,11 @@ from lxml import etree  # type: ignore[import-untyped]  # has no stubs
 from ulid import ULID
 
 from tests.alert_examples import examples
+from tests.contract.desk import Desk as Store
 from tests.contract.desk import alert, new_page
 from tests.fakes import START
 from tests.house.sources import ROOT
-from tests.server.rig import Rig
+from tests.server.rig import Rig, served
 from tests.server.streams.atom_rules import ATOM, broken_rules
 from tests.server.streams.conftest import Desk
 from tocsin.events import CHANGED, SUSPECT, UNREACHABLE
@@ -388,6 +390,24 @@ async def test_a_date_tells_of_every_later_alert_even_one_of_the_same_second(
     # A date that is this very second's could be that of the next alert, too.
     assert "last-modified" not in second.headers
     assert (await local.get("/feed.atom", headers={"If-Modified-Since": last})).status_code == 304
+
+
+async def test_of_several_nodes_none_gives_a_date_and_the_tag_is_the_same_at_each(tmp_path: Path) -> None:
+    desk = await Store.at(tmp_path, "postgresql")
+    try:
+        answers = []
+        for _ in range(2):
+            async with served(desk.store) as rig, rig.asking() as reader:
+                await rig.clock.advance(3600)
+                answers.append(await reader.get("/feed.atom"))
+                dated = await reader.get("/feed.atom", headers={"If-Modified-Since": formatdate(4e9, usegmt=True)})
+                tagged = await reader.get("/feed.atom", headers={"If-None-Match": answers[0].headers["etag"]})
+    finally:
+        await desk.store.close()
+        desk.behind.remove()
+
+    assert ["last-modified" in answer.headers for answer in answers] == [False, False]
+    assert (dated.status_code, tagged.status_code) == (200, 304)
 
 
 @pytest.mark.parametrize("said", ["", "yesterday", "Thu, 32 Foo 2026 99:99:99 GMT", "Thu, 01 Jan 99999 00:00:00 GMT"])

@@ -329,7 +329,8 @@ async def _answer(parts: Parts, known: FeedRequest, subject: Subject) -> Respons
     headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization, Cookie"}
     now_s = parts.clock.now() // _S
     changed_s = None
-    if known.cursor is None:
+    # Of several nodes each sees the newest alert at a time of its own clock: there only the ETag counts.
+    if known.cursor is None and not parts.store.is_shared:
         changed_s = known.published.at(f"{subject.path} {base}", newest.id if newest else "", now_s)
         if changed_s < now_s:
             headers["Last-Modified"] = formatdate(changed_s, usegmt=True)
