@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.app.crew import Crew
-from tests.fakes import ManualClock
+from tests.contract.desk import Desk
+from tests.fakes import ManualClock, RecordingTelemetry
 from tests.origin import Origin, Page
 from tocsin.adapters.demo_site import AUTHORS, SEEN_FOR, ReservedPort
 from tocsin.adapters.system import SystemClock
@@ -139,3 +141,26 @@ async def test_a_machine_that_gives_no_port_says_so(tmp_path: Path, monkeypatch:
 
 def error_of(report: CheckReport) -> str | None:
     return report.error[0] if report.error else None
+
+
+async def test_every_node_serves_the_site_while_its_pages_are_on_the_list(tmp_path: Path) -> None:
+    desk = await Desk.at(tmp_path, "postgresql")
+    clock = ManualClock()
+    try:
+        one, two = (DemoSwitch(ReservedPort(), desk.store, clock, RecordingTelemetry()) for _ in range(2))
+        async with one.running(), two.running(), asyncio.TaskGroup() as group:
+            following = group.create_task(two.follow())
+            on = [two.is_on]
+            for click in (one.begin, one.end):
+                await click()
+                # It looks at each five seconds, and may still be reading.
+                for _ in range(20):
+                    await clock.advance(5)
+                    await desk.store.pages(PageFilter(), limit=1)
+                on.append(two.is_on)
+            following.cancel()
+    finally:
+        await desk.store.close()
+        desk.behind.remove()
+
+    assert on == [False, True, False]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from tocsin.adapters.demo_site import AUTHORS, DemoSite, ReservedPort
 from tocsin.configuration.pages import parse_page_settings
-from tocsin.errors import UsageError
+from tocsin.errors import StoreError, UsageError
 from tocsin.events import Happening
 from tocsin.lists.pages import new_page
 from tocsin.model import DEMO_GROUP, DEMO_HOST, PageFilter
@@ -31,6 +31,8 @@ SETTINGS: Final = {
     "proxy": "",
 }
 _MANY: Final = 1000
+# How soon a node notices that another one began or ended the demo.
+_FOLLOW_S: Final = 5.0
 # The site's own pages; others that were put into the same group stay.
 _PAGES: Final = PageFilter(group=DEMO_GROUP, host=DEMO_HOST)
 
@@ -72,6 +74,21 @@ class DemoSwitch:
                 is_new = all(page.last.received_at is None for page in pages)
                 (await self._serve()).open(anew=is_new)
             yield
+
+    async def follow(self) -> None:
+        """Serve the site where another node has put its pages on the list, until cancelled.
+
+        Each node fetches from its own machine, and any of them may hold the site's host.
+        """
+        while self._store.is_shared:
+            await self._clock.sleep(_FOLLOW_S)
+            with suppress(StoreError, UsageError):
+                async with self._one_at_a_time:
+                    is_listed = bool(await self._store.pages(_PAGES, limit=1))
+                    if is_listed and not self.is_on:
+                        (await self._serve()).open(anew=True)
+                    elif not is_listed and self._site is not None:
+                        self._site.close()
 
     @property
     def is_on(self) -> bool:

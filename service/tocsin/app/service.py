@@ -75,6 +75,7 @@ async def run(load: Callable[[], Loaded]) -> None:
                 rereading = _reload(load, loaded, service, engine, reloading, telemetry, declare)
                 watching = group.create_task(rereading, name="reload")
                 following = group.create_task(service.follow_saved(), name="follow-saved")
+                showing = group.create_task(demo.follow(), name="follow-demo")
                 noticing = group.create_task(service.follow_alerts(), name="follow-alerts")
                 if edge is not None:
                     edge.open(service, store, engine.telemetry)
@@ -82,6 +83,7 @@ async def run(load: Callable[[], Loaded]) -> None:
                 watching.cancel()
                 following.cancel()
                 noticing.cancel()
+                showing.cancel()
                 if edge is not None:
                     # Requests under way still need the store.
                     await edge.ended()
