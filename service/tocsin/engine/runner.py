@@ -53,8 +53,9 @@ LOOK_S = 1.0
 # Pause before a failed step of the launch is repeated.
 AGAIN_S = 2.0
 
-# Interval of looking at the store's log: a busy engine adds some thousand pages to it in a second.
-COPY_LOG_S = 1.0
+# Interval of looking at the store's log: a busy engine adds some thousand pages to it in a second, and the more of them
+# are copied at once, the longer a commit waits that has to reach the disk meanwhile.
+COPY_LOG_S = 0.2
 
 
 class EngineParts(Struct, frozen=True):
