@@ -8,6 +8,8 @@ import io
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import cast
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -19,7 +21,7 @@ from tocsin.app.edge import Edge
 from tocsin.configuration.tokens import is_token
 from tocsin.errors import StoreError
 from tocsin.model import Scope
-from tocsin.ports import Store
+from tocsin.ports import Service, Store
 from tocsin.server.access.credentials import digest_of, new_token
 from tocsin.settings import HttpSettings, LogSettings, unread
 
@@ -43,6 +45,28 @@ async def settle(store: Store, settings: HttpSettings) -> RecordingTelemetry:
         stopping.set()
         await edge.ended()
     return telemetry
+
+
+async def test_an_edge_that_was_stopped_before_it_is_opened_stays_closed(store: Store) -> None:
+    stopping, telemetry = asyncio.Event(), RecordingTelemetry()
+    edge = Edge(HttpSettings(listen="127.0.0.1:0"), stopping, telemetry)
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+        group.create_task(edge.run(), name="http")
+        await edge.settle(store, NOW)
+        reader, writer = await asyncio.open_connection("127.0.0.1", urlsplit(listening(telemetry)).port)
+        writer.write(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        assert b" 503 " in await reader.readline()  # it is starting, and waits to be opened
+        stopping.set()
+        await edge.ended()
+        edge.open(cast("Service", object()), store, telemetry)
+        writer.close()
+
+    assert "http.ready" not in telemetry.names()
+
+
+def listening(telemetry: RecordingTelemetry) -> str:
+    """Where it says that it listens."""
+    return next(str(each.values["url"]) for each in telemetry.happenings if each.name == "http.listening")
 
 
 async def test_a_first_token_is_made_where_there_was_none_and_shown_on_a_line_of_its_own(

@@ -95,8 +95,10 @@ class Edge:
             self._telemetry.emit(Happening("access.not_declared", "error", {"name": name, "error": why}))
 
     def open(self, service: Service, store: Store, telemetry: Telemetry) -> None:
-        """Serve everything from now on."""
-        self._given.set_result((service, store, telemetry))
+        """Serve everything from now on, unless it was stopped meanwhile."""
+        # A stop cancels who waits for it, and so the future.
+        if not self._given.done():
+            self._given.set_result((service, store, telemetry))
 
     async def ended(self) -> None:
         """Wait until nothing is served any more."""
