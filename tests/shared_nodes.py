@@ -48,13 +48,18 @@ class SharedNodes:
 
 
 class NodeLink:
-    """One node's way to what all share; `is_cut` lets nothing through."""
+    """One node's way to what all share.
+
+    is_cut   lets nothing through
+    ahead_s  of the database's clock, that of this node
+    """
 
     is_shared = True
 
     def __init__(self, shared: SharedNodes) -> None:
         self._shared = shared
         self.is_cut = False
+        self.ahead_s = 0.0
 
     @property
     def _now_s(self) -> float:
@@ -82,9 +87,12 @@ class NodeLink:
         if row is None or row.incarnation != me.incarnation:
             raise StaleClaim("replaced")
         row.until_s = now_s + lease.total_seconds()
-        alive = sum(self._shared.is_alive(node) and not state.draining for node, state in nodes.items())
+        alive = [node for node, state in nodes.items() if self._shared.is_alive(node) and not state.draining]
+        ranks = {node: (-len(self._shared.held_by(node)), node) for node in (*alive, me.node)}
+        ahead = sum(ranks[node] < ranks[me.node] for node in alive)
+        now = self._shared.clock.now() - round(self.ahead_s * 1_000_000)
         held = {number: part.epoch for number, part in enumerate(self._shared.parts) if part.node == me.node}
-        return Membership(alive, row.draining, len(self._shared.parts), held)
+        return Membership(len(alive), row.draining, len(self._shared.parts), held, ahead, now)
 
     async def take_parts(self, me: NodeIdentity, most: int, *, expired: bool) -> list[TakenPart]:
         now_s, taken = self._now_s, list[TakenPart]()

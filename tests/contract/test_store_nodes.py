@@ -50,6 +50,19 @@ async def test_a_node_takes_all_parts_where_it_is_alone(desk: Desk) -> None:
     assert member.held == {part.part: part.epoch for part in taken}
 
 
+async def test_of_nodes_that_are_alive_those_with_more_parts_come_first_and_then_the_first_by_name(desk: Desk) -> None:
+    names = ("b", "a", "c", "gone", "draining")
+    nodes = {name: await enter(desk.store, name) for name in names}
+    # The last one to come has all parts of the store.
+    await desk.store.take_parts(nodes["c"], ALL, expired=False)
+    run_out(desk, "gone")
+    await desk.store.drain_node("draining", draining=True)
+
+    ahead = {name: (await desk.store.renew_node(nodes[name], LEASE)).ahead for name in ("c", "a", "b")}
+
+    assert ahead == {"c": 0, "a": 1, "b": 2}
+
+
 async def test_a_second_process_of_one_name_waits_until_the_lease_of_the_first_ends(desk: Desk) -> None:
     first = await enter(desk.store, "a")
     await desk.store.take_parts(first, ALL, expired=False)

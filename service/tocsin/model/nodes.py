@@ -28,12 +28,17 @@ class Membership(Struct, frozen=True):
     draining  this node is to give back what it holds, and to take nothing
     parts     how many parts the store has
     held      the parts of this node, each with its epoch
+    ahead     living nodes that hold more parts than this one, or as many and come first by name: they are the first to
+              have one more where the parts cannot be shared evenly
+    now       the database's time, where other nodes can work on the store
     """
 
     alive: int
     draining: bool
     parts: int
     held: dict[int, int]
+    ahead: int = 0
+    now: Instant | None = None
 
 
 class TakenPart(Struct, frozen=True):

@@ -91,8 +91,38 @@ async def test_nodes_that_join_have_even_shares_within_two_seconds() -> None:
         others = [made.start("b"), made.start("c")]
         await made.clock.advance(2)
 
-        assert sorted(len(node.parts) for node in (first, *others)) == [20, 22, 22]
+        assert sorted(len(node.parts) for node in (first, *others)) == [21, 21, 22]
         made.demand_no_part_twice()
+
+
+async def test_no_node_is_left_without_a_part_where_they_cannot_be_shared_evenly() -> None:
+    async with cluster() as made:
+        nodes = [made.start(f"n{number:02}") for number in range(20)]
+        await made.clock.advance(10)
+
+        assert {len(node.parts) for node in nodes} == {3, 4}
+        before = [node.parts for node in nodes]
+        await made.clock.advance(10)
+
+        assert [node.parts for node in nodes] == before
+
+
+async def test_a_node_with_a_wrong_clock_leaves_the_parts_to_others_until_the_clock_is_right() -> None:
+    async with cluster() as made:
+        first, second = made.start("a"), made.start("b")
+        await made.clock.advance(15)
+
+        second.link.ahead_s = 3600
+        await made.clock.advance(2)
+        assert (len(first.parts), second.parts) == (PARTS, set())
+        assert second.telemetry.names() == ["node.wrong_clock"]
+        first.link.ahead_s = -3600  # it is the only one that is left
+        await made.clock.advance(2)
+        assert len(first.parts) == PARTS
+        first.link.ahead_s = second.link.ahead_s = 0
+        await made.clock.advance(3)
+
+        assert len(first.parts) == len(second.parts) == PARTS // 2
 
 
 async def test_parts_of_a_node_that_was_killed_are_taken_within_its_lease_and_a_second() -> None:

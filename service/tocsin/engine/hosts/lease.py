@@ -7,9 +7,11 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Final, Protocol
 
+from msgspec import structs
+
 from tocsin.errors import StaleClaim, StoreError, StoreLost
 from tocsin.events import Happening
-from tocsin.model import Claim, JsonObject, Membership, NodeIdentity, TakenPart
+from tocsin.model import Claim, Instant, JsonObject, Membership, NodeIdentity, TakenPart
 from tocsin.ports import Clock, NodeStore, Telemetry
 
 # How often the store's files are checked: writes to a deleted file are lost. A node whose parts are not as many as its
@@ -19,6 +21,9 @@ LOOK_S = 0.25
 _LONGEST_PAUSE_S: Final = 1.0
 # How long a node looks often after nodes came or went.
 _MOVING_S: Final = 3.0
+# As `tocsin doctor` has it. All due times would be off by as much for the nodes that take the parts over.
+_MOST_AHEAD_S: Final = 5.0
+_CLEAR_US: Final = 1_000_000
 # Nothing is begun while a result waits for its commit for longer: it would be fetched for nothing if the lease is lost.
 BEHIND_S: Final = 2.0
 
@@ -106,7 +111,7 @@ class Lease:
         # When to look again although the lease needs no renewal yet: parts change hands.
         self._settled_s = float("inf")
         self._moving_until_s = float("-inf")
-        self._is_leaving = False
+        self._is_leaving = self._is_wrong = False
         self._users: list[PartUser] = []
         self.commits = CommitHealth(clock)
 
@@ -224,12 +229,13 @@ class Lease:
 
     async def _renew(self) -> None:
         assert self._me is not None  # noqa: S101 - `take` comes first
-        asked_s = self._clock.monotonic()
+        asked_s, asked = self._clock.monotonic(), self._clock.now()
         if self._is_leaving and not self._member.draining:
             await self._store.drain_node(self._node, draining=True)
         before = self._member.alive, len(self._held)
         self._member = await self._store.renew_node(self._me, self._length, self._said())
         self._note_renewal(asked_s)
+        await self._compare_clocks(asked)
         self._claim = self._claim_begun()
         held = self._member.held
         self._lose([part for part, epoch in self._held.items() if held.get(part) != epoch])
@@ -242,6 +248,28 @@ class Lease:
             self._add(await self._store.take_parts(self._me, missing, expired=is_unbroken))
         self._settle(before)
 
+    async def _compare_clocks(self, asked: Instant) -> None:
+        """Leave the parts to other nodes while the clock is wrong: due times that this one writes would be, too."""
+        member, now = self._member, self._clock.now()
+        # An answer that took long says little of the clock.
+        if member.now is None or self._is_leaving or now - asked > _CLEAR_US:
+            return
+        ahead_s = (now - member.now) / 1_000_000
+        has_others = member.alive > (0 if member.draining else 1)
+        if abs(ahead_s) > _MOST_AHEAD_S and has_others:
+            if member.draining:
+                return
+            mend = "see that a time service keeps the clock; other nodes have its hosts meanwhile"
+            values: JsonObject = {"ahead_s": round(ahead_s, 1), "node": self._node, "mend": mend}
+            self._telemetry.emit(Happening("node.wrong_clock", "error", values))
+            self._is_wrong = True
+        elif self._is_wrong:
+            self._is_wrong = False
+        else:
+            return
+        await self._store.drain_node(self._node, draining=self._is_wrong)
+        self._member = structs.replace(member, draining=self._is_wrong)
+
     def _note_renewal(self, asked_s: float) -> None:
         # Counted from before the question: the database gave the lease later.
         if asked_s > self._until_s:
@@ -250,7 +278,11 @@ class Lease:
 
     def _share(self) -> int:
         member = self._member
-        return 0 if member.draining or self._is_leaving else -(-member.parts // max(member.alive, 1))
+        if member.draining or self._is_leaving:
+            return 0
+        each, more = divmod(member.parts, max(member.alive, 1))
+        # With one more for all, the last nodes to come would have none: 16 of 20 would hold all 64 parts.
+        return each + (member.ahead < more)
 
     def _settle(self, before: tuple[int, int]) -> None:
         """Look often for some time after nodes came or went, and while parts change hands."""

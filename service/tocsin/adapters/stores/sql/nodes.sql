@@ -25,10 +25,16 @@ returning incarnation;
 -- name: renew_node
 update nodes set until = {now} + :lease, said = coalesce(:said, said)
 where node = :node and incarnation = :incarnation
-returning draining;
+returning draining, {now};
 
 -- name: counts
-select (select count(*) from nodes where until > {now} and draining = 0), (select count(*) from parts);
+with living as (
+  select n.node, count(p.part) as held from nodes n left join parts p on p.node = n.node
+  where n.until > {now} and n.draining = 0 group by n.node
+)
+select (select count(*) from living), (select count(*) from parts),
+  (select count(*) from living o join living m on m.node = :node
+    where o.held > m.held or (o.held = m.held and o.node < m.node));
 
 -- name: held
 select part, epoch from parts where node = :node order by part;

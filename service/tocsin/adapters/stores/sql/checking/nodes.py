@@ -44,9 +44,9 @@ class NodeRole(Role):
             row = db.execute(NODES["renew_node"], place).fetchone()
             if row is None:
                 raise StaleClaim(f"node {me.node}: another process of this name has entered, or this one has left")
-            alive, parts = db.execute(NODES["counts"]).fetchone()
+            alive, parts, ahead = db.execute(NODES["counts"], {"node": me.node}).fetchone()
             held = dict(db.execute(NODES["held"], {"node": me.node}).fetchall())
-            return Membership(alive, bool(row[0]), parts, held)
+            return Membership(alive, bool(row[0]), parts, held, ahead, row[1] if self.is_shared else None)
 
         return await self._database.keep(renew)
 
