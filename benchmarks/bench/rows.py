@@ -30,6 +30,7 @@ from benchmarks.bench import (
     way,
 )
 from benchmarks.bench.measure import Figure, Sizes
+from benchmarks.cluster import simulation
 
 
 class Row(NamedTuple):
@@ -65,6 +66,7 @@ ROWS: dict[str, Row] = {
     "import": Row(listing.measure, 10, 200),
     "store": Row(storing.measure, 20, 240),
     "postgresql": Row(databases.measure, 60),
+    "nodes": Row(simulation.measure, None, 200),
     "picks": Row(picking.measure, 5, 300),
     "disk": Row(size_disk.measure, 10, 60),
     "service": Row(size_running.measure, 20, 500),

@@ -35,7 +35,6 @@ class Case(NamedTuple):
     versions  of the pages in the end
     requested, received, committed, taken  the logs, by time
     outages   from when to when no check can be asked of the cluster: its database, or its only node, was away
-    strays    the processes that had a wrong clock, or none of their own: when they were begun, and ended
     troubles  how many there were
     deaths    nodes whose lease could not be renewed, and since when
     joins     nodes that joined, and when their processes were started
@@ -52,7 +51,6 @@ class Case(NamedTuple):
     committed: Sequence[Committed]
     taken: Sequence[Taken] = ()
     outages: Sequence[tuple[float, float]] = ()
-    strays: Sequence[tuple[float, float]] = ()
     troubles: int = 0
     deaths: Sequence[tuple[str, float]] = ()
     joins: Sequence[tuple[str, float]] = ()
@@ -133,19 +131,14 @@ def checks_of(case: Case) -> list[Check]:
 def lateness_of(case: Case, checks: Iterable[Check]) -> Iterator[float]:
     """Say for each committed check how long after its due time it began, but for the outages."""
     for request, commit in checks:
-        if (
-            commit is not None
-            and commit.due is not None
-            and request.at >= case.began
-            and not _is_stray(case, request.at)
-        ):
+        if commit is not None and commit.due is not None and request.at >= case.began:
             yield request.at - commit.due - _overlap(case.outages, commit.due, request.at)
 
 
 def _twice(case: Case, checks: Sequence[Check]) -> Iterator[str]:
     """Find commits of checks that began before the page was due: another commit had moved it on meanwhile."""
     for request, commit in checks:
-        if commit is None or commit.due is None or _is_stray(case, request.at):
+        if commit is None or commit.due is None:
             continue
         if commit.due - request.at > _BLUR_S and request.at > case.began:
             yield (
@@ -232,13 +225,9 @@ def _takeovers(case: Case) -> Iterator[float]:
 def _joins(case: Case) -> Iterator[float]:
     """Say for each node that joined how long it took from its first part to the last one of its share."""
     for node, since in case.joins:
-        taken = [at for _, holder, _, at in case.taken if holder == node and since <= at < since + _JOINS_S]
+        taken = [at for _, holder, _, at in case.taken if holder == node and at >= since]
         if taken:
-            yield taken[-1] - taken[0]
-
-
-def _is_stray(case: Case, at: float) -> bool:
-    return any(begin <= at <= end for begin, end in case.strays)
+            yield max(at for at in taken if at < taken[0] + _JOINS_S) - taken[0]
 
 
 def _overlap(spans: Iterable[tuple[float, float]], begin: float, end: float) -> float:

@@ -76,7 +76,6 @@ async def soak(folder: Path, *, nodes: int, seconds: float, seed: int) -> Outcom
             committed=await asyncio.to_thread(commits, cluster.primary),
             taken=await asyncio.to_thread(takings, cluster.primary),
             outages=cluster.outages,
-            strays=cluster.strays,
             troubles=count,
             deaths=cluster.deaths,
             joins=cluster.joins,

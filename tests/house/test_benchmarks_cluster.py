@@ -10,9 +10,12 @@ import pytest
 
 from benchmarks.cluster.evidence import Committed, Taken
 from benchmarks.cluster.judge import Case, Verdict, judge
+from benchmarks.cluster.modelled import DAY_US
 from benchmarks.cluster.proxy import Direction, Proxy
+from benchmarks.cluster.simulation import LEASE_S, Plan, simulate
 from benchmarks.cluster.site import Received, Requested
 from benchmarks.cluster.trouble import TROUBLES, troubles
+from benchmarks.cluster.virtual import VirtualClock, VirtualLoop
 
 URL, OTHER = "http://127.0.1.1:1/0", "http://127.0.1.2:1/0"
 EVERY_S = 10.0
@@ -177,3 +180,28 @@ async def test_what_is_lost_in_one_direction_arrives_late(direction: Direction, 
         assert answered.result() == b"ASKED"
         writer.close()
         assert await reader.read() == b""
+
+
+def test_20_nodes_share_64_parts_evenly_and_take_over_from_one_another_without_checking_twice() -> None:
+    found = simulate(Plan(nodes=20, pages=1_000_000))
+
+    assert set(found.shares.values()) == {(3, 4)}
+    assert found.takeover_s <= LEASE_S + 1
+    assert max(found.joined_s, found.left_s) <= 4
+    assert (found.moved, found.twice) == (0, 0)
+    assert found.wasted <= 0.001
+    assert found.latest_s <= LEASE_S + 5
+    assert found.checks >= 0.99 * found.due
+
+
+def test_a_simulated_clock_passes_where_all_tasks_wait() -> None:
+    loop = VirtualLoop()
+    clock = VirtualClock(loop)
+    before = clock.now()
+    try:
+        loop.run_until_complete(clock.sleep(86_400))
+    finally:
+        loop.close()
+
+    assert clock.monotonic() == pytest.approx(86_400)
+    assert clock.now() - before == pytest.approx(DAY_US)
