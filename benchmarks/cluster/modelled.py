@@ -146,7 +146,7 @@ class ModelledStore:
         self._db.nodes[node] = (incarnation, self._clock.monotonic() + lease.total_seconds(), False)
         return NodeIdentity(node, incarnation)
 
-    async def renew_node(self, me: NodeIdentity, lease: timedelta, said: JsonObject | None = None) -> Membership:  # noqa: ARG002
+    async def renew_node(self, me: NodeIdentity, lease: timedelta, said: JsonObject | None = None) -> Membership:  # noqa: ARG002 - as the port
         """See ports.NodeStore."""
         await self._spend(self._db.costs.renewal_us)
         _, _, draining = self._mine(me)
