@@ -16,7 +16,7 @@ from tocsin.adapters.stores.sqlite.connection import transaction
 Row = tuple[Any, ...]
 
 # Whose turn it is to write: no part of what is written.
-_LEFT_OUT = ("claims",)
+_LEFT_OUT = ("nodes", "parts")
 
 
 class Statement(NamedTuple):
@@ -36,7 +36,7 @@ class Table(NamedTuple):
 
 
 def tables(db: sqlite3.Connection) -> list[Table]:
-    """All tables of a store but those of claims."""
+    """All tables of a store but those of leases."""
     names = db.execute("select name from sqlite_schema where type = 'table' and name not like 'sqlite%' order by name")
     return [_table(db, name) for (name,) in names.fetchall() if name not in _LEFT_OUT]
 

@@ -177,9 +177,10 @@ async def _fill(path: Path, shape: Shape, port: int) -> None:
         for start in range(0, shape.pages, _AT_A_TIME):
             await store.commit(claim, list(_first_results(shape, port, now, ids, hosts, start)))
         await _allow_all(store, shape, port, now)
-    # A restart finds the lease of the one before run out.
+    # A restart finds no lease of the one before.
     with closing(connect(str(path), busy=timedelta(seconds=10), writes=True)) as db:
-        db.execute("delete from claims")
+        db.execute("delete from nodes")
+        db.execute("update parts set node = null, left_at = 0")
         db.execute("pragma wal_checkpoint(truncate)")
 
 
