@@ -62,6 +62,7 @@ def result_of(task: PageTask, version: int, *, changed: bool, alerts: tuple[Aler
         checked_at=at,
         set_at=at,
         due=DueTime(at + _DAY_US, "every 24h (jittered)"),
+        order=task.order,
         state=state,
         verdict=verdict,
         alerts=alerts,
