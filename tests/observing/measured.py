@@ -73,6 +73,7 @@ LIVE = LiveState(
     lag_s=0.125,
     figures=FIGURES,
     node="one",
+    parts=22,
 )
 
 

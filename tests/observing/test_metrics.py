@@ -88,7 +88,7 @@ def test_the_leader_tells_of_all_nodes_and_each_says_its_name() -> None:
 
     states = {state: value(metrics, "tocsin_nodes", state=state) for state in ("working", "draining", "gone")}
     assert states == {"working": 2, "draining": 0, "gone": 1}
-    assert value(metrics, "tocsin_parts_without_node") == 3
+    assert (value(metrics, "tocsin_parts_without_node"), value(metrics, "tocsin_parts_held")) == (3, 22)
     assert any(name == "tocsin_build_info" and ("node", "one") in labels for name, labels in read(metrics))
 
 

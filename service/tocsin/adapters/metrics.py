@@ -110,6 +110,7 @@ def _of_checks(counts: EngineCounts, live: LiveState) -> Iterator[Metric]:
     yield _histogram(
         "tocsin_commit_seconds", "Duration of writing a batch of results to the store.", counts.commits_took
     )
+    yield _gauge("tocsin_parts_held", "Parts of the hosts that this node works on.", live.parts)
     refused = "Results that were not written, because another node had taken their part of the hosts."
     yield _counter("tocsin_refused_results", refused, counts.refused_results)
     yield _counter("tocsin_store_failures", "Failed writes to the store; they are tried again.", counts.store_failures)

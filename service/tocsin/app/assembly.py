@@ -6,10 +6,11 @@ import os
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import cached_property
+from hashlib import blake2b
 from socket import gethostname
 from typing import TYPE_CHECKING
 
-from msgspec import to_builtins
+from msgspec import json, to_builtins
 
 from tocsin import __version__
 from tocsin.adapters.http.bodies import room_for_bodies
@@ -400,6 +401,7 @@ class Assembly:
             "version": __version__,
             "address": http.public_url or http.listen,
             "checks": self._writer.written,
+            "configuration": configuration_digest(self._settings),
         }
         # Others count on a node whose own connection works.
         return said | {"outage": True} if self.outage.is_outage() else said
@@ -626,6 +628,12 @@ def _tell_of_few_files(fetch: FetchSettings, fetchers: int, telemetry: Telemetry
     # Told by a service alone: a command that checks some pages once hardly uses all requests that are allowed.
     if few is not None:
         telemetry.emit(Happening("files.few", "warning", {"error": few, "mend": FEW_FILES_MEND}))
+
+
+def configuration_digest(settings: Settings) -> str:
+    """Digest some settings that nodes of one installation share, and two installations do not; none is a secret."""
+    shared = json.encode((settings.instance, settings.render, settings.http.public_url))
+    return blake2b(shared, digest_size=6).hexdigest()
 
 
 def node_name(settings: Settings, *, is_once: bool) -> str:

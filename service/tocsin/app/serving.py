@@ -157,6 +157,7 @@ class RunningService:
             unwritten=Unwritten(*engine.unwritten),
             unread_channels=tuple(unread_channels(self._settings)),
             node=engine.node,
+            parts=engine.parts[0],
         )
 
     def settings(self) -> Settings:

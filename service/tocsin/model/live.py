@@ -137,6 +137,7 @@ class LiveState(Struct, frozen=True):
 
     checks          since the start
     node            its name among those that work on the store
+    parts           how many parts of the hosts it holds
     outage_since    our own connection is taken to be down
     has_lease       it holds the right to check; without it, it waits for another engine's to end
     lag_s           of the service's own process, as of a fetcher's
@@ -161,3 +162,4 @@ class LiveState(Struct, frozen=True):
     unread_channels: tuple[str, ...] = ()
     shortage: ShortageState = ShortageState()
     node: str = ""
+    parts: int = 0
