@@ -126,5 +126,5 @@ async def test_nodes_are_counted_by_state_and_so_are_parts_without_one(desk: Des
     added = {state: number - before.get(state, 0) for state, number in figures.nodes.items()}
     assert added == {"working": 1, "draining": 1, "gone": 1}
     assert figures.parts_alone == await desk.store.parts_alone()
-    await desk.store.take_parts(other, 4096, expired=False)
+    await desk.store.take_parts(other, 4096, expired=True)
     assert (await desk.store.figures(NOW)).parts_alone == 0
