@@ -62,7 +62,7 @@ def window_of(names: list[str]) -> str:
         ("attention.announce", "announce"),
         ("storms.announce", "telling"),
         ("renders.take", "slot"),
-        ("claims.insert", "claim"),
+        ("nodes.take_parts", "claim"),
         ("work.spread", "launch"),
     ):
         if name in seen:
