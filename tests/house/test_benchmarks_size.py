@@ -24,17 +24,17 @@ from benchmarks.bench.storing import LATER, claimed
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sqlite.connection import connect
 from tocsin.engine.judging.assess import assess
-from tocsin.model import PageFilter, PageTask
+from tocsin.model import Claim, PageFilter, PageTask
 from tocsin.ports import Store
 
 SHAPE = Shape(40, 4, hot=10)
 PORT = 28_000
 
 
-async def tasks_of(store: Store) -> list[PageTask]:
+async def tasks_of(store: Store) -> tuple[Claim, list[PageTask]]:
     claim = await claimed(store)
     hosts = [host async for host, _ in await store.host_agenda(claim, since_revision=None)]
-    return await store.due_pages(claim, hosts, LATER, per_host=100)
+    return claim, await store.due_pages(claim, hosts, LATER, per_host=100)
 
 
 def test_a_shape_has_urls_of_one_length_and_so_many_hosts() -> None:
@@ -65,7 +65,7 @@ async def test_a_store_has_every_page_with_the_state_that_the_site_shows(tmp_pat
     path = await make_store(SHAPE, PORT, tmp_path)
 
     async with await open_store(f"sqlite:{path}", engine=True) as store:
-        tasks = await tasks_of(store)
+        _, tasks = await tasks_of(store)
 
     values = assess("", BODY, TYPE, None, None).state.values
     assert {task.url for task in tasks} == {SHAPE.url(number, PORT) for number in range(SHAPE.pages)}
@@ -89,8 +89,7 @@ async def test_the_same_rows_written_bare_are_the_same(tmp_path: Path, changed: 
     path = await make_store(SHAPE, PORT, tmp_path)
     copyfile(path, tmp_path / "bare.db")
     async with await open_store(f"sqlite:{path}", engine=True) as store:
-        tasks = await tasks_of(store)
-        claim = await claimed(store)
+        claim, tasks = await tasks_of(store)
         with ExitStack() as opened:
             ours, bare = (
                 opened.enter_context(closing(connect(str(at), busy=timedelta(seconds=5), writes=True)))
@@ -110,8 +109,8 @@ async def test_an_unchanged_page_is_one_row_in_one_table(tmp_path: Path) -> None
     path = await make_store(SHAPE, PORT, tmp_path)
     copyfile(path, tmp_path / "bare.db")
     async with await open_store(f"sqlite:{path}", engine=True) as store:
-        tasks = await tasks_of(store)
-        await store.commit(await claimed(store), [result_of(task, 1, changed=False) for task in tasks])
+        claim, tasks = await tasks_of(store)
+        await store.commit(claim, [result_of(task, 1, changed=False) for task in tasks])
 
     with (
         closing(connect(str(path), busy=timedelta(seconds=5), writes=True)) as ours,

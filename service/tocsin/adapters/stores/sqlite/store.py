@@ -81,9 +81,10 @@ def migrations() -> tuple[Migration, ...]:
 
 def version_of(db: sqlite3.Connection, path: str) -> int:
     """Tell a store's version, 0 for an empty database; raises StoreError for a database of another program."""
-    version: int = db.execute("pragma user_version").fetchone()[0]
-    (marked,) = db.execute("pragma application_id").fetchone()
     (tables,) = db.execute("select count(*) from sqlite_schema").fetchone()
+    version: int = db.execute("pragma user_version").fetchone()[0]
+    # Last: another process may make the store between these three, and its mark comes with its tables.
+    (marked,) = db.execute("pragma application_id").fetchone()
     if marked != APPLICATION_ID and (version or tables or marked):
         raise StoreError(f"{path}: a database of another program; name another file in store.url")
     return version
