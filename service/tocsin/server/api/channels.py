@@ -151,7 +151,7 @@ async def test_unsaved(caller: Writing, parts: Given, wanted: ChannelBody) -> No
     await try_unsaved(parts, caller, name, section)
 
 
-@router.post("/channels/preview", summary="Preview a message", operation_id="preview_message")
+@router.post("/channels/preview", summary="Preview a message", operation_id="preview_message", responses=problems(404))
 async def preview_message(_: Reading, parts: Given, wanted: MessageToPreview) -> RenderedMessage:
     """Show an alert as people read it in mails and chats."""
     found = [await parts.store.alert(wanted.alert)] if wanted.alert is not None else await latest_alerts(parts, 1)

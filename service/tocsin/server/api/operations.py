@@ -333,6 +333,7 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 _PROBLEMS: Final = {
+    404: "There is nothing of this number, or nothing yet.",
     409: "Conflicts with the current state.",
     412: "Edited since the version that If-Match names.",
     428: "If-Match is missing.",
