@@ -16,7 +16,10 @@ async def all_nodes(parts: Parts) -> Nodes:
 
 async def set_draining(parts: Parts, caller: Caller, name: str, *, draining: bool) -> Node:
     """Let a node give its work to the others, or take its share again; audited. Raises Problem for an unknown one."""
-    if not await parts.store.drain_node(name, draining=draining):
+    is_known = await parts.store.drain_node(name, draining=draining)
+    # It may have left meanwhile.
+    found = next((node for node in (await all_nodes(parts)).items if node.node == name), None)
+    if not is_known or found is None:
         raise missing("node", name, "GET /api/v1/nodes")
     await audit(parts, caller, "node.drain" if draining else "node.undrain", node=name)
-    return next(node for node in (await all_nodes(parts)).items if node.node == name)
+    return found

@@ -74,7 +74,7 @@ class RenderGate:
 
 
 def share_of(limit: int, resume_at: int, own: int, parts: int) -> tuple[int, int]:
-    """Return the limits of a node that holds so many of the parts: of all slots its share, and at least one."""
+    """Return the limits of one node: the share of all slots that its parts are of all parts, and at least one slot."""
     if parts <= 1:
         return limit, resume_at
     return max(limit * own // parts, 1), max(resume_at * own // parts, 1)

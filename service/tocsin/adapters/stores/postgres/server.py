@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from tocsin.adapters.stores.postgres.connection import PostgresPlace
 
-# A pooler gives a free session of the server to the first who asks: so many at once take ours, if it was given back.
+# A pooler gives a free session of the server to the next connection that asks: one of these gets ours if it was given
+# back.
 _OTHERS: Final = 4
 _FACTS: Final = """
 select

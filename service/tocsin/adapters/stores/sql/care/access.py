@@ -217,7 +217,7 @@ class AccessRole(Role):
         return [job_id for (job_id,) in rows]
 
     async def interrupt_jobs(self, now: Instant, *, node: str = "") -> int:
-        # A store of one engine has no jobs of others, whatever the machine was called.
+        # All jobs of a store with one engine are its own, also if the machine has a new name.
         place = {"now": now, "node": node, "all": not self._database.is_shared}
 
         def write(db: SqlSession) -> int:
