@@ -1,4 +1,4 @@
-"""Ports of loopback that somebody else is to listen on in a moment."""
+"""Ports of loopback that another program is to listen on in a moment."""
 
 from __future__ import annotations
 
@@ -8,17 +8,23 @@ from random import SystemRandom
 
 _PORTS = range(20_000, 28_000)
 """Below those that systems give away by themselves, also for connections to elsewhere."""
+# A chosen port stays free until its server listens: of 25 that start together, two could get the same.
+_given: set[int] = set()
 
 
 def free_ports(count: int) -> list[int]:
-    """Choose ports that nobody listens on, each another one; they stay free but for whoever asks for just these."""
+    """Choose ports that no program listens on; a process gets each at most once."""
     found: list[int] = []
     with ExitStack() as held:
         while len(found) < count:
+            port = SystemRandom().choice(_PORTS)
+            if port in _given:
+                continue
             probe = held.enter_context(socket.socket())
             try:
-                probe.bind(("127.0.0.1", SystemRandom().choice(_PORTS)))
+                probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
-            found.append(probe.getsockname()[1])
+            _given.add(port)
+            found.append(port)
     return found
