@@ -431,6 +431,7 @@ create table gathered (
   primary key (position, channel)
 ) strict, without rowid;
 create index gathered_of_bundle on gathered (bundle, page_id);
+create index gathered_in_bundle on gathered (bundle, position);
 
 create table silences (
   id        integer primary key autoincrement,   -- people name it

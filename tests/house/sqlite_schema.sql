@@ -545,6 +545,7 @@ CREATE INDEX deliveries_by_state on deliveries (channel, state, position);
 CREATE INDEX deliveries_dead on deliveries (position) where state = 'dead';
 CREATE INDEX deliveries_of_page on deliveries (channel, page_id, position) where state = 'waiting';
 CREATE INDEX deliveries_ready on deliveries (channel, next_at) where state = 'waiting' and is_first = 1;
+CREATE INDEX gathered_in_bundle on gathered (bundle, position);
 CREATE INDEX gathered_of_bundle on gathered (bundle, page_id);
 CREATE INDEX hosts_by_revision on hosts (revision);
 CREATE INDEX hosts_empty on hosts (id) where empty = 1;
