@@ -12,6 +12,7 @@ from tests.routers import ScriptedRouter, digest, gathering
 from tocsin.model import (
     AlertDraft,
     AlertQuery,
+    BoundedCount,
     BundleRow,
     BundleState,
     DeliveryResult,
@@ -309,6 +310,30 @@ async def test_dead_digests_are_among_all_dead_letters(desk: Desk) -> None:
     assert await desk.store.replay_dead(channel=None, now=NOW + DAY) == 2
 
     assert (await bundle(desk)).state == "sealed"
+
+
+async def test_alerts_of_dead_digests_are_listed_once_though_two_channels_did_not_take_them(desk: Desk) -> None:
+    both = ScriptedRouter(lambda *_: [digest("mail", due_at=DUE), digest("ops", due_at=DUE)])
+    await routed(desk, both)
+    await publish(desk, "one", "two", "three")
+    for number in (1, 2):
+        await seal(desk, number, f"M{number}")
+        await end(desk, "dead", number)
+    await routed(desk, AT_ONCE)
+    await publish(desk, "four", "five")
+    await record(desk, "four", "dead", channel="ops")
+
+    parts: list[list[str]] = []
+    cursor: str | None = None
+    while not parts or cursor is not None:
+        part = await desk.store.browse_alerts(AlertQuery(dead=True), limit=2, cursor=cursor)
+        parts.append([row.id.lstrip("0") for row in part.rows])
+        cursor = part.next
+
+    assert parts == [["four", "three"], ["two", "one"]]
+    assert await desk.store.tally_alerts(AlertQuery(dead=True)) == BoundedCount(4)
+    assert await desk.store.tally_alerts(AlertQuery(digest=1)) == BoundedCount(3)
+    assert await desk.store.tally_alerts(AlertQuery(digest=3)) == BoundedCount(0)
 
 
 async def test_an_alert_is_replayed_alone_out_of_its_digest(desk: Desk) -> None:

@@ -28,26 +28,29 @@ where m.page_group is not null and m.page_group = :group and m.position < :befor
 select a.position, m.seen_at from alerts a {index alerts_by_page} join alert_marks m on m.position = a.position
 where a.page_id = :page and a.position < :before order by a.position desc limit :limit;
 
--- An alert that several channels did not take is there once.
+-- Of each dead digest the latest alone are read, in the order of the index: it may hold 100,000. An alert that several
+-- channels did not take is there once.
+-- name: positions_of_dead
+select * from (
+  select d.position from deliveries d {index deliveries_dead}
+  where d.state = 'dead' and d.position < :before group by d.position order by d.position desc limit :limit
+) few
+union
+select * from (
+  select distinct g.position from bundles b {index bundles_dead} join gathered g {index gathered_in_bundle} on g.bundle = b.id
+  where b.state = 'dead' and g.position < :before order by g.position desc limit :limit
+) few
+
 -- name: of_dead
-select f.position, m.seen_at from (
-  select * from (
-    select d.position from deliveries d {index deliveries_dead}
-    where d.state = 'dead' and d.position < :before group by d.position order by d.position desc limit :limit
-  ) few
-  union
-  select * from (
-    select distinct g.position from bundles b {index bundles_dead} join gathered g {index gathered_of_bundle} on g.bundle = b.id
-    where b.state = 'dead' and g.position < :before order by g.position desc limit :limit
-  ) few
-) f join alert_marks m on m.position = f.position
+select f.position, m.seen_at from ({positions_of_dead}) f join alert_marks m on m.position = f.position
 order by f.position desc limit :limit;
 
+-- name: positions_of_digest
+select position from gathered {index gathered_in_bundle}
+where bundle = :digest and position < :before order by position desc limit :limit
+
 -- name: of_digest
-select f.position, m.seen_at from (
-  select position from gathered {index gathered_of_bundle}
-  where bundle = :digest and position < :before order by position desc limit :limit
-) f join alert_marks m on m.position = f.position
+select f.position, m.seen_at from ({positions_of_digest}) f join alert_marks m on m.position = f.position
 order by f.position desc;
 
 -- name: positions
