@@ -94,10 +94,10 @@ class AlertFacts:
         if self._folded is None:
             data = self._data
             texts = [_text(_table(data.get("rendering")).get("title")), _text(self._page.get("text"))]
-            for changed in (data.get("difference"), data.get("excerpt")):
-                added = _table(changed).get("added")
-                # In an event above 256 KiB the longest lists are replaced by their digests.
-                texts += [line for line in added if isinstance(line, str)] if isinstance(added, list) else []
+            for key in ("difference", "excerpt"):
+                changed = data.get(key)
+                if changed is not None:
+                    texts.append(_joined(_table(changed).get("added")))
             self._folded = _fold(_GAP.join(texts))
         return self._folded
 
@@ -116,6 +116,16 @@ def _table(value: Any) -> JsonObject:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _joined(lines: Any) -> str:
+    """Join lines of a text; in an event above 256 KiB the longest lists are replaced by their digests."""
+    if not isinstance(lines, list):
+        return ""
+    try:
+        return _GAP.join(lines)
+    except TypeError:
+        return _GAP.join(line for line in lines if isinstance(line, str))
 
 
 def _entries(value: Any) -> list[JsonObject]:
