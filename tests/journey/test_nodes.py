@@ -103,3 +103,15 @@ async def test_a_second_service_of_one_name_waits_until_the_first_has_ended(
 
     for url in shared:
         await home.outcome(url, "first")
+
+
+async def test_a_service_that_waits_for_the_end_of_another_of_its_name_stops_when_it_is_told_to(
+    home: Home, start: Start, shared: list[str]
+) -> None:
+    del shared
+    await start("a")
+    await home.hears("engine.started")
+    second = await start("a")
+    await home.hears("claim.waits")
+
+    assert await second.stop() == 0

@@ -220,7 +220,11 @@ class Assembly:
             outage_drain=OutageDrain(store, self.node, self.outage, clock, telemetry),
             loop_time=self.loop_time,
         )
-        return Runner(store, parts, clock, telemetry, upkeep=self._upkeep)
+        return Runner(store, parts, clock, telemetry, upkeep=self._upkeep, ready=self._fetchers_ready)
+
+    async def _fetchers_ready(self) -> None:
+        if self.fetchers is not None:
+            await self.fetchers.ready()
 
     def _upkeep(self) -> Upkeep:
         settings = self._settings

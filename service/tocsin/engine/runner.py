@@ -15,6 +15,7 @@ from tocsin.errors import StoreError
 from tocsin.events import Happening
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
     from datetime import timedelta
 
     from tocsin.engine.activity import ActivityRecorder
@@ -88,13 +89,21 @@ class Runner:
     """Runs an engine, as a service or for one request.
 
     upkeep  is called by a service only: a single check makes none of these parts
+    ready   waits until pages can be checked
     """
 
     def __init__(
-        self, store: Store, parts: EngineParts, clock: Clock, telemetry: Telemetry, *, upkeep: Callable[[], Upkeep]
+        self,
+        store: Store,
+        parts: EngineParts,
+        clock: Clock,
+        telemetry: Telemetry,
+        *,
+        upkeep: Callable[[], Upkeep],
+        ready: Callable[[], Awaitable[None]],
     ) -> None:
         self._store, self._parts, self._clock, self._telemetry = store, parts, clock, telemetry
-        self._upkeep = upkeep
+        self._upkeep, self._ready = upkeep, ready
 
     async def serve(self, stopping: asyncio.Event, *, at_launch: timedelta, cron: str) -> None:
         """Run until `stopping` is set, then end in order: checks, results, renderings, deliveries.
@@ -102,8 +111,9 @@ class Runner:
         at_launch  pages checked longer ago than this become due, spread over time (T63)
         cron       of the configuration; pages with a cron expression keep to it
         """
+        if not await self._enter(stopping):
+            return
         parts, upkeep = self._parts, self._upkeep()
-        await parts.lease.take()
         now, alone = self._clock.now(), parts.lease.claim_of_alone(at_launch)
         if alone is not None:
             # Before the scheduler starts: overdue pages are held back until a background task has spread them.
@@ -154,6 +164,23 @@ class Runner:
             "saved_bytes": writer.saved_bytes,
         }
         self._telemetry.emit(Happening("engine.stopped", "info", figures))
+
+    async def _enter(self, stopping: asyncio.Event) -> bool:
+        """Take the lease; False if told to stop before."""
+        async with asyncio.TaskGroup() as group:
+            entering = group.create_task(self._take(), name="enter")
+            halting = group.create_task(stopping.wait(), name="stopping")
+            await asyncio.wait({entering, halting}, return_when=asyncio.FIRST_COMPLETED)
+            has_entered = entering.done()
+            entering.cancel()
+            halting.cancel()
+        return has_entered
+
+    async def _take(self) -> None:
+        if self._store.is_shared:
+            # Pages of our parts would wait for the fetchers; until these can check, other nodes do.
+            await self._ready()
+        await self._parts.lease.take()
 
     async def _copy_log(self) -> None:
         """Keep the store's log short, so that no commit has to copy it."""

@@ -80,6 +80,7 @@ class FetcherLink:
     pid         of the current process, None while there is none
     checks      ended since the first start
     restarts    processes that replaced another
+    ready       set once a process is ready for the first time
     """
 
     def __init__(
@@ -119,6 +120,7 @@ class FetcherLink:
         self._filled = asyncio.Event()
         self._withdrawn: set[int] = set()
         self._is_live = self._is_ready = self._was_ready = False
+        self.ready = asyncio.Event()
         self._killed_for: str | None = None
         self._waiting_since: Instant | None = None
         self._silent_ticks = 0
@@ -329,6 +331,7 @@ class FetcherLink:
                     work.answered.set_result(message.answer)
             case Ready():
                 self._is_ready = self._was_ready = True
+                self.ready.set()
                 self._filled.set()
             case _:
                 self._heard(self, message)

@@ -133,6 +133,11 @@ class FetcherPool:
 
     # Checkers ---------------------------------------------------------------------------------------------------
 
+    async def ready(self) -> None:
+        """Wait until each fetcher has answered once."""
+        for link in self._links:
+            await link.ready.wait()
+
     @asynccontextmanager
     async def checking(self, put: Put) -> AsyncIterator[None]:
         """Check the pages begun inside; at the end, wait for those under way."""
