@@ -15,6 +15,7 @@ from tocsin.adapters.processes.starting import EarlyStarter, LocalStarter
 from tocsin.adapters.system import SystemClock
 from tocsin.adapters.telemetry import LogTelemetry
 from tocsin.app.edge import Edge
+from tocsin.app.ending import StopSignal
 from tocsin.app.executing import fetchers_of, leave_loaded_alone
 from tocsin.configuration import needs_restart
 from tocsin.errors import SettingsError
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from tocsin.ports import Telemetry
     from tocsin.settings import Settings
 
+# Twice what a stop may take on a busy machine, and less than compose.yaml grants it.
+LONGEST_STOP_S = 25.0
+
 
 async def run(load: Callable[[], Loaded]) -> None:
     """Serve until SIGTERM or SIGINT; SIGHUP reads the configuration again.
@@ -45,10 +49,10 @@ async def run(load: Callable[[], Loaded]) -> None:
         telemetry.emit(Happening("instance.no_contact", "warning", {"mend": mend}))
     for doubt in loaded.doubts:
         telemetry.emit(Happening("configuration.doubt", "warning", {"doubt": doubt}))
-    stopping, reloading = asyncio.Event(), asyncio.Event()
-    loop = asyncio.get_running_loop()
+    ending, reloading = StopSignal(telemetry, LONGEST_STOP_S), asyncio.Event()
+    stopping, loop = ending.stopping, asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
+        loop.add_signal_handler(number, ending.stop)
     loop.add_signal_handler(signal.SIGHUP, reloading.set)
     starter, fetchers = EarlyStarter(LocalStarter()), fetchers_of(settings)
     async with _edge(settings, stopping, telemetry) as edge, starter.ahead(fetchers):
