@@ -112,8 +112,8 @@ class Home:
         async with self.store(engine=True) as store:
             found = [watch_url(url) for url in urls]
             new = [NewPage(url=page.url, given=page.given, host=page.host, shard=page.shard) for page in found]
-            await store.add_pages(new, now)
-            await store.request_check(None, now)
+            # In one step: a page that is requested after its first check is checked once more.
+            await store.add_pages(new, now, request=await store.open_request(now))
 
     async def start(self, node: str = "") -> Service:
         """Run the service; it may still be starting.

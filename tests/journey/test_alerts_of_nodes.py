@@ -91,8 +91,7 @@ async def begin(home: Home, start: Start, pages: Sequence[str]) -> dict[str, Ser
     await holder(home)
     await home.watch(*pages)
     for url in pages:
-        # A node may check a new page before it learns of the request for it, and then once more.
-        await home.outcome(url, "first", "unchanged")
+        await home.outcome(url, "first")
     return nodes
 
 
