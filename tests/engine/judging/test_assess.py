@@ -74,6 +74,29 @@ def test_xhtml_is_read_as_xml() -> None:
     assert assess(URL, body, "application/xhtml+xml", None, None).state["created"] == "2026"
 
 
+@pytest.mark.parametrize(
+    ("body", "content_type", "title"),
+    [
+        (b"<title>The\n council</title><meta name=topper content=1><p>Text", "text/html", "The council"),
+        (b"<title> </title><meta name=topper content=1>", "text/html", ""),
+        # Only more of the page than is parsed would tell.
+        (b"<meta name=topper content=1><title>The council</title>", "text/html", None),
+        (b"<p><title>The council</title><meta name=topper content=1>", "text/html", None),
+        # A page that is parsed as a whole tells it anyway.
+        (b"<p>Text<title>The council</title>", "text/html", "The council"),
+        (b"<svg><title>A drawing</title></svg><p>Text", "text/html", ""),
+        (b'<html xmlns="http://www.w3.org/1999/xhtml"><head/></html>', "application/xhtml+xml", ""),
+        (b"The council", "text/plain", None),
+    ],
+)
+def test_a_title_is_read_with_the_meta_elements_where_these_tell_it(
+    body: bytes, content_type: str, title: str | None
+) -> None:
+    received = builders.received(body, headers={"content-type": content_type})
+
+    assert assess_received(builders.task(), received, PageSettings()).title == title
+
+
 def test_a_page_that_no_parser_may_be_given_is_refused_as_too_complex() -> None:
     body = b"<html a>" * 100_000 + b"<meta name=created content=2026>"
 

@@ -17,7 +17,7 @@ from tocsin.engine.judging.judge import assess_received
 from tocsin.engine.judging.signals import SAME
 from tocsin.engine.policies import asked_as
 from tocsin.errors import TooComplex
-from tocsin.spec.html.page import read_page
+from tocsin.spec.html.page import read_page, read_whole_page
 from tocsin.spec.html.relevant import find_relevant
 from tocsin.spec.html.whole import parse_whole
 from tocsin.spec.signals.content import choose_blocks, compare_contents, to_content
@@ -63,6 +63,8 @@ def test_the_meta_elements_of_a_page_parsed_whole_are_those_that_are_read_alone(
 
     if metas is not None:
         assert (metas, ()) == (reading.metas, reading.problems)
+        assert whole is not None
+        assert (whole.title or None) == read_whole_page(mangled, TYPE).title
 
 
 TOKEN = b"QZ7"

@@ -443,7 +443,9 @@ def mangled(page: str, chance: Random, changes: int) -> str:
 def assert_read_as_whole(body: bytes, encoding: str = "utf-8") -> None:
     title, metas = _parse(decode(body, encoding), with_title=True)
 
-    assert read_metas(body, encoding).metas == metas
+    reading = read_metas(body, encoding)
+    assert reading.metas == metas
+    assert reading.title in (None, title or "")
     assert (read_whole(body, encoding).title, read_whole(body, encoding).metas) == (title, metas)
 
 
@@ -600,6 +602,7 @@ def assert_said_as_whole(body: bytes) -> None:
 
     assert read_state(asked_for.metas) == read_state(all_of_it.metas)
     assert asked_for.encoding == all_of_it.encoding
+    assert asked_for.title in (None, _parse(decode(body, asked_for.encoding or ""), with_title=True)[0] or "")
 
 
 @pytest.mark.parametrize("name", ["<meta>", "<META/", "<mEtA ", "<meta\t", "<meta\n", "<meta\f", "<meta\r"])

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tocsin.model import Instant, StoredState
     from tocsin.settings import PageSettings
     from tocsin.spec.html.document import Meta
+    from tocsin.spec.html.whole import Whole
 
     Headers: TypeAlias = tuple[tuple[str, str], ...]
 
@@ -58,6 +59,7 @@ class Assessment(Struct, frozen=True):
     suspicion   kind of page that replaced the watched one, with the evidence; None for the page itself
     listing     dates of other pages that a feed or sitemap gives
     is_shell    scripts make the page's content; None if that was not looked at
+    title       of the page, "" for none; None if what was read does not tell it
     """
 
     state: PageState
@@ -70,6 +72,7 @@ class Assessment(Struct, frozen=True):
     suspicion: str | None = None
     listing: Listing | None = None
     is_shell: bool | None = None
+    title: str | None = None
 
 
 class _AnswerHeaders(Struct, frozen=True, gc=False):
@@ -143,9 +146,7 @@ def assess(
     if previous is not None and (is_known or seen.readings is not None):
         return _assess_unparsed(previous, seen, new_digest)
     whole = parse_if_silent(body, content_type, found, wanted)
-    metas = whole.exact_metas if whole is not None else None
-    if metas is None:
-        metas, problems = _read_metas(url, body, content_type, found)
+    metas, problems, title = _read_head(url, body, content_type, found, whole)
     directives = read_directives([(meta.name, meta.content) for meta in metas], said.robots, AGENT)
     state = read_state(metas)
     if wanted is not None:
@@ -164,6 +165,7 @@ def assess(
         change=seen.change,
         suspicion=seen.suspicion,
         is_shell=seen.is_shell,
+        title=title,
     )
 
 
@@ -172,15 +174,21 @@ def _assess_unparsed(previous: StoredState, seen: AnswerReading, digest: str) ->
     return Assessment(fields, is_html=True, problem=None, digest=digest, readings=seen.readings, change=seen.change)
 
 
-def _read_metas(
-    url: str, body: bytes, content_type: str | None, found: tuple[Kind, tuple[str, ...]]
-) -> tuple[tuple[Meta, ...], tuple[str, ...]]:
-    """Return the meta elements that matter, and the problems of the page. Raises FetchRefused."""
+def _read_head(
+    url: str, body: bytes, content_type: str | None, found: tuple[Kind, tuple[str, ...]], whole: Whole | None
+) -> tuple[tuple[Meta, ...], tuple[str, ...], str | None]:
+    """Return the meta elements that matter, the problems of the page, and its title, see `PageReading`.
+
+    whole  the page, if it was parsed already
+    Raises FetchRefused.
+    """
+    if whole is not None and (metas := whole.exact_metas) is not None:
+        return metas, found[1], whole.title
     try:
         reading = read_page(body, content_type, found=found, about=ASKED_FOR)
     except TooComplex as exc:
         raise FetchRefused(url, FailureKind.TOO_COMPLEX, str(exc)) from exc
-    return reading.metas, reading.problems
+    return reading.metas, reading.problems, reading.title
 
 
 def _assess_other(seen: AnswerReading, problems: tuple[str, ...], said: _AnswerHeaders, digest: str) -> Assessment:

@@ -184,6 +184,8 @@ def _title_of(received: ReceivedPage, assessment: Assessment, judged: Judgement)
     """Read a page's title at its first check; renderings read it later."""
     if judged.outcome is not CheckOutcome.FIRST or not may_keep(assessment.directives):
         return None
+    if assessment.title is not None:
+        return fit_title(assessment.title)
     response = received.response
     nosniff = is_nosniff(values_of(response.headers, "x-content-type-options"))
     try:

@@ -40,11 +40,13 @@ class Reading(Struct, frozen=True, gc=False):
     metas     in tree order
     problems  what was wrong with the page, in words for its reader
     is_ascii  all that was looked at is ASCII, so that most encodings make the same of it
+    title     white space folded, "" where there is nothing in it; None where what was read does not tell it
     """
 
     metas: tuple[Meta, ...]
     problems: tuple[str, ...] = ()
     is_ascii: bool = False
+    title: str | None = None
 
 
 class PageHead(Struct, frozen=True, gc=False):
@@ -229,10 +231,12 @@ def _read_to_meta(head: bytes, encoding: str, *, has_frameset: bool) -> Reading 
     if holds_any(head, _RARE):
         return None
     text, problems = _to_text(head, encoding, has_frameset=has_frameset)
-    found = turbohtml.parse(f"{text}<meta {_END}>", positions=False).find_all("meta")
+    document = turbohtml.parse(f"{text}<meta {_END}>", positions=False)
+    found = document.find_all("meta")
     if not found or found.pop().attr(_END) is None:
         return None
-    return Reading(tuple([to_meta(node.attr) for node in found]), problems, is_ascii=text.isascii())
+    metas = tuple([to_meta(node.attr) for node in found])
+    return Reading(metas, problems, is_ascii=text.isascii(), title=_find_title_of_head(document))
 
 
 def _to_text(head: bytes, encoding: str, *, has_frameset: bool) -> tuple[str, tuple[str, ...]]:
@@ -290,7 +294,7 @@ def _parse(text: str, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]
         return _parse_without_copies(text, with_title=with_title)
     empty_templates(document)
     metas = tuple([to_meta(node.attr) for node in document.find_all("meta")])
-    return _title_of(document) if with_title else None, metas
+    return find_title(document) if with_title else None, metas
 
 
 def _parse_without_copies(text: str, *, with_title: bool) -> tuple[str | None, tuple[Meta, ...]]:
@@ -301,9 +305,21 @@ def _parse_without_copies(text: str, *, with_title: bool) -> tuple[str | None, t
     return title and title.replace(mark, ""), tuple([Meta(*each) for each in values])
 
 
-def _title_of(document: turbohtml.Document) -> str | None:
+def find_title(document: turbohtml.Document) -> str | None:
+    """Return the text of a page's title, white space folded; None if there is none, or nothing in it."""
     title = next((node for node in document.find_all("title") if node.namespace is _HTML), None)
     return (fold_space(title.text) or None) if title is not None else None
+
+
+def _find_title_of_head(document: turbohtml.Document) -> str | None:
+    """Return the text of the title in a page's head, white space folded; None if there is none.
+
+    It is the page's, whatever follows. One in the body is not: markup that follows a table puts a title before it.
+    """
+    title = document.find("title")
+    if title is None or not isinstance(title.parent, turbohtml.Element) or title.parent.tag != "head":
+        return None
+    return fold_space(title.text)
 
 
 def to_meta(get: Callable[[str], str | None]) -> Meta:

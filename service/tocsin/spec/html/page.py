@@ -181,12 +181,14 @@ class PageReading(Struct, frozen=True, gc=False):
     encoding  the name of its encoding, in lower case; None for another kind
     metas     in tree order
     problems  in words for the page's reader
+    title     white space folded, "" where there is nothing in it; None where what was read does not tell it
     """
 
     kind: Kind
     encoding: str | None
     metas: tuple[Meta, ...]
     problems: tuple[str, ...]
+    title: str | None = None
 
 
 def read_page(
@@ -214,7 +216,7 @@ def read_page(
         reading = read_xhtml_metas(body, encoding)
     else:
         encoding, reading = read_html(body, content_type, about)
-    return PageReading(kind, encoding, reading.metas, problems + reading.problems)
+    return PageReading(kind, encoding, reading.metas, problems + reading.problems, reading.title)
 
 
 def read_whole_page(body: bytes, content_type: str | None, *, nosniff: bool = False) -> PageHead:

@@ -17,8 +17,7 @@ from xxhash import xxh3_64_intdigest
 from tocsin.errors import TooComplex
 from tocsin.spec.html.complexity import refuse_too_complex
 from tocsin.spec.html.decoding import NOT_ASCII, decode
-from tocsin.spec.html.document import Meta, empty_templates, to_meta
-from tocsin.spec.html.microsyntax import fold_space
+from tocsin.spec.html.document import Meta, empty_templates, find_title, to_meta
 from tocsin.spec.html.page import Kind, find_encoding, find_kind, find_xml_encoding
 from tocsin.spec.html.search import count, find
 
@@ -96,7 +95,7 @@ class Whole:
     @cached_property
     def title(self) -> str:
         """The text of its title, white space folded; "" if there is none."""
-        return next((fold_space(node.text) for node in self.elements("title")), "")
+        return find_title(self.document) or ""
 
     def elements(self, *tags: str) -> Sequence[Node]:
         """Return the elements of these names in tree order, without those of templates."""

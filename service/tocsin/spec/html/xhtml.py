@@ -60,7 +60,7 @@ def read_xhtml_metas(body: bytes, encoding: str) -> Reading:
     Raises TooComplex for a page that is too complex to parse.
     """
     whole = read_whole_xhtml(body, encoding)
-    return Reading(whole.metas, whole.problems)
+    return Reading(whole.metas, whole.problems, title=whole.title or "")
 
 
 def read_whole_xhtml(body: bytes, encoding: str) -> PageHead:
