@@ -210,6 +210,17 @@ async def test_the_store_is_not_asked_for_pages_that_no_checker_has_room_for(
     assert asked
 
 
+async def test_due_hosts_are_looked_at_less_often_while_no_checker_has_room(tmp_path: Path) -> None:
+    async with scheduling(tmp_path, ("b.example", 600)) as parts:
+        parts.checkers.was_asked.clear()
+        parts.scheduler.wake()
+        await parts.checkers.was_asked.wait()
+        without_room = parts.scheduler.pause_s()
+        parts.checkers.free[1] = 1
+
+        assert without_room == 20 * parts.scheduler.pause_s()
+
+
 async def test_a_host_that_asked_for_a_pause_is_checked_when_the_pause_is_over(tmp_path: Path) -> None:
     async with scheduling(tmp_path) as parts:
         parts.checkers.free[1] = 5

@@ -174,6 +174,9 @@ class OutageProbes:
 
 # Interval of looking for edits by other processes, which cannot wake this one.
 POLL_S = 0.25
+# Shortest pause while a host is due, and while the checkers have no room for it: each look asks the store for edits.
+_SOON_S = 0.001
+_ROOM_S = 0.02
 HOSTS_AT_A_TIME = 500
 HOSTS_A_LOOK = 5000
 # Pages begun together per host while many hosts are due.
@@ -553,17 +556,21 @@ class Scheduler:
         """Return how many pages of this host get their turn within half of `hold`, so that none waits for longer."""
         return self._gates.at_once(host, self._hold_s / 2, _MOST_PAGES_A_HOST)
 
+    def pause_s(self) -> float:
+        """Return after how long to look again, unless something changes before that."""
+        due = self._next_due()
+        is_held_up = self._outage.is_outage() or self._is_short() or not self._lease.may_begin
+        if due is None or is_held_up or len(self._visited) >= self._most_pages:
+            return POLL_S
+        soonest_s = _SOON_S if self._room() > 0 else _ROOM_S
+        return min(max((due - self._clock.now()) / 1_000_000, soonest_s), POLL_S)
+
     async def _wait(self, stopping: asyncio.Event) -> None:
         """Sleep until a batch is written, a host is due, or it is time to look for edits by other processes."""
-        due = self._next_due()
-        wait_s = POLL_S
-        is_held_up = self._outage.is_outage() or self._is_short() or not self._lease.may_begin
-        if due is not None and not is_held_up and len(self._visited) < self._most_pages:
-            wait_s = min(max((due - self._clock.now()) / 1_000_000, 0.001), POLL_S)
         if stopping.is_set():
             return
         try:
-            async with asyncio.timeout(wait_s):
+            async with asyncio.timeout(self.pause_s()):
                 await self._changed.wait()
         except TimeoutError:
             return
