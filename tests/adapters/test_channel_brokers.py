@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable
+from asyncio import StreamWriter
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import cast
 
 import pytest
+import uvloop
 
 from tests.fakes import ManualClock
 from tests.far_ends.base import PASSWORD
@@ -136,6 +138,27 @@ async def test_a_relay_passes_everything_on_both_ways_and_ends_with_either_side(
         await ended.wait()
 
     assert coming.result() == sent
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
+@pytest.mark.parametrize("write", [lambda to, data: to.write(data), lambda to, data: to.writelines([data])])
+def test_what_is_written_to_a_closed_connection_fails_as_a_connection_does_at_most(
+    run: Callable[[Coroutine[None, None, None]], None], write: Callable[[StreamWriter, bytes], None]
+) -> None:
+    async def hang_up(_reader: asyncio.StreamReader, writer: StreamWriter) -> None:
+        writer.close()
+
+    async def write_late() -> None:
+        async with await asyncio.start_server(hang_up, "127.0.0.1", 0) as server, context() as given:
+            reader, writer = await given.dial("127.0.0.1", server.sockets[0].getsockname()[1], tls=False)
+            assert await reader.read() == b""
+            writer.close()
+            await writer.wait_closed()
+            # asyncio drops it; for uvloop it is a bug of the program.
+            with suppress(ConnectionResetError):
+                write(writer, b"late")
+
+    run(write_late())
 
 
 async def test_a_relay_ends_when_the_server_hangs_up() -> None:

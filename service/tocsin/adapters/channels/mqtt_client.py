@@ -57,7 +57,8 @@ class RelayEnd(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Pass the bytes on."""
-        self._other.write(data)
+        if not self._other.is_closing():
+            self._other.write(data)
 
     def pause_writing(self) -> None:
         """Read no more of the other side than this side takes."""

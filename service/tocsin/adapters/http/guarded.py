@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import ip_address
 from types import TracebackType
 from typing import Any, Final, Self
@@ -21,6 +21,38 @@ from tocsin.settings import NetworkSettings
 
 # A name server that is down must not take the whole deadline of a delivery.
 _DNS_S: Final = 5.0
+
+
+class DialledWriter(asyncio.StreamWriter):
+    """Fails as a connection does where it was closed.
+
+    asyncio drops what is written then. uvloop raises RuntimeError, which no client library expects: it ended the
+    service where a server closed between two commands.
+    """
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Write; raises ConnectionResetError."""
+        try:
+            super().write(data)
+        except RuntimeError as exc:
+            raise ConnectionResetError("the connection was closed") from exc
+
+    def writelines(self, data: Iterable[bytes | bytearray | memoryview]) -> None:
+        """Write all of these; raises ConnectionResetError."""
+        try:
+            super().writelines(data)
+        except RuntimeError as exc:
+            raise ConnectionResetError("the connection was closed") from exc
+
+
+async def _open_stream(
+    address: str, port: int, tls: ssl.SSLContext | None, server_name: str | None
+) -> tuple[asyncio.StreamReader, DialledWriter]:
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(loop=loop)
+    protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
+    transport, _ = await loop.create_connection(lambda: protocol, address, port, ssl=tls, server_hostname=server_name)
+    return reader, DialledWriter(transport, protocol, reader, loop)
 
 
 class GuardedSessions:
@@ -78,12 +110,7 @@ class GuardedSessions:
         error: OSError = NameNotResolved(f"the name {host} has no address")
         for address in await self.addresses(host):
             try:
-                return await asyncio.open_connection(
-                    address,
-                    port,
-                    ssl=self.tls(host) if tls else None,
-                    server_hostname=host if tls else None,
-                )
+                return await _open_stream(address, port, self.tls(host) if tls else None, host if tls else None)
             except OSError as exc:
                 error = exc
         raise error
