@@ -100,6 +100,26 @@ async def test_the_alerts_of_a_page_are_delivered_in_order(outbox: Outbox) -> No
     assert [name for name in tried if name.startswith("a")] == ["a1", "a2", "a3"]
 
 
+async def test_a_bug_of_a_channel_pauses_it_like_a_failure_and_ends_nothing_else(outbox: Outbox) -> None:
+    async def fail(_event: JsonObject) -> None:
+        raise RuntimeError("secret")
+
+    outbox.channel.before = fail
+    await outbox.write("a1", "b1", "c1")
+
+    assert len(await outbox.deliver()) == BLAMED_AT
+    state = await outbox.store.channel_state("ops")
+    assert (state.failures, state.disabled) == (1, False)
+    assert (state.error or "").startswith("its program failed: RuntimeError in test_delivery.py, line ")
+    assert {each.name for each in outbox.telemetry.happenings} >= {"channel.crashed", "channel.failed"}
+    with pytest.raises(DeliveryError, match="its program failed: RuntimeError"):
+        await outbox.loop.try_out({"id": "test"})
+    outbox.channel.before = None
+    await outbox.pass_time(10 * SECOND)
+
+    assert sorted(await outbox.deliver()) == ["a1", "b1", "c1"]
+
+
 async def test_an_alert_that_is_refused_holds_back_its_own_page_alone(outbox: Outbox) -> None:
     await outbox.write("a1", "a2", "b1", "b2")
     outbox.channel.faults["a1"] = REFUSED

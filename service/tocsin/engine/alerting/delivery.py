@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import traceback
 from collections import deque
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -18,7 +20,7 @@ from tocsin.engine.alerting.backoff import (
 )
 from tocsin.engine.alerting.digests import DigestDesk
 from tocsin.engine.hosts.duties import CHANNEL, Duty, SoleDuty
-from tocsin.errors import DeliveryError, SettingsError, StaleClaim, StoreError
+from tocsin.errors import DeliveryError, SettingsError, StaleClaim, StoreError, TocsinError
 from tocsin.events import Happening
 from tocsin.model import SerializedEvent, to_rfc3339
 from tocsin.ports import Notification
@@ -278,7 +280,7 @@ class ChannelLoop:
 
     async def try_out(self, event: JsonObject) -> None:
         """Send a test event; success enables the channel and ends its pause. Raises DeliveryError."""
-        await self._channel.deliver(await self._notify(SerializedEvent.of(event)))
+        await self._offer(await self._notify(SerializedEvent.of(event)))
         state = self._state if self._is_ours else None
         if state is None:
             state = await self._store.channel_state(self.name)
@@ -438,7 +440,7 @@ class ChannelLoop:
         while True:
             fault: DeliveryError | None = None
             try:
-                await self._channel.deliver(await self._notify(delivery.event, delivery.route, delivery.message))
+                await self._offer(await self._notify(delivery.event, delivery.route, delivery.message))
             except DeliveryError as exc:
                 fault = exc
             self._note(delivery, fault, is_news=begun_in == self._round)
@@ -446,6 +448,18 @@ class ChannelLoop:
                 self._changed.set()
                 return
             delivery, begun_in = self._next(), self._round
+
+    async def _offer(self, notification: Notification) -> None:
+        try:
+            await self._channel.deliver(notification)
+        except TocsinError:
+            raise
+        except Exception as exc:
+            # A bug of one channel, or of its library, must not end the service. Its text could contain secrets.
+            where = traceback.extract_tb(exc.__traceback__)[-1]
+            place = f"{type(exc).__name__} in {Path(where.filename).name}, line {where.lineno}"
+            self._telemetry.emit(Happening("channel.crashed", "error", {"channel": self.name, "error": place}))
+            raise DeliveryError(self.name, "channel", f"its program failed: {place}") from exc
 
     async def _notify(self, event: SerializedEvent, route: str = "", message: Message | None = None) -> Notification:
         # A digest that a template failed at was never given: it may be made anew.
