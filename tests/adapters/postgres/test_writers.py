@@ -66,6 +66,21 @@ async def test_alerts_wait_for_the_transaction_that_publishes_and_unchanged_chec
             await hasty.store.record_deliveries([])
 
 
+async def test_nodes_that_keep_robots_txt_of_one_host_keep_both(desk: Desk) -> None:
+    await desk.watch(A)
+    theirs = """update hosts set robots = '{"https://one.example:8443": "theirs"}'"""
+
+    with another(desk, SHARED, theirs) as other:
+        async with asyncio.TaskGroup() as group:
+            saving = group.create_task(desk.store.save_robots("https://one.example", "ours"))
+            while not await asyncio.to_thread(desk.behind.look, WAITS) and not saving.done():
+                pass
+            other.commit()
+
+    kept = [await desk.store.load_robots(f"https://one.example{port}") for port in ("", ":8443")]
+    assert kept == ["ours", "theirs"]
+
+
 async def test_a_commit_that_met_another_transaction_head_on_is_tried_again(desk: Desk) -> None:
     await desk.watch(A, B)
     results = [desk.result(await desk.task(url), "1") for url in (A, B)]

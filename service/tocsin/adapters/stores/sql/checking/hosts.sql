@@ -14,6 +14,10 @@ select host_id, max(last_set_at) as at from (
 -- name: robots_of
 select id, robots from hosts where name = :host;
 
+-- Nodes that are redirected to a host keep robots.txt of it, too: each waits for the one before.
+-- name: robots_to_keep
+{robots_of} {update hosts};
+
 -- name: keep_robots
 update hosts set robots = :robots where id = :id;
 

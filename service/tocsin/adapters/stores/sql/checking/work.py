@@ -64,7 +64,7 @@ class HostRole(Role):
 
     async def save_robots(self, origin: str, kept: str) -> None:
         def save(db: SqlSession) -> None:
-            row = db.execute(HOSTS["robots_of"], {"host": _host_of(origin)}).fetchone()
+            row = db.execute(HOSTS["robots_to_keep"], {"host": _host_of(origin)}).fetchone()
             if row is None:
                 return
             known = read_object(row[1]) if row[1] else {}
