@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import pytest
 
-from tests.contract.desk import LEASE, Desk
+from tests.contract.desk import LEASE, NOW, Desk
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sql.role import require_lease
+from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.errors import StaleClaim
 from tocsin.model import NodeIdentity
 from tocsin.ports import NodeStore
@@ -231,6 +233,32 @@ async def test_what_is_written_under_a_lease_that_was_taken_is_refused(desk: Des
         await desk.store.take_lease(two, "leader", LEASE)
         with pytest.raises(StaleClaim, match="leader"):
             require_lease(db, first)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        pytest.param(lambda store: store.prune(NOW, history=LEASE, limit=1), id="a write"),
+        pytest.param(lambda store: store.hear_host("one.example", [1], muted=True), id="an edit"),
+        pytest.param(lambda store: store.release_storm(1, NOW), id="a step"),
+        pytest.param(lambda store: store.save_robots("https://one.example", "kept"), id="a write beside others"),
+    ],
+)
+async def test_a_store_used_under_a_lease_refuses_each_write_once_another_node_took_the_lease(
+    desk: Desk, write: Callable[[SqlStore], Awaitable[object]]
+) -> None:
+    one, two = await enter(desk.store, "a"), await enter(desk.store, "b")
+    first = await desk.store.take_lease(one, "leader", LEASE)
+    led = desk.store.under(first)
+    await led.begin_pruning(NOW, most=LEASE)
+    assert first is not None
+    await desk.store.release_leases([first])
+    await desk.store.take_lease(two, "leader", LEASE)
+
+    with pytest.raises(StaleClaim, match="leader"):
+        await write(led)
+
+    assert desk.store.under(None) is desk.store
 
 
 async def test_the_next_engine_of_a_store_with_one_engine_waits_for_no_lease(desk: Desk) -> None:

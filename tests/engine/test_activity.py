@@ -23,6 +23,7 @@ from tocsin.model import (
     Findings,
     Instant,
     NamedLease,
+    NodeIdentity,
     SerializedEvent,
     StoreFigures,
 )
@@ -40,6 +41,9 @@ class Standing:
         self.rows: list[ActivityRow] = []
         self.is_full = False
         self.pruned: list[tuple[Instant, timedelta]] = []
+
+    def under(self, lease: NamedLease | None) -> Standing:
+        raise AssertionError(f"no other node could have the lease {lease}")
 
     async def figures(self, now: Instant, *, after: int | None = None) -> StoreFigures:
         del after
@@ -169,14 +173,14 @@ async def test_alerts_are_counted_from_the_start_on_by_what_they_tell(desk: Desk
 class GivenDuty:
     """Whether a node leads, as a test says; implements `Duty`."""
 
-    def __init__(self, *, is_held: bool) -> None:
-        self.is_held = is_held
-        self.lease = NamedLease("leader", "one", 1)
+    def __init__(self, lease: NamedLease | None) -> None:
+        self.is_held, self.lease = lease is not None, lease
 
 
 async def test_of_two_nodes_the_leader_alone_counts_the_alerts_and_both_know_the_figures(desk: Desk) -> None:
     crowded = CrowdedHosts(1, (CrowdedHost("busy.example", 9, 9.0, 3.0),))
-    duties = GivenDuty(is_held=True), GivenDuty(is_held=False)
+    lease = await desk.store.take_lease(NodeIdentity("one", 0), "leader", timedelta(seconds=60))
+    duties = GivenDuty(lease), GivenDuty(None)
     leader, other = (
         ActivityRecorder(
             desk.store, EngineCounts(), ManualClock(), RecordingTelemetry(), leads=duty, crowded=lambda: crowded

@@ -41,7 +41,7 @@ from tocsin.engine.policies import Policies
 from tocsin.engine.pruning import Pruning
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.engine.rendering.render_queue import RenderQueue
-from tocsin.engine.runner import EngineParts, Runner, Upkeep
+from tocsin.engine.runner import EngineParts, LeaderParts, Runner, Upkeep
 from tocsin.engine.scheduling.host_capacity import HostCapacity
 from tocsin.engine.scheduling.scheduler import Scheduler
 from tocsin.engine.scheduling.writer import ListedDates, ResultWriter
@@ -212,13 +212,12 @@ class Assembly:
                 on_announced=woken,
                 claim=lambda: self._lease.claim,
             ),
-            storms=self._storms,
-            listed_dates=ListedDates(store, clock, telemetry),
             renders=self.renders,
             delivery=self._delivery,
             duties=self.duties,
             outage_drain=OutageDrain(store, self.node, self.outage, clock, telemetry),
             loop_time=self.loop_time,
+            leading=self._leading,
         )
         return Runner(store, parts, clock, telemetry, upkeep=self._upkeep, ready=self._fetchers_ready)
 
@@ -227,9 +226,7 @@ class Assembly:
             await self.fetchers.ready()
 
     def _upkeep(self) -> Upkeep:
-        settings = self._settings
         return Upkeep(
-            pruning=Pruning(self._store, settings.store.history, settings.snapshots, self._clock, self._telemetry),
             host_capacity=self.host_capacity,
             activity=self.activity,
             clock_watch=self.clock_watch,
@@ -476,16 +473,12 @@ class Assembly:
             on_committed=self._committed,
         )
 
-    @cached_property
-    def _storms(self) -> StormAnnouncer:
-        settings = self._settings
-        return StormAnnouncer(
-            self._store,
-            self._alerts,
-            settings.signals.gather,
-            self._clock,
-            self._telemetry,
-            on_announced=self.announced,
+    def _leading(self, store: Store) -> LeaderParts:
+        settings, clock, telemetry = self._settings, self._clock, self._telemetry
+        return LeaderParts(
+            StormAnnouncer(store, self._alerts, settings.signals.gather, clock, telemetry, on_announced=self.announced),
+            ListedDates(store, clock, telemetry),
+            Pruning(store, settings.store.history, settings.snapshots, clock, telemetry),
         )
 
     def _is_rendered(self, page_id: int, since_s: float) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 from msgspec import Struct
 
@@ -18,7 +18,7 @@ from tocsin.ports.care import FigureStore
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from tocsin.model import CheckResult, Instant, StoreFigures
+    from tocsin.model import CheckResult, Instant, NamedLease, StoreFigures
     from tocsin.ports import Channel, Clock, Notification, Telemetry
 
 
@@ -175,6 +175,9 @@ _KNOWN: Final[dict[str, Callable[[EngineCounts, dict[str, Any]], None]]] = {
 class ActivityStore(FigureStore, Protocol):
     """The part of the store that recording activity needs."""
 
+    def under(self, lease: NamedLease | None) -> Self:
+        """See `ports.Store`."""
+
     async def note_activity(self, row: ActivityRow) -> None:
         """See `ports.BrowseStore`."""
 
@@ -246,8 +249,8 @@ class ActivityRecorder:
         for kind, number in found.alerts.items():
             self.alerts[kind] = self.alerts.get(kind, 0) + number
         self.figures, self.crowded = found, self._crowded()
-        if self._leads.lease is not None:
-            await self._store.keep_findings(Findings(found, self.crowded))
+        if (lease := self._leads.lease) is not None:
+            await self._store.under(lease).keep_findings(Findings(found, self.crowded))
 
     async def note(self) -> None:
         """Write the activity since the last time to the row in which it began; an idle engine writes nothing."""

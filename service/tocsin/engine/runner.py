@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tocsin.engine.scheduling.host_capacity import HostCapacity
     from tocsin.engine.scheduling.scheduler import Scheduler
     from tocsin.engine.scheduling.writer import ListedDates, ResultWriter
-    from tocsin.model import Claim, Instant, JsonObject
+    from tocsin.model import Claim, Instant, JsonObject, NamedLease
     from tocsin.ports import Clock, Store, Telemetry
 
 # Longest stop, shorter than container engines wait before they kill; work that is not finished by then is claimed again
@@ -67,19 +67,25 @@ class EngineParts(Struct, frozen=True):
     scheduler: Scheduler
     outages: OutageAnnouncer
     questions: QuestionAnnouncer
-    storms: StormAnnouncer
-    listed_dates: ListedDates
     renders: RenderQueue
     delivery: Delivery
     duties: Duties
     outage_drain: OutageDrain
     loop_time: LoopTime
+    leading: Callable[[Store], LeaderParts]
+
+
+class LeaderParts(Struct, frozen=True):
+    """The parts that one node runs for all, on the store as the leader writes to it."""
+
+    storms: StormAnnouncer
+    listed_dates: ListedDates
+    pruning: Pruning
 
 
 class Upkeep(Struct, frozen=True):
     """The parts that only a service runs."""
 
-    pruning: Pruning
     host_capacity: HostCapacity
     activity: ActivityRecorder
     clock_watch: ClockWatch
@@ -190,12 +196,13 @@ class Runner:
             with suppress(StoreError):
                 await self._store.copy_log()
 
-    async def _lead(self, upkeep: Upkeep) -> None:
+    async def _lead(self, upkeep: Upkeep, lease: NamedLease | None) -> None:
         """Do what one node does for all, until cancelled: each step may be repeated, and is done once."""
+        parts = self._parts.leading(self._store.under(lease))
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._parts.storms.run(), name="storms")
-            group.create_task(self._parts.listed_dates.run(), name="listed-dates")
-            group.create_task(upkeep.pruning.run(), name="pruning")
+            group.create_task(parts.storms.run(), name="storms")
+            group.create_task(parts.listed_dates.run(), name="listed-dates")
+            group.create_task(parts.pruning.run(), name="pruning")
             group.create_task(upkeep.host_capacity.run(), name="host-capacity")
 
     async def _spread(self, alone: Claim | None, now: Instant, at_launch: timedelta, cron: str) -> None:
@@ -255,14 +262,21 @@ class Runner:
             else:
                 await parts.outages.look()
                 await parts.questions.flush()
-                await parts.storms.flush()
-                await parts.listed_dates.look()
                 await parts.duties.keep()
+                await self._lead_once()
                 await parts.delivery.drain(DRAIN_S)
                 await parts.duties.leave()
             for task in (*background, halting):
                 task.cancel()
         await parts.lease.leave()
+
+    async def _lead_once(self) -> None:
+        """Announce and apply what is due, unless another node leads by now."""
+        leads = self._parts.duties.of(LEADER)
+        if leads.is_held:
+            parts = self._parts.leading(self._store.under(leads.lease))
+            await parts.storms.flush()
+            await parts.listed_dates.look()
 
     async def _render(self) -> None:
         """Run the render queue with its renderings in one group, so that they end together."""

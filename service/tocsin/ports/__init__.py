@@ -1,7 +1,8 @@
 """What the engine needs of the outside world, as protocols; adapters implement them, fakes stand in for them."""
 
-from typing import Protocol
+from typing import Protocol, Self
 
+from tocsin.model import NamedLease
 from tocsin.ports.attention import AttentionStore, StormStore
 from tocsin.ports.awareness import AlertStore, BundleStore, DeliveryStore, RenderStore, Router, RoutingContext
 from tocsin.ports.care import AccessStore, FigureStore, SavedStore, StoreCare, TableStore
@@ -79,3 +80,9 @@ class Store(
     Protocol,
 ):
     """All of it; one adapter implements the whole."""
+
+    def under(self, lease: NamedLease | None) -> Self:
+        """Return this store as the holder of a named lease writes to it; None: nothing has to be held.
+
+        Each of its writes raises StaleClaim, and writes nothing, if another node has taken the lease.
+        """

@@ -12,7 +12,7 @@ import pytest
 from tests.contract.desk import Desk
 from tests.fakes import ManualClock, RecordingTelemetry
 from tocsin.engine.hosts.duties import LEADER, Duties
-from tocsin.model import NodeIdentity
+from tocsin.model import NamedLease, NodeIdentity
 
 NAMES = ("leader", "channel:a", "channel:b", "channel:c")
 LENGTH = timedelta(seconds=60)
@@ -211,9 +211,11 @@ async def test_a_node_that_leaves_lets_others_go_on_at_once(desk: Desk) -> None:
 async def test_work_is_done_only_while_its_lease_is_held(desk: Desk) -> None:
     one = await enter(desk, "one")
     told: list[str] = []
+    leases: list[NamedLease | None] = []
 
-    async def work() -> None:
+    async def work(under: NamedLease | None) -> None:
         told.append("begun")
+        leases.append(under)
         try:
             await asyncio.Event().wait()
         finally:
@@ -235,6 +237,7 @@ async def test_work_is_done_only_while_its_lease_is_held(desk: Desk) -> None:
 
     assert (before, while_held, lost) == ([], ["begun"], ["begun", "ended"])
     assert again == ["begun", "ended", "begun"]
+    assert leases == [NamedLease(LEADER, "one", 1)] * 2
 
 
 async def test_a_store_of_one_engine_needs_no_leases(tmp_path: Path) -> None:
@@ -242,7 +245,8 @@ async def test_a_store_of_one_engine_needs_no_leases(tmp_path: Path) -> None:
     one = Node(desk, NodeIdentity("one", 0))
     told: list[str] = []
 
-    async def work() -> None:
+    async def work(under: NamedLease | None) -> None:
+        assert under is None
         told.append("done")
 
     await one.duties.keep()

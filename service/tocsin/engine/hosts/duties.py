@@ -132,15 +132,18 @@ class Duties:
         except StoreError as exc:
             self._telemetry.emit(Happening("duties.unrenewed", "error", {"error": str(exc)}))
 
-    async def while_held(self, name: str, work: Callable[[], Coroutine[None, None, None]]) -> None:
-        """Do this work whenever the lease is held: it is cancelled when the lease is lost, and begun anew later."""
+    async def while_held(self, name: str, work: Callable[[NamedLease | None], Coroutine[None, None, None]]) -> None:
+        """Do this work whenever the lease is held: it is cancelled when the lease is lost, and begun anew later.
+
+        work  is given the lease that fences its writes; None where no other node can exist
+        """
         if not self._store.is_shared:
-            await work()
+            await work(None)
             return
         while True:
             if self.holds(name):
                 async with asyncio.TaskGroup() as group:
-                    working = group.create_task(work(), name=name)
+                    working = group.create_task(work(self._held[name]), name=name)
                     while self.holds(name):
                         await self._clock.sleep(self._look_s)
                     working.cancel()

@@ -104,8 +104,9 @@ class Role:
 
     def __init__(self, database: Database, options: Options) -> None:
         self._database, self._options = database, options
-        self._write, self._edit = database.write, database.edit
         self._read, self._view = database.read, database.view
+        # Under which everything is written; None: nothing has to be held.
+        self.under_lease: NamedLease | None = None
         self._paces: defaultdict[str, Pace] = defaultdict(Pace)
 
     @cached_property
@@ -113,25 +114,24 @@ class Role:
         """The routes in force, for the roles that write alerts."""
         return Routes()
 
+    async def _write(self, work: Callable[[SqlSession], T], *, durable: bool = False, shared: bool = False) -> T:
+        return await self._database.write(fenced(self.under_lease, work), durable=durable, shared=shared)
+
+    async def _edit(self, work: Callable[[SqlSession], T]) -> T:
+        return await self._database.edit(fenced(self.under_lease, work))
+
     async def _write_under(
         self, lease: NamedLease | None, work: Callable[[SqlSession], T], *, durable: bool = False
     ) -> T:
         """Write beside others if this lease is still in force; None: nothing has to be. Raises StaleClaim."""
-        if lease is None:
-            return await self._write(work, durable=durable, shared=True)
-
-        def fenced(db: SqlSession) -> T:
-            require_lease(db, lease)
-            return work(db)
-
-        return await self._write(fenced, durable=durable, shared=True)
+        return await self._write(fenced(lease, work), durable=durable, shared=True)
 
     async def _step(self, pace: Pace, work: Callable[[SqlSession], int], on_step: OnStep) -> int:
         """Do one step; returns what `work` returns: how many rows it was about.
 
         A caller that cancels is told of the step under way before the cancellation is passed on.
         """
-        step = TimedStep(work, self._options.timer)
+        step = TimedStep(fenced(self.under_lease, work), self._options.timer)
         try:
             await self._database.edit_step(step)
         except asyncio.CancelledError:
@@ -147,7 +147,7 @@ class Role:
 
     async def _in_turn(self, pace: Pace, rows: int, work: Callable[[SqlSession], T]) -> T:
         """Do one step about this many rows; returns what `work` returns."""
-        step = TimedStep(work, self._options.timer)
+        step = TimedStep(fenced(self.under_lease, work), self._options.timer)
         await self._database.edit_step(step)
         pace.learn(rows, step.held_s)
         await self._database.rest(step.held_s)
@@ -212,6 +212,18 @@ def require_lease(db: SqlSession, lease: NamedLease) -> None:
     """
     if db.execute(NODES["is_held"], named(lease)).fetchone() is None:
         raise StaleClaim(f"the lease {lease.name} of node {lease.node} (epoch {lease.epoch}) was taken by another node")
+
+
+def fenced(lease: NamedLease | None, work: Callable[[SqlSession], T]) -> Callable[[SqlSession], T]:
+    """Let work require a lease first, inside of its transaction; None: nothing has to be held."""
+    if lease is None:
+        return work
+
+    def under(db: SqlSession) -> T:
+        require_lease(db, lease)
+        return work(db)
+
+    return under
 
 
 def named(lease: NamedLease) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from typing import TYPE_CHECKING, Self
 
 from tocsin.adapters.stores.sql.attention.questions import AttentionRole
@@ -27,6 +28,8 @@ from tocsin.adapters.stores.sql.role import latest_revision
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from types import TracebackType
+
+    from tocsin.model import NamedLease
 
 
 class SqlStore(
@@ -56,6 +59,13 @@ class SqlStore(
     @property
     def is_shared(self) -> bool:
         return self._database.is_shared
+
+    def under(self, lease: NamedLease | None) -> Self:
+        if lease is None:
+            return self
+        led = copy(self)
+        led.under_lease = lease
+        return led
 
     async def keep_place(self) -> bool:
         return await self._database.keep_place()
