@@ -12,7 +12,9 @@ import pytest
 from msgspec.structs import replace
 
 from tests.app.crew import PATIENCE_S
+from tests.contract.desk import new_page
 from tests.fakes import RecordingTelemetry
+from tests.origin import Origin, Page
 from tests.server.rig import NoDemo
 from tocsin.adapters.channels.file import FileSettings
 from tocsin.adapters.channels.webhook import WebhookSettings
@@ -185,3 +187,17 @@ async def test_a_configuration_with_a_saved_name_is_refused_and_the_old_one_stay
             await made.service.take_up(new)
 
         assert set(made.service.settings().channels) == {"journal", "out"}
+
+
+async def test_a_page_is_received_as_its_rendering_would_receive_it_and_nothing_is_stored(tmp_path: Path) -> None:
+    async with Origin() as origin, running(tmp_path) as made:
+        origin.pages["/"] = Page("<p>A text.")
+        await made.store.add_pages([new_page(origin.url("/"), settings={"headers": {"X-Desk": "7"}})], 0)
+        row = await made.store.page_by_id(1)
+        assert row is not None
+
+        received = await made.service.receive(row)
+
+        assert (received.body, received.final_url) == (b"<p>A text.", origin.url("/"))
+        assert [asked.headers.get("x-desk") for asked in origin.log if asked.path == "/"] == ["7"]
+        assert (await made.store.states_of(1)).rows == ()

@@ -16,7 +16,17 @@ from tocsin.adapters.channels.context import ChannelContext
 from tocsin.adapters.channels.registry import open_channel
 from tocsin.engine.alerting.messages import message_of
 from tocsin.errors import SettingsError, UsageError
-from tocsin.model import FetcherLife, JsonObject, LiveState, MessagePreview, RenderSlots, Saved, Scope
+from tocsin.model import (
+    FetcherLife,
+    JsonObject,
+    LiveState,
+    MessagePreview,
+    PageRow,
+    Rendered,
+    RenderSlots,
+    Saved,
+    Scope,
+)
 from tocsin.model.saved import merge
 from tocsin.ports import Store
 from tocsin.server.access.credentials import digest_of, new_token
@@ -48,6 +58,8 @@ class StillService:
     state     what `live` says
     settings_ what `settings` says
     tried     channels that were tried
+    bodies    of pages, by URL, as `receive` gives them; an error is raised
+    received  the URLs that were received
     """
 
     def __init__(self, clock: ManualClock, settings: Settings | None = None) -> None:
@@ -64,6 +76,8 @@ class StillService:
         )
         self.demo = NoDemo()
         self.tried: list[str] = []
+        self.bodies: dict[str, bytes | Exception] = {}
+        self.received: list[str] = []
         self.saved_, self.store = Saved(), cast("Store", None)
         self.unusable: dict[str, str] = {}
         self.node_ = "one"
@@ -127,6 +141,15 @@ class StillService:
         if section is None and name not in self.settings_.channels:
             raise UsageError(f"channels.{name}: there is no such channel")
         self.tried.append(name)
+
+    async def receive(self, page: PageRow) -> Rendered:
+        """Receive a page that was laid here."""
+        self.received.append(page.url)
+        body = self.bodies.get(page.url, b"<!doctype html><p>A page.")
+        if isinstance(body, Exception):
+            raise body
+        now = self.clock.now()
+        return Rendered(now, now, 200, page.url, "text/html; charset=utf-8", None, body, (None, None), page.url)
 
     def metrics(self) -> bytes:
         return b"tocsin_up 1\n"

@@ -14,16 +14,17 @@ from tocsin.configuration import is_reloaded
 from tocsin.engine.hosts.duties import LEADER
 from tocsin.errors import SettingsError, StoreError
 from tocsin.events import Happening
-from tocsin.model import AlertQuery, LiveState, RenderSlots, ShortageState, Unwritten
+from tocsin.model import AlertQuery, LiveState, PageTask, RenderJob, RenderSlots, ShortageState, Unwritten
 from tocsin.model.saved import merge
 from tocsin.settings import unread_channels
+from tocsin.spec.html.urls import host_and_origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tocsin.app.assembly import Assembly
     from tocsin.configuration import Loaded
-    from tocsin.model import JsonObject, MessagePreview, Saved
+    from tocsin.model import JsonObject, MessagePreview, PageRow, Rendered, Saved
     from tocsin.ports import Clock, DemoDesk, Store
     from tocsin.settings import ChannelSettings, RouteSettings, Settings
 
@@ -185,6 +186,16 @@ class RunningService:
     async def demand_channel(self, name: str, section: ChannelSettings) -> None:
         """See `ports.Service`."""
         await self._engine.demand_channel(name, section)
+
+    async def receive(self, page: PageRow) -> Rendered:
+        """See `ports.Service`."""
+        _, groups = await self._store.overrides()
+        group_id = next((each for each, (name, _) in groups.items() if name == page.group), 0)
+        host = host_and_origin(page.url)[0]
+        task = PageTask(page.id, 0, host, page.url, group_id, page.settings, None, secrets=page.secrets)
+        return await self._engine.renderer.render(
+            RenderJob(page.id, major=False, since=self._clock.now(), verdicts=(), task=task)
+        )
 
     def metrics(self) -> bytes:
         """See `ports.Service`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from tocsin.model import JsonObject, LiveState, MessagePreview, Saved
+from tocsin.model import JsonObject, LiveState, MessagePreview, PageRow, Rendered, Saved
 from tocsin.settings import ChannelSettings, RouteSettings, Settings
 
 
@@ -51,6 +51,12 @@ class Service(Protocol):
         """Give a channel a test event; raises DeliveryError, UsageError where there is none of this name.
 
         section  other settings than those in force; a channel that they are for need not exist
+        """
+
+    async def receive(self, page: PageRow) -> Rendered:
+        """Receive a watched page whole, at its host's gate, as a rendering does; nothing is stored.
+
+        Raises FetchFailed, FetchRefused, Disallowed, Postponed or Withdrawn.
         """
 
     def metrics(self) -> bytes:

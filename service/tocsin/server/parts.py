@@ -25,6 +25,7 @@ from tocsin.model.records.pages import Modes
 from tocsin.ports import Chance, Clock, Service, Store, Telemetry
 from tocsin.server.lost_forms import LostForm, kept_of
 from tocsin.server.problems import FORMS, Problem
+from tocsin.server.received import ReceivedPages
 from tocsin.settings import HttpSettings
 
 # The origin of a request: address, scheme, host and prefix; proxy headers count from trusted proxies only.
@@ -368,6 +369,7 @@ class Parts(Struct, frozen=True):
     """The collaborators of the HTTP server.
 
     stopping  set at a stop of the service; streams end then
+    received  pages that were received for a trial of their settings
     """
 
     store: Store
@@ -376,6 +378,7 @@ class Parts(Struct, frozen=True):
     chance: Chance
     telemetry: Telemetry
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    received: ReceivedPages = field(default_factory=ReceivedPages)
 
     async def modes(self) -> Modes:
         """Read which mode is in force for each page."""

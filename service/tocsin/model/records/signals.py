@@ -88,3 +88,63 @@ class DryRunReport(NoiseOfPage, frozen=True):
     suspicion: Annotated[str | None, Meta(description="why this looks like another page in its place")]
     check: Annotated[ExpectedCheck | None, Meta(description="null: the page is not watched")]
     problems: Annotated[list[str], Meta(description="what could not be read")]
+
+
+class TriedPart(Record, frozen=True):
+    """A part of a page, and whether settings on trial compare it."""
+
+    text: Annotated[str, Meta(description="of the part; cut after 300 letters")]
+    kind: Literal["heading", "row", "item", "link", "text"]
+    counts: Annotated[bool, Meta(description="it is compared")]
+    left_out_by: Annotated[
+        Literal["selector", "beside", "fleeting", "unchosen"] | None,
+        Meta(
+            description="`selector` of yours, `beside` the content (menus, adverts), `fleeting` (it changes by "
+            "itself), `unchosen` (look_at does not choose it)"
+        ),
+    ]
+    selector: Annotated[str | None, Meta(description="the selector of yours that leaves it out")]
+
+
+class TriedSelector(Record, frozen=True):
+    """What a selector matches on a page."""
+
+    setting: Literal["look_at", "ignore"]
+    selector: str
+    elements: Annotated[Number, Meta(description="how many elements it matches; 0: nothing on this page")]
+    parts: Annotated[Number, Meta(description="how many parts of the page they hold")]
+
+
+class TriedOutcomes(Record, frozen=True):
+    """How many changes settings report of the kept texts."""
+
+    major: Number
+    minor: Number
+
+
+class TriedSettings(Record, frozen=True):
+    """What settings on trial make of a page; nothing is stored."""
+
+    received_at: Annotated[Time, Meta(description="when the page was received, at most ten minutes ago")]
+    parts: Annotated[list[TriedPart], Meta(description="the first 400 parts, in the page's order")]
+    more: Annotated[Number, Meta(description="how many parts follow these")]
+    compared: Annotated[Number, Meta(description="how many of all parts are compared")]
+    words: Annotated[Number, Meta(description="how many words the compared parts have")]
+    selectors: Annotated[list[TriedSelector], Meta(description="each of `look_at` and `ignore`, the first 30")]
+    texts: Annotated[int, Meta(ge=0, le=10, description="how many kept texts were judged, the latest; at most 10")]
+    before: Annotated[TriedOutcomes | None, Meta(description="what the settings in force report of the texts")]
+    now: Annotated[
+        TriedOutcomes | None,
+        Meta(
+            description="what these settings report of them; null with fewer than two texts. Kept texts are lines "
+            "without markup: what a selector leaves out is recognised in them by its words"
+        ),
+    ]
+
+
+class PageCopy(Record, frozen=True):
+    """A copy of a page to look at and to pick parts from: no script, style, link, picture or form is in it."""
+
+    received_at: Annotated[Time, Meta(description="when the page was received, at most ten minutes ago")]
+    html: Annotated[str, Meta(description="names of elements, ids, classes and text; at most 400,000 letters")]
+    cut: Annotated[bool, Meta(description="the page goes on")]

@@ -15,6 +15,7 @@ from tocsin.server.api import (
     routing,
     service,
     settings,
+    trials,
 )
 
 router = APIRouter(prefix="/api/v1")
@@ -22,6 +23,7 @@ router = APIRouter(prefix="/api/v1")
 for one in (
     pages.bulk_routes,
     pages.router,
+    trials.router,
     jobs.check_routes,
     extraction.router,
     jobs.import_routes,

@@ -24,6 +24,8 @@ from tocsin.spec.html.search import count, find
 # The types of nodes: asking for these is faster than asking for what they have.
 TEXT: Final = turbohtml.Text
 ELEMENT: Final = turbohtml.Element
+# The namespace of elements that are neither SVG nor MathML.
+HTML: Final = turbohtml.Namespace.HTML
 
 _MOST_TEXT = 10_000_000
 # A no-break space of UTF-8 in a page that names another encoding: letters that no reader takes for text.

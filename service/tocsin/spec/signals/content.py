@@ -181,7 +181,7 @@ def to_sentences(data: bytes, most: int) -> list[bytes]:
 # The level of a content that was chosen by a selector, or that is no page's.
 CHOSEN: Final = 3
 # The level of a page whose zones say nothing useful: all of it counts.
-_ALL: Final = 2
+ALL: Final = 2
 
 _LITTLE: Final = 200
 _FEW_OF: Final = 5
@@ -226,22 +226,23 @@ def choose_blocks(whole: Whole, look_at: str, ignore: str) -> PageBlocks:
     if look_at:
         return PageBlocks(read_blocks_of(whole.select(look_at), without), CHOSEN)
     level = 0
-    blocks = _read_at(whole, level, without)
-    while level < _ALL and not _is_enough(blocks):
-        if level + 1 == _ALL and is_shell(whole):
+    blocks = read_blocks_at(whole, level, without)
+    while level < ALL and not _is_enough(blocks):
+        if level + 1 == ALL and is_shell(whole):
             break  # the menus around a text that scripts make are no text
         level += 1
-        blocks = _read_at(whole, level, without)
+        blocks = read_blocks_at(whole, level, without)
     return PageBlocks(blocks, level, whole.title)
 
 
 def read_content_at(whole: Whole, level: int) -> Content:
     """Read the content of a page as on a level, even if next to nothing counts there."""
-    return to_content(_read_at(whole, level, ()), level, whole.title)
+    return to_content(read_blocks_at(whole, level), level, whole.title)
 
 
-def _read_at(whole: Whole, level: int, without: Collection[Any]) -> Blocks:
-    return read_blocks(whole, without, landmarks=level < _ALL, names=level == 0)
+def read_blocks_at(whole: Whole, level: int, without: Collection[Any] = ()) -> Blocks:
+    """Read the blocks of a page as on a level."""
+    return read_blocks(whole, without, landmarks=level < ALL, names=level == 0)
 
 
 def content_of_lines(lines: Sequence[str]) -> Content:
@@ -251,7 +252,7 @@ def content_of_lines(lines: Sequence[str]) -> Content:
 
 def content_of_plain(lines: Blocks) -> Content:
     """Make the content of text that is no page: its lines count as a page's do, so that clocks and greetings do not."""
-    return to_content(lines, _ALL)
+    return to_content(lines, ALL)
 
 
 def content_of_block(body: bytes) -> Content:
