@@ -291,11 +291,16 @@ create index snapshots_of_page on snapshots (page_id, at, id);
 create index snapshots_by_age on snapshots (at);
 create index snapshots_of_text on snapshots (text_id);
 
--- The title of each page when it was last received as a whole, at most 160 characters. No reference, as in `states`.
-create table titles (
+-- What lists show of a page beside its row. A check that finds nothing new writes none of it. No reference, as in `states`.
+create table summaries (
   page_id  bigint primary key,
-  title    text not null
+  title    text,
+  outcome  text,
+  short    text,
+  day      bigint,
+  days     bytea
 );
+create index summaries_by_title on summaries (lower(substr(title, 1, 16) collate "C"), page_id) where title is not null;
 
 create table items (
   page_id   bigint primary key,
@@ -362,6 +367,7 @@ create table alert_marks (
 );
 create index marks_unseen on alert_marks (position) where seen_at is null;
 create index marks_unseen_by_outcome on alert_marks (outcome, position) where seen_at is null and outcome is not null;
+create index marks_unseen_by_group on alert_marks (page_group, position) where seen_at is null and page_group is not null;
 create index marks_by_outcome on alert_marks (outcome, position) where outcome is not null;
 create index marks_by_kind on alert_marks (kind, position);
 create index marks_by_group on alert_marks (page_group, position) where page_group is not null;
@@ -691,7 +697,7 @@ begin
   delete from edits where page_id = old.id;
   update questions set pages = pages - 1 where id = old.question_id;
   delete from items where page_id = old.id;
-  delete from titles where page_id = old.id;
+  delete from summaries where page_id = old.id;
   return null;
 end
 $$;

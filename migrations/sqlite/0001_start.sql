@@ -265,11 +265,16 @@ create index snapshots_of_page on snapshots (page_id, at);
 create index snapshots_by_age on snapshots (at);
 create index snapshots_of_text on snapshots (text_id);
 
--- The title of each page when it was last received as a whole, at most 160 characters. No reference, as in `states`.
-create table titles (
+-- What lists show of a page beside its row. A check that finds nothing new writes none of it. No reference, as in `states`.
+create table summaries (
   page_id  integer primary key,
-  title    text not null
+  title    text,                                 -- when it was last received as a whole, at most 160 characters
+  outcome  text,                                 -- of the last change: minor or major
+  short    text,                                 -- that change in at most 60 letters; null: it is not reported yet
+  day      integer,                              -- the latest day in `days`, counted from the epoch, in UTC
+  days     blob                                  -- what was found on that day and those before, as DayMarks packs it
 ) strict;
+create index summaries_by_title on summaries (lower(substr(title, 1, 16))) where title is not null;
 
 -- The latest microdata of each page. No reference, as in `states`. A page that had none when it was first checked has bit
 -- 256 of pages.flags instead of a row.
@@ -343,6 +348,7 @@ create table alert_marks (
 ) strict;
 create index marks_unseen on alert_marks (position) where seen_at is null;
 create index marks_unseen_by_outcome on alert_marks (outcome) where seen_at is null and outcome is not null;
+create index marks_unseen_by_group on alert_marks (page_group) where seen_at is null and page_group is not null;
 create index marks_by_outcome on alert_marks (outcome) where outcome is not null;
 create index marks_by_kind on alert_marks (kind);
 create index marks_by_group on alert_marks (page_group) where page_group is not null;
@@ -663,7 +669,7 @@ create trigger pages_gone after delete on pages begin
   delete from edits where page_id = old.id;
   update questions set pages = pages - 1 where id = old.question_id;
   delete from items where page_id = old.id;
-  delete from titles where page_id = old.id;
+  delete from summaries where page_id = old.id;
 end;
 
 create trigger pages_joined after update of question_id on pages when old.question_id is not new.question_id begin

@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from tests.contract.desk import HOUR, NOW, A, B, C, Desk, alert
-from tocsin.adapters.stores.sql.pages.lists import COUNTED
+from tocsin.adapters.stores.sql.pages.walks import COUNTED
 from tocsin.errors import UsageError
 from tocsin.events import CHANGED, HOST_CHANGED, OUTAGE_BEGAN, OUTAGE_ENDED, RECOVERED, UNREACHABLE
 from tocsin.model import AlertDraft, AlertQuery, BoundedCount, DeliveryResult, Instruction
@@ -63,6 +63,7 @@ async def fill(desk: Desk) -> None:
         ({"kind": "nothing"}, ""),
         ({"group": "main"}, "dba"),
         ({"group": "other"}, "ec"),
+        ({"unseen": True, "group": "other"}, "ec"),
         ({"page_id": 2}, "ec"),
         ({"page_id": 1 << 70}, ""),
         ({"dead": True}, ""),
@@ -139,7 +140,7 @@ async def test_a_thousand_and_more_are_marked_step_by_step(desk: Desk) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        AlertQuery(unseen=True, group="main"),
+        AlertQuery(unseen=True, kind="changed"),
         AlertQuery(outcome="major", kind="changed"),
         AlertQuery(dead=True, page_id=1),
         AlertQuery(group="main", kind="changed"),

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from tests.contract.desk import DAY, MINUTE, NOW, A, B, C, Desk, new_page, passing_desk
 from tests.contract.stores import STORES
+from tocsin.adapters.stores.sql.pages import walks
 from tocsin.adapters.stores.sql.pages import words as word_search
-from tocsin.adapters.stores.sql.pages.lists import COUNTED
+from tocsin.adapters.stores.sql.pages.walks import COUNTED
 from tocsin.adapters.stores.sql.pages.words import BLOCK_PAGES
 from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.errors import UsageError
-from tocsin.model import BoundedCount, PageQuery, PageRow, View
+from tocsin.model import BoundedCount, PageQuery, PageRow, PageSort, View
 
 SOME = 5
 
@@ -259,11 +260,17 @@ async def do(desk: Desk, step: Step, known: dict[int, str]) -> None:
 
 @pytest.mark.parametrize("database", STORES)
 @settings(max_examples=8, deadline=None)
-@given(before=steps(), meanwhile=steps(), view=st.sampled_from(View), group=st.sampled_from((None, *GROUPS)))
+@given(
+    before=steps(),
+    meanwhile=steps(),
+    view=st.sampled_from(View),
+    group=st.sampled_from((None, *GROUPS)),
+    since=st.integers(0, 9).map(lambda minutes: NOW + minutes * MINUTE),
+)
 async def test_a_list_that_is_walked_gives_each_page_once_and_in_order(
-    database: str, before: list[Step], meanwhile: list[Step], view: View, group: str | None
+    database: str, before: list[Step], meanwhile: list[Step], view: View, group: str | None, since: int
 ) -> None:
-    query, known = PageQuery(view, group), dict[int, str]()
+    query, known = PageQuery(view, group, since=since), dict[int, str]()
     async with passing_desk(database) as desk:
         store = desk.store
         for number in range(8):
@@ -284,6 +291,97 @@ async def test_a_list_that_is_walked_gives_each_page_once_and_in_order(
         # What comes while a list is walked stands before what was seen of it.
         assert [*first.rows, *(rest.rows if rest else ())] == whole
         assert await store.check() == []
+
+
+def order_of(row: PageRow, sort: PageSort) -> tuple[bool, Any]:
+    """What a page is sorted by; without a value it comes last."""
+    changed = row.last.changed_at
+    value = {
+        PageSort.CHANGED: None if changed is None else -changed,
+        PageSort.TITLE: row.title and row.title[:16].lower(),
+        PageSort.NEXT: None if row.paused else row.due.at,
+        PageSort.HOST: row.host,
+    }[sort]
+    return value is None, value or 0
+
+
+@pytest.mark.parametrize("database", STORES)
+@settings(max_examples=8, deadline=None)
+@given(
+    before=steps(), view=st.sampled_from((View.ALL, View.CHANGED, View.PROBLEMS)), group=st.sampled_from((None, "a"))
+)
+async def test_a_list_is_given_whole_in_each_order_a_part_at_a_time(
+    database: str, before: list[Step], view: View, group: str | None
+) -> None:
+    known = dict[int, str]()
+    async with passing_desk(database) as desk:
+        for number, title in enumerate(
+            ("Minutes of the board", "agenda", "Agenda", "minutes of the bored", None, "Zoo")
+        ):
+            await do(desk, ("add", number, GROUPS[number % 2]), known)
+            if title is not None:
+                desk.behind.alter("insert into summaries (page_id, title) values (?, ?)", max(known), title)
+        for step in before:
+            await do(desk, step, known)
+        plain = await walk(desk.store, PageQuery(view, group))
+
+        for sort in PageSort:
+            found = await walk(desk.store, PageQuery(view, group, sort=sort), limit=2)
+
+            assert sorted(row.id for row in found) == sorted(row.id for row in plain)
+            keys = [order_of(row, sort) for row in found]
+            assert keys == sorted(keys)
+            assert await ids_of(desk.store, PageQuery(view, group, sort=sort)) == await ids_of(
+                desk.store, PageQuery(view, group)
+            )
+
+
+async def test_quiet_pages_did_not_change_since_a_time_and_were_added_before_it(desk: Desk) -> None:
+    await desk.watch(A, B, C)
+    for url in (A, B):
+        await desk.check(url, "1")
+    desk.now += MINUTE
+    await desk.check(B, "2")
+    since = desk.now = desk.now + MINUTE
+    await desk.check(A, "2")
+    await desk.watch("https://late.example/")
+
+    assert await urls(desk, view=View.QUIET, since=since) == [B, C]
+    assert await urls(desk, view=View.RECENT, since=since) == [A]
+    assert await desk.store.tally_pages(PageQuery(View.QUIET, since=since)) == BoundedCount(2)
+
+
+@pytest.mark.parametrize(
+    "query", [PageQuery(View.QUIET, sort=PageSort.TITLE), PageQuery(host="one.example", sort=PageSort.TITLE)]
+)
+async def test_an_order_that_is_not_offered_is_refused(desk: Desk, query: PageQuery) -> None:
+    with pytest.raises(UsageError, match="leave"):
+        await desk.store.browse_pages(query)
+
+
+async def test_a_long_list_without_an_index_for_an_order_is_refused_in_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(walks, "MOST_SORTED", 1)
+    await desk.watch(A, B)
+
+    for sort, group in ((PageSort.NEXT, None), (PageSort.TITLE, "main"), (PageSort.HOST, "main")):
+        with pytest.raises(UsageError, match="more than 1 pages"):
+            await desk.store.browse_pages(PageQuery(group=group, sort=sort))
+    assert await urls(desk, sort=PageSort.HOST) == [A, B]
+
+
+async def test_pages_without_an_index_are_looked_for_a_fixed_number_at_a_time(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(walks, "LOOKED_AT", 1)
+    await desk.watch(A, B, C)
+    await desk.check(B, "1")
+    desk.now += MINUTE
+    await desk.check(B, "2")
+
+    assert await urls(desk, sort=PageSort.CHANGED) == [B, C, A]
+    assert sorted(await ids_of(desk.store, PageQuery(View.QUIET, since=desk.now))) == [1, 3]
 
 
 @pytest.mark.parametrize("database", STORES)

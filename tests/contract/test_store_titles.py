@@ -34,11 +34,11 @@ async def test_the_title_of_the_first_check_is_kept_until_a_rendering_reads_anot
 @pytest.mark.parametrize("title", [None, " \n ", "The council"])
 async def test_a_rendering_without_a_title_or_with_the_same_writes_none(desk: Desk, title: str | None) -> None:
     await begin(desk, A, title="The council")
-    before = desk.behind.look("select * from titles")
+    before = desk.behind.look("select page_id, title from summaries")
 
     await change(desk, A, "1", rendering=rendering(title), copies=())
 
-    assert desk.behind.look("select * from titles") == before
+    assert desk.behind.look("select page_id, title from summaries") == before
 
 
 async def test_what_is_in_place_of_a_page_has_not_its_title(desk: Desk) -> None:
@@ -73,15 +73,15 @@ async def test_the_title_of_a_page_goes_with_it(desk: Desk) -> None:
 
     await desk.store.remove_pages([page_id])
 
-    assert desk.behind.look("select * from titles") == []
+    assert desk.behind.look("select * from summaries") == []
 
 
 async def test_a_title_that_is_too_long_or_of_no_page_is_found(desk: Desk) -> None:
     page_id = await begin(desk, A, title="x" * 161)
-    desk.behind.alter("insert into titles (page_id, title) values (77, 'gone')")
+    desk.behind.alter("insert into summaries (page_id, title) values (77, 'gone')")
 
     found = await desk.store.check()
 
-    told = "is gone and its title is kept, or that is too long"
+    told = "is gone and its summary is kept, or its title is too long"
     assert found == [f"page {page_id}: {told} (161 characters)", f"page 77: {told} (4 characters)"]
-    desk.behind.alter("delete from titles")
+    desk.behind.alter("delete from summaries")

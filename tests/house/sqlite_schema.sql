@@ -49,7 +49,7 @@ CREATE TRIGGER pages_gone after delete on pages begin
   delete from edits where page_id = old.id;
   update questions set pages = pages - 1 where id = old.question_id;
   delete from items where page_id = old.id;
-  delete from titles where page_id = old.id;
+  delete from summaries where page_id = old.id;
 end;
 CREATE TRIGGER pages_joined after update of question_id on pages when old.question_id is not new.question_id begin
   update questions set pages = pages - 1 where id = old.question_id;
@@ -486,14 +486,18 @@ CREATE TABLE storms (
   announced_at  integer,
   released_at   integer                          -- the user asked for an alert for each of its pages
 ) strict;
+CREATE TABLE summaries (
+  page_id  integer primary key,
+  title    text,                                 -- when it was last received as a whole, at most 160 characters
+  outcome  text,                                 -- of the last change: minor or major
+  short    text,                                 -- that change in at most 60 letters; null: it is not reported yet
+  day      integer,                              -- the latest day in `days`, counted from the epoch, in UTC
+  days     blob                                  -- what was found on that day and those before, as DayMarks packs it
+) strict;
 CREATE TABLE texts (
   id      integer primary key,
   digest  blob not null unique,
   packed  blob not null
-) strict;
-CREATE TABLE titles (
-  page_id  integer primary key,
-  title    text not null
 ) strict;
 CREATE TABLE tokens (
   id            integer primary key autoincrement,
@@ -560,6 +564,7 @@ CREATE INDEX marks_by_group on alert_marks (page_group) where page_group is not 
 CREATE INDEX marks_by_kind on alert_marks (kind);
 CREATE INDEX marks_by_outcome on alert_marks (outcome) where outcome is not null;
 CREATE INDEX marks_unseen on alert_marks (position) where seen_at is null;
+CREATE INDEX marks_unseen_by_group on alert_marks (page_group) where seen_at is null and page_group is not null;
 CREATE INDEX marks_unseen_by_outcome on alert_marks (outcome) where seen_at is null and outcome is not null;
 CREATE INDEX pages_asked on pages (group_id) where question_id is not null;
 CREATE INDEX pages_asked_about on pages (question_id) where question_id is not null;
@@ -600,6 +605,7 @@ CREATE INDEX states_before on states (page_id, id) where last_at is not null;
 CREATE INDEX states_of_the_past on states (last_at) where in_table = 0;
 CREATE INDEX storms_of_host on storms (host_id, key, runs_until);
 CREATE INDEX storms_unannounced on storms (announce_at) where announced_at is null;
+CREATE INDEX summaries_by_title on summaries (lower(substr(title, 1, 16))) where title is not null;
 CREATE INDEX tokens_by_name on tokens (name) where revoked_at is null;
 CREATE INDEX unrouted_by_age on unrouted (at);
 CREATE INDEX verdicts_by_page on verdicts (page_id, id);

@@ -22,11 +22,13 @@ from tocsin.model.alerts import (
     as_configured,
 )
 from tocsin.model.browsing import (
+    MOST_SORTED,
     ActivityRow,
     AlertQuery,
     BoundedCount,
     GroupRow,
     PageQuery,
+    PageSort,
     RenderingEntry,
     Slice,
     StateEntry,
@@ -76,6 +78,7 @@ from tocsin.model.common import (
     to_rfc3339,
     what_is_kept,
 )
+from tocsin.model.days import MOST_DAYS, DayMark, DayMarks, day_of
 from tocsin.model.fetching import (
     ACCEPTED,
     AGENT,
@@ -122,6 +125,7 @@ from tocsin.model.saved import ChannelMute, Saved, SavedEntry, SavedKind
 from tocsin.model.watching import (
     HistoryEntry,
     HostPages,
+    LastChange,
     LastCheck,
     LatestState,
     NewPage,
@@ -139,6 +143,8 @@ __all__ = [
     "EPOCH",
     "EVERY_PART",
     "KEEPS_ALL",
+    "MOST_DAYS",
+    "MOST_SORTED",
     "NO_COPY",
     "NO_ITEMS",
     "REFUSED_SETTINGS",
@@ -168,6 +174,8 @@ __all__ = [
     "CopyLink",
     "CrowdedHost",
     "CrowdedHosts",
+    "DayMark",
+    "DayMarks",
     "Declaration",
     "DeliveryResult",
     "Digest",
@@ -193,6 +201,7 @@ __all__ = [
     "KeptContents",
     "KnownCopy",
     "LastAnswer",
+    "LastChange",
     "LastCheck",
     "LatestState",
     "LearntContents",
@@ -216,6 +225,7 @@ __all__ = [
     "PageQuery",
     "PageRow",
     "PageSchedule",
+    "PageSort",
     "PageTask",
     "PendingVerdict",
     "QuestionRow",
@@ -260,6 +270,7 @@ __all__ = [
     "WaitingPage",
     "Witness",
     "as_configured",
+    "day_of",
     "fit_title",
     "phase_of",
     "sendable",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from enum import StrEnum
-from typing import Generic, Literal, TypeVar
+from typing import Final, Generic, Literal, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tocsin.model.common import FieldValues, Instant, JsonObject
 
@@ -19,7 +21,9 @@ class View(StrEnum):
     new        it was not checked yet
     asked      an open question is about it
     declaring  its state has a topper element (T53)
-    changed    it has changed at least once; the latest change first, where all others begin with the page added last
+    changed    it has changed at least once; the latest change first, where others begin with the page added last
+    recent     the same, since a time
+    quiet      it has not changed since a time, and was added before that; the latest change first
     """
 
     ALL = "all"
@@ -30,6 +34,29 @@ class View(StrEnum):
     DECLARING = "declaring"
     PAUSED = "paused"
     OFF = "off"
+    RECENT = "recent"
+    QUIET = "quiet"
+
+
+class PageSort(StrEnum):
+    """Other orders of a list of pages. Pages without a value come last.
+
+    changed_at  the latest change first
+    title       by the first 16 letters
+    next_at     the page that is due first
+    """
+
+    CHANGED = "changed_at"
+    TITLE = "title"
+    NEXT = "next_at"
+    HOST = "host"
+
+
+# The spans that `recent` and `quiet` are about where people and programs ask for them.
+SPANS: Final = {View.RECENT: timedelta(days=7), View.QUIET: timedelta(days=30)}
+
+# The most pages of a list that is sorted without an index.
+MOST_SORTED: Final = 5000
 
 
 class PageQuery(Struct, frozen=True):
@@ -40,14 +67,25 @@ class PageQuery(Struct, frozen=True):
     words  each begins a word of the URL (but its scheme), of that as it was typed, or of the user's own text: letters
            and digits, whatever their case, of which the first 24 count; at most 16. A part of such a list may be
            shorter than asked for, or empty, although it goes on
+    sort   the order; None: that of the view
+    since  the time that `recent` and `quiet` are about; see `asked_at`
     What cannot be combined and stay fast is refused with UsageError: `view` goes with `group` and with nothing else;
-    `host` and `words` each stand alone.
+    `host` and `words` each stand alone. All pages are sorted by `changed_at`, `title` or `host`, pages of a group by
+    `changed_at`; every other list of at most 5,000 pages by anything. A part of a list that is sorted may be shorter
+    than asked for, or empty, although it goes on.
     """
 
     view: View = View.ALL
     group: str | None = None
     host: str | None = None
     words: str | None = None
+    sort: PageSort | None = None
+    since: Instant = 0
+
+    def asked_at(self, now: Instant) -> PageQuery:
+        """The same with the time that its view is about: a week before now, or 30 days."""
+        span = SPANS.get(self.view)
+        return self if span is None else replace(self, since=now - round(span.total_seconds() * 1_000_000))
 
 
 class AlertQuery(Struct, frozen=True):
@@ -60,7 +98,7 @@ class AlertQuery(Struct, frozen=True):
     group    that the page was in when it was told
     dead     a channel did not take it in time
     digest   that it is in, by number
-    `unseen` goes with `outcome`; `group`, `page_id`, `kind`, `dead` and `digest` each stand alone.
+    `unseen` goes with `outcome` or `group`; else `group`, `page_id`, `kind`, `dead` and `digest` each stand alone.
     """
 
     unseen: bool = False

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from tocsin.model.browsing import StateEntry, VerdictEntry
 from tocsin.model.common import DueTime, FieldValues, Instant, JsonObject, PageFlags
+from tocsin.model.days import DayMarks
 from tocsin.model.knowledge import ItemChangeEntry
 
 
@@ -33,6 +34,16 @@ class LastCheck(Struct, frozen=True):
     received_at: Instant | None = None
     changed_at: Instant | None = None
     report: JsonObject | None = None
+
+
+class LastChange(Struct, frozen=True, gc=False):
+    """The last change of a page, minor or major, and that in words; None of a page that has not changed.
+
+    short  None until its alert is written
+    """
+
+    outcome: str | None = None
+    short: str | None = None
 
 
 class LatestState(Struct, frozen=True, gc=False):
@@ -66,6 +77,8 @@ class PageRow(Struct, frozen=True):
     flags: PageFlags = PageFlags()
     saved_bytes: int = 0
     title: str | None = None
+    change: LastChange = LastChange()
+    days: DayMarks = DayMarks()
 
 
 class HostPages(Struct, frozen=True):

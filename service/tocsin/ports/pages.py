@@ -192,6 +192,9 @@ class BrowseStore(Protocol):
     async def tally_alerts(self, query: AlertQuery) -> BoundedCount:
         """Count alerts, up to 10,000."""
 
+    async def unseen_by_group(self) -> dict[str, BoundedCount]:
+        """Count the unseen alerts of each group that has any, up to 1,000 each."""
+
     async def mark_seen(self, alert_ids: Sequence[str], now: Instant, *, seen: bool) -> int:
         """Mark alerts as seen, or as unseen; returns how many were changed."""
 

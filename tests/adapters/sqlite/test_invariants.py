@@ -124,7 +124,7 @@ BREAKS: dict[str, str] = {
     "questions_counted": "update questions set pages = 77",
     "pages_declaring": "update pages set declares = 1 - declares",
     "marks_of_alerts": "delete from alert_marks",
-    "titles_of_pages": "insert into titles values (99, 'gone')",
+    "summaries_of_pages": "insert into summaries (page_id, title) values (99, 'gone')",
     "items_of_pages": "insert into items values (99, 0, 0, 1, 0, x'00', x'00')",
     "items_bounded": "insert into items values (1, 0, 0, 1001, 0, x'00', x'00')",
     "items_readable": "insert into items values (1, 0, 0, 1, 0, x'00', x'00')",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from datetime import timedelta
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, field, to_builtins
 
 from tocsin.configuration.loading import mask_settings
 from tocsin.model.browsing import BoundedCount
 from tocsin.model.checks import CheckReport
-from tocsin.model.common import CheckOutcome, FieldValues, JsonObject, to_rfc3339
+from tocsin.model.common import EPOCH, CheckOutcome, FieldValues, JsonObject, to_rfc3339
+from tocsin.model.days import DayMarks
 from tocsin.model.knowledge import KnownCopy, PageItems
 from tocsin.model.records.fields import Id, Json, Number, Part, Record, Time, id_or_none, time_or_none
 from tocsin.model.watching import PageRow
@@ -18,6 +20,7 @@ from tocsin.spec.topper.state import FIELDS, PageState
 
 Fields = Annotated[dict[str, str | None], Meta(description="the twelve fields, in the specification's order")]
 Mode = Literal["on", "auto", "off"]
+_DAYS_SHOWN: Final = 30
 
 
 class CheckError(Record, frozen=True):
@@ -77,6 +80,27 @@ def check_of(report: JsonObject | CheckReport) -> Check:
     )
 
 
+class PageChange(Record, frozen=True):
+    """The last change of a page."""
+
+    at: Annotated[Time, Meta(description="when a check found it")]
+    outcome: Annotated[Literal["minor", "major"], Meta(description="minor or major")]
+    short: Annotated[
+        str | None,
+        Meta(description="in at most 60 letters; null where it has no alert yet", examples=["14 instead of 30"]),
+    ]
+
+
+class PageDays(Record, frozen=True):
+    """What was found of a page in 30 days."""
+
+    until: Annotated[str, Meta(description="the last of them, and the latest on which anything was found, in UTC")]
+    marks: Annotated[
+        list[int],
+        Meta(description="of each day, the oldest first: 0 nothing, 1 a problem, 2 a minor change, 3 a major one"),
+    ]
+
+
 class Page(Record, frozen=True):
     """A watched page."""
 
@@ -102,6 +126,8 @@ class Page(Record, frozen=True):
     checked_at: Annotated[Time | None, Meta(title="Last check", description="when its last check began")]
     received_at: Annotated[Time | None, Meta(description="when it was last received")]
     changed_at: Annotated[Time | None, Meta(title="Last change", description="when a check last found a change")]
+    last_change: Annotated[PageChange | None, Meta(description="null: no change was found yet")]
+    days: Annotated[PageDays | None, Meta(description="null: neither a change nor a problem was found yet")]
     next_at: Annotated[Time | None, Meta(title="Next check", description="when it is due; null: not until you say so")]
     next_why: Annotated[str | None, Meta(description="why it is due then", examples=["every 6h (jittered)"])]
     question: Annotated[Id | None, Meta(description="id of the open question about it")]
@@ -214,6 +240,8 @@ def _values_of(row: PageRow, modes: Modes) -> dict[str, Any]:
         "checked_at": time_or_none(row.last.checked_at),
         "received_at": time_or_none(row.last.received_at),
         "changed_at": time_or_none(row.last.changed_at),
+        "last_change": _change_of(row),
+        "days": _days_of(row.days),
         "next_at": time_or_none(row.due.at),
         "next_why": row.due.why,
         "question": id_or_none(row.question_id),
@@ -222,6 +250,20 @@ def _values_of(row: PageRow, modes: Modes) -> dict[str, Any]:
         "saved_bytes": row.saved_bytes,
         "built_by_scripts": row.flags.is_shell,
     }
+
+
+def _change_of(row: PageRow) -> PageChange | None:
+    at, outcome = row.last.changed_at, row.change.outcome
+    if at is None or outcome is None:
+        return None
+    return PageChange(at=to_rfc3339(at), outcome="major" if outcome == "major" else "minor", short=row.change.short)
+
+
+def _days_of(days: DayMarks) -> PageDays | None:
+    if not days.packed:
+        return None
+    until = EPOCH + timedelta(days=days.day)
+    return PageDays(until=f"{until:%Y-%m-%d}", marks=[int(mark) for mark in days.until(days.day, _DAYS_SHOWN)])
 
 
 def fields_of(values: FieldValues) -> dict[str, str | None]:

@@ -24,6 +24,8 @@ TITLES: Final[Mapping[View, str]] = {
     View.DECLARING: "Declaring",
     View.PAUSED: "Paused",
     View.OFF: "Off",
+    View.RECENT: "Changed this week",
+    View.QUIET: "Quiet for 30 days",
 }
 # About three dates.
 _MOST_OF_A_VALUE: Final = 30

@@ -40,6 +40,7 @@ POSTGRES: Final = Dialect(
         # Not jsonb: other fields of the same text may hold what that refuses (U+0000).
         "field": "({0}::json ->> '{1}')",
         "json": "readable_json({0})",
+        "title_key": 'lower(substr({0}.title, 1, 16) collate "C")',
         "greatest": "greatest({0}, {1})",
         "least": "least({0}, {1})",
         "same": "{0} is not distinct from {1}",

@@ -16,33 +16,39 @@ if TYPE_CHECKING:
 
 _NAME_BYTES: Final = 4
 _encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(tuple[int, ...]).decode
+_decode = msgspec.msgpack.Decoder(tuple[int | str, ...]).decode
 
 
 class Cursors:
-    """The cursors of one list, each of `size` integers; those of other lists are refused.
+    """The cursors of one list; those of other lists are refused.
 
-    name  of the list, with all that it is filtered by
+    kinds  the types of a place: int or str each; a number: as many integers
+    name   of the list, with all that it is filtered by
     """
 
-    def __init__(self, size: int, *name: Any) -> None:
-        self._size = size
+    def __init__(self, kinds: int | tuple[type, ...], *name: Any) -> None:
+        self._kinds = (int,) * kinds if isinstance(kinds, int) else kinds
         self._name = blake2b(_encode(name), digest_size=_NAME_BYTES).digest()
 
-    def write(self, place: Sequence[int]) -> str:
+    def write(self, place: Sequence[int | str]) -> str:
         """Write a place as a cursor."""
         return urlsafe_b64encode(self._name + _encode(tuple(place))).decode().rstrip("=")
 
-    def read(self, cursor: str | None) -> tuple[int, ...] | None:
+    def read(self, cursor: str | None) -> tuple[Any, ...] | None:
         """Read a cursor; None begins. Raises UsageError for one that is not of this list."""
         if cursor is None:
             return None
         try:
             packed = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4))
-            place = _decode(packed[_NAME_BYTES:])
+            place: tuple[int | str, ...] = _decode(packed[_NAME_BYTES:])
         except (binascii.Error, UnicodeEncodeError, msgspec.DecodeError):
             place = ()
             packed = b""
-        if packed[:_NAME_BYTES] != self._name or len(place) != self._size or max(map(abs, place)) >= 1 << 62:
+        if packed[:_NAME_BYTES] != self._name or tuple(map(type, place)) != self._kinds or not all(map(_fits, place)):
             raise UsageError("cursor: invalid; pass the `next` value of the previous page")
         return place
+
+
+def _fits(value: int | str) -> bool:
+    """Tell whether every database takes this value."""
+    return "\0" not in value if isinstance(value, str) else abs(value) < 1 << 62

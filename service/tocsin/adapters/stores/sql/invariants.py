@@ -88,7 +88,7 @@ SENTENCES = {
     "questions_counted": "question {0}: it is not about {1} pages",
     "pages_declaring": "page {0}: what it declares is not what it is listed by",
     "marks_of_alerts": "alert at position {0}: it is in no list, or in one and not there",
-    "titles_of_pages": "page {0}: is gone and its title is kept, or that is too long ({1} characters)",
+    "summaries_of_pages": "page {0}: is gone and its summary is kept, or its title is too long ({1} characters)",
     "items_of_pages": "page {0}: is gone, and {1} of its items are kept",
     "items_bounded": "page {0}: what is kept of its {1} items is more than is ever kept",
     "items_readable": "page {0}: what is kept of its {1} items cannot be read",

@@ -246,9 +246,9 @@ select e.page_id, e.revision from edits e where not exists (select 1 from pages 
 -- name: items_of_pages
 select i.page_id, i.count from items i where not exists (select 1 from pages p where p.id = i.page_id);
 
--- name: titles_of_pages
-select t.page_id, length(t.title) from titles t
-where length(t.title) > 160 or not exists (select 1 from pages p where p.id = t.page_id);
+-- name: summaries_of_pages
+select y.page_id, length(y.title) from summaries y
+where coalesce(length(y.title), 0) > 160 or not exists (select 1 from pages p where p.id = y.page_id);
 
 -- name: items_bounded
 select page_id, count from items where count < 0 or count > 1000 or length(packed) > 263168;

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import read_names, read_object, row_digest, to_json
-from tocsin.events import OUTAGE_BEGAN, OUTAGE_ENDED, kind_of
+from tocsin.events import CHANGED, OUTAGE_BEGAN, OUTAGE_ENDED, kind_of
 from tocsin.model import Silence
 
 if TYPE_CHECKING:
@@ -21,7 +21,10 @@ ALERTS = queries("alerts")
 KNOWLEDGE = queries("learnt")
 RENDERS = queries("renders")
 ROUTED = queries("routed")
+SUMMARIES = queries("summaries")
 _NO_PAGE: Final = -1
+# As `shorten` cuts it.
+_MOST_OF_SHORT: Final = 60
 
 
 class Routes:
@@ -56,6 +59,7 @@ def publish(db: SqlSession, drafts: Sequence[AlertDraft], routes: Routes) -> Non
     if not drafts:
         return
     _add_titles(db, drafts)
+    _note_shorts(db, drafts)
     last, names, revision = db.execute(ALERTS["reserve"], {"count": len(drafts)}).fetchone()
     if routes.router is not None and (routes.is_needed or (revision and routes.silences_of(db, revision))):
         _route(db, _write_alerts(db, drafts, last), routes.router, routes.silences_of(db, revision))
@@ -78,6 +82,14 @@ def _add_titles(db: SqlSession, drafts: Sequence[AlertDraft]) -> None:
         titles = dict(db.execute(KNOWLEDGE["titles_of_pages"], place).fetchall())
         for page in lacking:
             page["title"] = titles.get(int(page["id"]))
+
+
+def _note_shorts(db: SqlSession, drafts: Sequence[AlertDraft]) -> None:
+    """Write the last changes of pages in words, as their alerts have them."""
+    told = [(draft.event.get("data", {}).get("short"), draft.page_id) for draft in drafts if draft.type == CHANGED]
+    shorts = [(str(short)[:_MOST_OF_SHORT], page_id) for short, page_id in told if short and page_id is not None]
+    if shorts:
+        db.executemany(SUMMARIES["note_short"], shorts)
 
 
 def _page_of(draft: AlertDraft) -> JsonObject | None:

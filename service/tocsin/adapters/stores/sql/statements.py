@@ -21,7 +21,7 @@ _MACRO: Final = re.compile(r"\{(\w+)([^{}]*)\}")
 _ARGUMENTS: Final = {
     "index": 1, "then": 2, "schedule": 1, "scheduled": 1, "off": 1,
     "ids": 1, "names": 1, "each": 2, "each_name": 2, "list": None, "array": 1, "field": 2, "json": 1,
-    "greatest": 2, "least": 2, "same": 2, "differ": 2, "flag": 1, "whole": 1, "bytes": 1, "quoted": 1,
+    "title_key": 1, "greatest": 2, "least": 2, "same": 2, "differ": 2, "flag": 1, "whole": 1, "bytes": 1, "quoted": 1,
     "lock": 1, "update": 1, "share": 1, "ours": 1, "claim": 1,
 }  # fmt: skip
 
@@ -69,6 +69,8 @@ SQLITE: Final = Dialect(
         "field": "{0} ->> '$.{1}'",
         # Text that another program wrote may be no JSON: then it is null.
         "json": "iif(json_valid({0}), {0}, null)",
+        # What pages are sorted by: the beginning of their title. ASCII letters are compared without their case.
+        "title_key": "lower(substr({0}.title, 1, 16))",
         # With two arguments `max` is no aggregate. Neither argument may be null: dialects differ there.
         "greatest": "max({0}, {1})",
         "least": "min({0}, {1})",

@@ -11,7 +11,7 @@ from tocsin.adapters.stores.sql.cursors import Cursors
 from tocsin.adapters.stores.sql.knowledge.kept import copies_of, copies_of_question
 from tocsin.adapters.stores.sql.owed import forgive, publish, want_render
 from tocsin.adapters.stores.sql.pages.edits import remove
-from tocsin.adapters.stores.sql.pages.lists import COUNTED
+from tocsin.adapters.stores.sql.pages.walks import COUNTED
 from tocsin.adapters.stores.sql.role import LAST, Role, bounded, ids, of_parts, require_parts, touch_hosts
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import (

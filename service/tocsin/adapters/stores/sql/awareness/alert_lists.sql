@@ -12,6 +12,29 @@ select m.position, m.seen_at from alert_marks m {index marks_unseen_by_outcome}
 where m.seen_at is null and m.outcome is not null and m.outcome = :outcome and m.position < :before
 order by m.position desc limit :limit;
 
+-- name: of_unseen_group
+select m.position, m.seen_at from alert_marks m {index marks_unseen_by_group}
+where m.seen_at is null and m.page_group is not null and m.page_group = :group and m.position < :before
+order by m.position desc limit :limit;
+
+-- Groups are found one after the other, and each is counted only so far.
+-- name: unseen_of_groups
+with recursive found (name) as (
+  select min(m.page_group) from alert_marks m {index marks_unseen_by_group}
+  where m.seen_at is null and m.page_group is not null
+  union all
+  select (
+    select min(m.page_group) from alert_marks m {index marks_unseen_by_group}
+    where m.seen_at is null and m.page_group is not null and m.page_group > found.name
+  ) from found where found.name is not null
+)
+select found.name, (
+  select count(*) from (
+    select 1 from alert_marks m {index marks_unseen_by_group}
+    where m.seen_at is null and m.page_group is not null and m.page_group = found.name limit :limit
+  ) few
+) from found where found.name is not null;
+
 -- name: of_outcome
 select m.position, m.seen_at from alert_marks m {index marks_by_outcome}
 where m.outcome is not null and m.outcome = :outcome and m.position < :before order by m.position desc limit :limit;

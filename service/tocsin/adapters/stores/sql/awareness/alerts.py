@@ -11,7 +11,7 @@ from tocsin.adapters.stores.sql.awareness.bundles import BundleRole, take_apart
 from tocsin.adapters.stores.sql.cursors import Cursors
 from tocsin.adapters.stores.sql.owed import ALERTS as SQL
 from tocsin.adapters.stores.sql.owed import publish
-from tocsin.adapters.stores.sql.pages.lists import COUNTED
+from tocsin.adapters.stores.sql.pages.walks import COUNTED
 from tocsin.adapters.stores.sql.role import LAST, STEP_ROWS, bounded, ids, take_turn
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import (
@@ -50,6 +50,8 @@ _DIGEST, _DIGESTED = 10, 11
 _FALSIFIED = "a fault of disk or memory changed this alert in the store, so it was not sent; run `tocsin store check`"
 
 LISTS = queries("alert_lists")
+# So far the unseen alerts of a group are counted.
+MOST_OF_A_GROUP = 1000
 # Outages of other nodes that are looked through for the last one of a node.
 _MOST_OUTAGES = 200
 # Of one part of a list that is filtered further: alerts that are looked at, and of these at a time.
@@ -302,6 +304,14 @@ class AlertRole(BundleRole):
         number = await self._view(count)
         return BoundedCount(min(number, COUNTED), is_exact=number <= COUNTED)
 
+    async def unseen_by_group(self) -> dict[str, BoundedCount]:
+        place = {"limit": MOST_OF_A_GROUP + 1}
+        rows = await self._view(lambda db: db.execute(LISTS["unseen_of_groups"], place).fetchall())
+        return {
+            group: BoundedCount(min(number, MOST_OF_A_GROUP), is_exact=number <= MOST_OF_A_GROUP)
+            for group, number in rows
+        }
+
     async def mark_seen(self, alert_ids: Sequence[str], now: Instant, *, seen: bool) -> int:
         place = {"ids": ids(alert_ids)}
         found = await self._view(lambda db: [row[0] for row in db.execute(LISTS["positions"], place)])
@@ -404,10 +414,12 @@ def _walk_of(query: AlertQuery) -> tuple[str, dict[str, Any]]:
     digest = None if query.digest is None else bounded(query.digest)
     alone = {"kind": query.kind, "group": query.group, "page": page, "dead": query.dead or None, "digest": digest}
     given = {name: value for name, value in alone.items() if value is not None}
+    if query.unseen and set(given) == {"group"} and query.outcome is None:
+        return "of_unseen_group", given
     if len(given) + (query.unseen or query.outcome is not None) > 1:
         raise UsageError(
             "alerts: `group`, `page_id`, `kind`, `dead` and `digest` each stand alone, and `unseen` goes with "
-            "`outcome` only; leave one of them out"
+            "`outcome` or `group`; leave one of them out"
         )
     for name in given:
         return f"of_{name}", {} if name == "dead" else given

@@ -23,6 +23,7 @@ from tocsin.adapters.stores.sql.knowledge.knowledge import count_noise, write_kn
 from tocsin.adapters.stores.sql.knowledge.listings import keep_listings
 from tocsin.adapters.stores.sql.owed import publish, want_render
 from tocsin.adapters.stores.sql.pages.requests import note_reports
+from tocsin.adapters.stores.sql.pages.summaries import mark_days
 from tocsin.adapters.stores.sql.role import held_parts, ids
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import (
@@ -293,6 +294,7 @@ def write_results(db: SqlSession, claim: Claim, batch: Batch, terms: Terms) -> C
     for part in [others] if are_distinct else [[result] for result in others]:
         written += _write_others(db, part, terms, drafts)
     _remember(db, written)
+    mark_days(db, written[len(batch.same) :])
     gates = [{"id": result.host_id, "gate_at": result.host_gate_at} for result in written if result.host_gate_at]
     if gates:
         db.executemany(SQL["gate_hosts"], gates)

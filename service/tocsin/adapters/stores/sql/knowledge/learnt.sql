@@ -9,11 +9,11 @@ update pages set flags = flags | 64 where id = :page;
 
 -- A title that is as before is not written.
 -- name: note_title
-insert into titles (page_id, title) values (?, ?)
-on conflict (page_id) do update set title = excluded.title where titles.title <> excluded.title;
+insert into summaries (page_id, title) values (?, ?)
+on conflict (page_id) do update set title = excluded.title where {differ summaries.title excluded.title};
 
 -- name: titles_of_pages
-select page_id, title from titles where page_id in {ids :ids};
+select page_id, title from summaries where page_id in {ids :ids};
 
 -- name: learnt_of_pages
 select page_id, known, listed, heard from learnt where page_id in {ids :ids};

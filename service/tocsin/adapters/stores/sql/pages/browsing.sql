@@ -25,6 +25,56 @@
 -- name: in_changed
 {index pages_changed} where p.group_id = :group and p.last_changed_at is not null
 
+-- name: in_recent
+{index pages_changed} where p.group_id = :group and p.last_changed_at >= :since
+
+-- Pages that never changed follow.
+-- name: in_quiet
+{index pages_changed} where p.group_id = :group and p.last_changed_at < :since
+
+-- What a list is sorted by where it has no index for that.
+-- name: by_changed_at
+p.last_changed_at
+
+-- name: by_next_at
+case when p.paused = 0 then p.next_at end
+
+-- name: by_host
+(select h.name from hosts h where h.id = p.host_id)
+
+-- name: by_title
+(select {title_key y} from summaries y where y.page_id = p.id)
+
+-- Pages and whether they are to be listed, a fixed number at a time.
+-- name: never_changed
+p.last_changed_at is null
+
+-- name: is_untitled
+not exists (select 1 from summaries y where y.page_id = p.id and y.title is not null)
+
+-- name: is_quiet
+coalesce(p.last_changed_at, -1) < :since
+
+-- name: titles_after
+select {title_key y}, y.page_id from summaries y {index summaries_by_title}
+where y.title is not null and {title_key y} >= :key and ({title_key y} > :key or y.page_id > :after)
+order by {title_key y}, y.page_id limit :limit;
+
+-- name: hosts_from
+select id, name from hosts where name >= :name and empty = 0 order by name limit :limit;
+
+-- name: page_after
+select id, added_at from pages where id > :after order by id limit 1;
+
+-- Pages that are added last and have not changed since.
+-- name: added_since
+select count(*) from (select 1 from pages p where p.id > :after and {is_quiet} limit :limit) few;
+
+-- name: added_since_to_group
+select count(*) from (
+  select 1 from pages p {index pages_of_group} where p.group_id = :group and p.id > :after and {is_quiet} limit :limit
+) few;
+
 -- What follows `in_VIEW`: the pages of a group before or after a place.
 -- name: before
 and p.id < :before order by p.id desc limit :limit

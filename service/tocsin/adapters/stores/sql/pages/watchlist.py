@@ -32,8 +32,10 @@ from tocsin.adapters.stores.sql.values import (
 )
 from tocsin.errors import NotWatched
 from tocsin.model import (
+    DayMarks,
     DueTime,
     HistoryEntry,
+    LastChange,
     LastCheck,
     LatestState,
     PageFilter,
@@ -228,7 +230,7 @@ def to_page(row: Sequence[Any]) -> PageRow:
     (
         page_id, url, given, host, group, paused, text, settings,
         next_at, next_why, checked_at, received_at, changed_at, outcome, report, fields, stored_at, question_id,
-        secrets, flags, saved_bytes, title,
+        secrets, flags, saved_bytes, title, change, short, day, days,
     ) = row  # fmt: skip
     return PageRow(
         id=page_id,
@@ -250,6 +252,8 @@ def to_page(row: Sequence[Any]) -> PageRow:
         flags=read_flags(flags),
         saved_bytes=saved_bytes,
         title=title,
+        change=LastChange(change, short),
+        days=DayMarks() if days is None else DayMarks(day, bytes(days)),
     )
 
 

@@ -45,14 +45,14 @@ select id from hosts where name in {names :names};
 -- name: row
 p.id, p.url, coalesce(p.given, p.url), h.name, g.name,
 p.paused, p.text, p.settings, p.next_at, p.next_why, p.last_checked_at, p.last_set_at, p.last_changed_at,
-p.outcome, p.last_report, s.fields, p.stored_at, p.question_id, p.secrets, p.flags, p.saved_bytes, t.title
+p.outcome, p.last_report, s.fields, p.stored_at, p.question_id, p.secrets, p.flags, p.saved_bytes, y.title, y.outcome, y.short, y.day, y.days
 
 -- name: from
 from pages p
 join hosts h on h.id = p.host_id
 join groups g on g.id = p.group_id
 left join states s on s.id = p.state_id
-left join titles t on t.page_id = p.id
+left join summaries y on y.page_id = p.id
 
 -- name: page
 select {row} {from} where p.key = url_key(:url) and p.url = :url;
