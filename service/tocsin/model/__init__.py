@@ -38,6 +38,7 @@ from tocsin.model.browsing import (
 from tocsin.model.bundles import BundleRow, BundleState, Digest, DueBundles
 from tocsin.model.checks import (
     EVERY_PART,
+    NOTHING_LEARNT,
     AlertDraft,
     CheckOrder,
     CheckReport,
@@ -60,6 +61,7 @@ from tocsin.model.common import (
     DEMO_HOST,
     EPOCH,
     KEEPS_ALL,
+    NO_FLAGS,
     REFUSED_SETTINGS,
     SHARDS,
     SHORTAGE,
@@ -145,7 +147,9 @@ __all__ = [
     "KEEPS_ALL",
     "MOST_DAYS",
     "MOST_SORTED",
+    "NOTHING_LEARNT",
     "NO_COPY",
+    "NO_FLAGS",
     "NO_ITEMS",
     "REFUSED_SETTINGS",
     "SHARDS",

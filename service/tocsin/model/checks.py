@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec import UNSET, Struct, UnsetType
 
 from tocsin.model.common import (
+    NO_FLAGS,
     SHARDS,
     Attempt,
     DueTime,
@@ -127,7 +128,7 @@ class PageTask(Struct, frozen=True, gc=False, omit_defaults=True):
     state: StoredState | None
     last: LastAnswer = LastAnswer()
     order: CheckOrder = CheckOrder()
-    flags: PageFlags = PageFlags()
+    flags: PageFlags = NO_FLAGS
     disallowed: bool = False
     suspected: bool = False
     owed: bool = False
@@ -296,6 +297,9 @@ class LearntContents(Struct, frozen=True, gc=False, omit_defaults=True):
     title: str | None = None
 
 
+NOTHING_LEARNT: Final = LearntContents()
+
+
 class CheckResult(Struct, frozen=True, omit_defaults=True):
     """All that one check changes, written in one transaction.
 
@@ -325,7 +329,7 @@ class CheckResult(Struct, frozen=True, omit_defaults=True):
     due: DueTime
     order: CheckOrder = CheckOrder()
     conditional_run: int = 0
-    flags: PageFlags = PageFlags()
+    flags: PageFlags = NO_FLAGS
     state: NewState | None = None
     verdict: VerdictRow | None = None
     failure: Failure | None = None
@@ -334,7 +338,7 @@ class CheckResult(Struct, frozen=True, omit_defaults=True):
     received: bool = False
     recovery: AlertDraft | None = None
     render_owed: bool = False
-    learnt: LearntContents = LearntContents()
+    learnt: LearntContents = NOTHING_LEARNT
     disallowed: bool = False
     suspected: bool = False
     rule_spent: bool = False

@@ -164,6 +164,9 @@ class PageFlags(Struct, frozen=True, gc=False):
     is_shell: bool = False
 
 
+NO_FLAGS: Final = PageFlags()
+
+
 class DueTime(Struct, frozen=True, gc=False):
     """When a page is due, and the reason in words; `at` is None while it is not due at all."""
 

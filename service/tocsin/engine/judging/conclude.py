@@ -12,6 +12,7 @@ from tocsin.engine.judging.judge import Occasion, assess_received, judge
 from tocsin.engine.judging.pace import fresh_for, pace_of, with_pace
 from tocsin.model import (
     KEEPS_ALL,
+    NOTHING_LEARNT,
     REFUSED_SETTINGS,
     SHORTAGE,
     Attempt,
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
 LOOK_AGAIN: Final = timedelta(hours=1)
 # A gate and a pause of the same Retry-After are read from the clock one after the other.
 _SAME_US: Final = 1_000_000
-_NOTHING_LEARNT: Final = LearntContents()
 
 
 class Conclusions:
@@ -226,10 +226,7 @@ class Conclusion:
             flags=_flags_of(task, assessment, judged),
             keeps_rule=waits_for_major and not is_major,
             suspected=is_suspect,
-            # A 304 has no body to learn from.
-            learnt=LearntContents(known)
-            if received.not_modified
-            else learn(self._occasion, received, assessment, judged, known, now),
+            learnt=learn(self._occasion, received, assessment, judged, known, now),
         )
 
     def _report(
@@ -326,7 +323,7 @@ class Conclusion:
         keeps_rule: bool = False,
         host_gate_at: Instant | None = None,
         suspected: bool | None = None,
-        learnt: LearntContents = _NOTHING_LEARNT,
+        learnt: LearntContents = NOTHING_LEARNT,
     ) -> CheckResult:
         task = self._task
         # Positional: for more than fifteen keywords Python builds a dict first, which takes six times as long.

@@ -10,6 +10,7 @@ from tocsin.errors import TooComplex
 from tocsin.model import (
     NO_COPY,
     NO_ITEMS,
+    NOTHING_LEARNT,
     CheckOutcome,
     CopyLink,
     Instant,
@@ -165,11 +166,14 @@ def learn(
     known: PageKnowledge | None,
     now: Instant,
 ) -> LearntContents:
-    """Gather what a check learnt of a page that it received anew.
+    """Gather what a check learnt of a page that it received.
 
     known  of its signals, after this check
     now    when it was received
     """
+    if received.not_modified:
+        # There is no body to learn from.
+        return NOTHING_LEARNT if known is None else LearntContents(known)
     listing = None if judged.outcome is CheckOutcome.SUSPECT else assessment.listing
     copies = _copies_of(occasion.task, received, judged)
     if assessment.directives is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from msgspec import UNSET, Struct
@@ -48,7 +49,7 @@ from tocsin.adapters.stores.sql.values import (
     to_json_or_null,
     write_fields,
 )
-from tocsin.model import CheckOutcome, CommittedResults, LearntContents, PageFlags
+from tocsin.model import NO_FLAGS, NOTHING_LEARNT, CheckOutcome, CommittedResults
 from tocsin.spec.topper.compare import Mode
 
 if TYPE_CHECKING:
@@ -63,8 +64,7 @@ SQL = queries("work")
 _UNCHANGED = CheckOutcome.UNCHANGED.value
 _CHANGES = frozenset({"minor", "major"})
 
-_NO_FLAGS = PageFlags()
-_NOTHING_LEARNT = LearntContents()
+_host_of, _epoch_of = attrgetter("host_id"), attrgetter("order.epoch")
 _SAME = pack_outcome(_UNCHANGED)
 _SAME_RULED = ruled_of(_UNCHANGED)
 _why = lru_cache(maxsize=1024)(pack_why)
@@ -149,17 +149,19 @@ def flags_of(result: CheckResult) -> int:
     What is known beside its state is never forgotten, so that its bit is only ever set; so is that it had no items,
     but for a page that wants none kept.
     """
-    learnt = (0 if result.learnt.known is None else LEARNT) | (BARE if is_bare(result.learnt.items) else 0)
-    if not (result.disallowed or result.suspected or result.flags != _NO_FLAGS):
+    its, flags, learnt = result.learnt, result.flags, 0
+    if its is not NOTHING_LEARNT:
+        learnt = (0 if its.known is None else LEARNT) | (BARE if is_bare(its.items) else 0)
+    if not (result.disallowed or result.suspected or (flags is not NO_FLAGS and flags != NO_FLAGS)):
         return learnt
     return (
         learnt
         | (DISALLOWED if result.disallowed else 0)
-        | (NOT_HTML if result.flags.not_html else 0)
-        | (NOINDEX if result.flags.noindex else 0)
-        | (NOFOLLOW if result.flags.nofollow else 0)
+        | (NOT_HTML if flags.not_html else 0)
+        | (NOINDEX if flags.noindex else 0)
+        | (NOFOLLOW if flags.nofollow else 0)
         | (SUSPECTED if result.suspected else 0)
-        | (SHELL if result.flags.is_shell else 0)
+        | (SHELL if flags.is_shell else 0)
     )
 
 
@@ -283,7 +285,7 @@ class Terms(NamedTuple):
 def write_results(db: SqlSession, claim: Claim, batch: Batch, terms: Terms) -> CommittedResults:
     """Write what checks found, but for those whose parts were lost; raises PagesMoved."""
     batch, refused = _fenced(db, claim, batch)
-    hosts = {result.host_id for result in batch.results}
+    hosts = set(map(_host_of, batch.results))
     if batch.same and not note_same(db, batch.same):
         raise PagesMoved
     others = batch.others
@@ -293,14 +295,8 @@ def write_results(db: SqlSession, claim: Claim, batch: Batch, terms: Terms) -> C
     drafts: list[AlertDraft] = []
     for part in [others] if are_distinct else [[result] for result in others]:
         written += _write_others(db, part, terms, drafts)
-    _remember(db, written)
     mark_days(db, written[len(batch.same) :])
-    gates = [{"id": result.host_id, "gate_at": result.host_gate_at} for result in written if result.host_gate_at]
-    if gates:
-        db.executemany(SQL["gate_hosts"], gates)
-    # What all nodes share comes last, so that they wait shortly for each other.
-    keep_snapshots(db, [(result.page_id, kept) for result in written if (kept := result.learnt.snapshot) is not None])
-    note_reports(db, [result for result in written if result.order.request_id is not None])
+    _write_beside_rows(db, written)
     publish(db, drafts, terms.routes)
     return CommittedResults(due_of_hosts(db, hosts, terms.shown), refused)
 
@@ -312,7 +308,7 @@ def _fenced(db: SqlSession, claim: Claim, batch: Batch) -> tuple[Batch, int]:
     """
     epochs = claim.epochs
     if len(epochs) == 1:
-        read = {(0, epoch or epochs[0]) for epoch in {result.order.epoch for result in batch.results}}
+        read = {(0, epoch or epochs[0]) for epoch in set(map(_epoch_of, batch.results))}
     else:
         read = {(order.part, order.epoch or epochs[order.part]) for order in (result.order for result in batch.results)}
     held = held_parts(db, {part for part, _ in read})
@@ -425,7 +421,7 @@ def _store_new(db: SqlSession, new: Sequence[tuple[CheckResult, NewState, PageRo
         # Not by the function that SQL knows: a call from SQL back into Python costs more than the digest.
         digest = row_digest(page.id, page.stored_at, fields)
         opened.append((state_id, page.id, page.stored_at, fields, digest))
-        shown.append((*row, *state_row(state, page.stored_at), declares(state.fields), state_id, page.id))
+        shown.append((*row, *state_row(state, page.stored_at), int(declares(state.fields)), state_id, page.id))
     db.executemany(STATES["open_runs"], opened)
     db.executemany(STATES["close_runs"], closed)
     db.executemany(SQL["note_new"], shown)
@@ -453,7 +449,7 @@ def _write_verdicts(db: SqlSession, found: Sequence[Found], settings: SignalSett
             storms.take(result, said, (page.id, page.state_id, at, outcome, reason, rule, basis, data))
             continue
         digest = row_digest(page.id, at, outcome, reason, rule, basis, data)
-        rows.append((page.id, page.state_id, at, outcome, reason, rule, basis, data, said.awareness, digest))
+        rows.append((page.id, page.state_id, at, outcome, reason, rule, basis, data, int(said.awareness), digest))
         if said.awareness:
             want_render(db, page.id, since=at, major=outcome == "major")
     if rows:
@@ -503,9 +499,26 @@ def _spend_rule(db: SqlSession, page: PageRowState) -> None:
         page.standing_answer_id = page.rule_kind = None
 
 
-def _remember(db: SqlSession, results: Sequence[CheckResult]) -> None:
-    """Write what these checks, whose pages were written, learnt beside states: one more row for each that has any."""
-    found = [result for result in results if result.learnt != _NOTHING_LEARNT]
+def _write_beside_rows(db: SqlSession, written: Sequence[CheckResult]) -> None:
+    """Write what these checks, whose pages were written, found beside the rows of pages: few found any."""
+    found = [
+        result
+        for result in written
+        if result.learnt is not NOTHING_LEARNT or result.host_gate_at or result.order.request_id is not None
+    ]
+    if not found:
+        return
+    _remember(db, [result for result in found if result.learnt != NOTHING_LEARNT])
+    gates = [{"id": result.host_id, "gate_at": result.host_gate_at} for result in found if result.host_gate_at]
+    if gates:
+        db.executemany(SQL["gate_hosts"], gates)
+    # What all nodes share comes last, so that they wait shortly for each other.
+    keep_snapshots(db, [(result.page_id, kept) for result in found if (kept := result.learnt.snapshot) is not None])
+    note_reports(db, [result for result in found if result.order.request_id is not None])
+
+
+def _remember(db: SqlSession, found: Sequence[CheckResult]) -> None:
+    """Write what these checks learnt beside states: one more row for each that has any."""
     if not found:
         return
     learnt = [(result.page_id, result.learnt) for result in found]
