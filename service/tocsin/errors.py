@@ -129,6 +129,10 @@ class StaleClaim(StoreError):
     """Another process has claimed the work; results under the old claim are refused."""
 
 
+class StaleRevision(TocsinError):
+    """What an edit is based on was edited meanwhile; nothing was changed."""
+
+
 class DamagedText(StoreError):
     """A stored text of a page cannot be read."""
 

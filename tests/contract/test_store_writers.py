@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from random import Random
 
@@ -12,7 +12,9 @@ import pytest
 from tests.contract.desk import DAY, GATHER, NOW, Desk
 from tests.contract.test_store_snapshots import kept
 from tocsin.adapters.stores import open_store
-from tocsin.model import DeliveryResult
+from tocsin.errors import StaleRevision
+from tocsin.model import DeliveryResult, JsonObject
+from tocsin.ports import Store
 
 WRITERS, HOSTS, PAGES, STEPS = 3, 12, 60, 14
 
@@ -42,6 +44,29 @@ async def test_several_writers_at_once_keep_every_invariant(desk: Desk, seed: in
     assert await desk.store.check() == []
     ((alerts, last),) = desk.behind.look("select count(*), max(position) from alerts")
     assert alerts == last > 0
+
+
+EDITED: JsonObject = {"settings": {"every": "6h"}, "unset": ()}
+TOUCHED: JsonObject = {**EDITED, "paused": None, "group": None, "text": None, "clear_text": False}
+EDITS: dict[str, Callable[[Store, int], Awaitable[object]]] = {
+    "of a page": lambda store, revision: store.edit_pages([1], NOW, **TOUCHED, if_revision=revision),
+    "that removes a page": lambda store, revision: store.remove_pages([1], if_revision=revision),
+    "of a group": lambda store, revision: store.edit_group("main", NOW, **EDITED, if_revision=revision),
+    "of all pages": lambda store, revision: store.edit_group(None, NOW, **EDITED, if_revision=revision),
+    "that removes a group": lambda store, revision: store.remove_group("empty", if_revision=revision),
+}
+
+
+@pytest.mark.parametrize("kind", EDITS)
+async def test_of_edits_of_one_revision_by_several_processes_one_is_made(desk: Desk, kind: str) -> None:
+    await desk.watch("https://a.example/")
+    await desk.store.edit_group("empty", NOW, settings={}, unset=())
+    revision = 1 if kind == "that removes a group" else 0
+
+    async with writers(desk) as others:
+        made = await asyncio.gather(*(EDITS[kind](other.store, revision) for other in others), return_exceptions=True)
+
+    assert sum(isinstance(each, StaleRevision) for each in made) == WRITERS - 1
 
 
 async def _work(desk: Desk, number: int, chance: Random) -> None:

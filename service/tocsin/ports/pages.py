@@ -40,6 +40,9 @@ class WatchList(Protocol):
 
     A running engine writes between two steps. A cancelled call leaves the steps done that were reported to `on_step`;
     the same call again continues.
+
+    if_revision  that an edit of one page, or of one group, is based on; None: any. Where it has another one, nothing is
+                 changed. Raises StaleRevision
     """
 
     async def add_pages(
@@ -75,7 +78,9 @@ class WatchList(Protocol):
     async def last_times(self) -> tuple[Instant | None, Instant | None]:
         """Return when any page was checked last, and when any state was stored last."""
 
-    async def remove_pages(self, page_ids: Sequence[int], *, on_step: OnStep = unheard) -> int:
+    async def remove_pages(
+        self, page_ids: Sequence[int], *, if_revision: int | None = None, on_step: OnStep = unheard
+    ) -> int:
         """Remove pages with everything that is stored of them; returns how many."""
 
     async def edit_pages(
@@ -90,6 +95,7 @@ class WatchList(Protocol):
         text: str | None,
         clear_text: bool,
         of: int | None = None,
+        if_revision: int | None = None,
         on_step: OnStep = unheard,
     ) -> int:
         """Change the settings of these pages: `settings` are merged, `unset` keys inherit again. Returns how many.
@@ -106,11 +112,12 @@ class WatchList(Protocol):
         *,
         settings: JsonObject,
         unset: Sequence[str],
+        if_revision: int | None = None,
         on_step: OnStep = unheard,
     ) -> None:
         """Change the settings of a group (None: of all pages), then move the schedule of its pages in steps."""
 
-    async def remove_group(self, name: str) -> bool:
+    async def remove_group(self, name: str, *, if_revision: int | None = None) -> bool:
         """Remove a group with its settings; False if it has pages, is main, or is not there."""
 
     async def groups(self) -> list[tuple[str, int, JsonObject]]:

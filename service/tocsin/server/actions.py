@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Container, Mapping, Sequence
+from collections.abc import AsyncIterator, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -12,7 +13,7 @@ from msgspec import Struct
 from tocsin.configuration import all_unset, check_page_keys, parse_page_settings
 from tocsin.configuration.loading import mask_settings
 from tocsin.configuration.routes import check_page_route
-from tocsin.errors import UsageError
+from tocsin.errors import StaleRevision, UsageError
 from tocsin.lists.pages import check_group, check_words
 from tocsin.model import JsonObject, NewPage, PageQuery
 from tocsin.server.access.auditing import audit
@@ -140,8 +141,8 @@ async def edit_page(parts: Parts, act: Act, page_id: int, deed: Deed, *, if_revi
     """Edit a page at this revision. Raises Stale."""
     _demand_route(parts, deed.settings)
     async with act.jobs.editing:
-        await _demand(parts, page_id, if_revision)
-        await _edit(parts, [page_id], deed, of=1)
+        with _raising_stale():
+            await _edit(parts, [page_id], deed, of=1, if_revision=if_revision)
     # Audited when it is done: what was refused has changed nothing.
     await audit(parts, act.caller, f"page.{deed.kind}", page=str(page_id), **_told(deed))
 
@@ -149,9 +150,9 @@ async def edit_page(parts: Parts, act: Act, page_id: int, deed: Deed, *, if_revi
 async def remove_page(parts: Parts, act: Act, page_id: int, *, if_revision: int | None) -> None:
     """Delete a page at this revision. Raises Stale."""
     async with act.jobs.editing:
-        await _demand(parts, page_id, if_revision)
         page = await parts.store.page_by_id(page_id)
-        await parts.store.remove_pages([page_id])
+        with _raising_stale():
+            await parts.store.remove_pages([page_id], if_revision=if_revision)
     await audit(parts, act.caller, "page.remove", page=str(page_id), url=page.url if page is not None else None)
 
 
@@ -167,9 +168,12 @@ def _demand_route(parts: Parts, settings: JsonObject | None) -> None:
     check_page_route(str((settings or {}).get("route", "")), parts.service.settings().routes, "route")
 
 
-async def _demand(parts: Parts, page_id: int, if_revision: int | None) -> None:
-    if if_revision is not None and await parts.store.page_revision(page_id) != if_revision:
-        raise Stale(f"page {page_id}")
+@contextmanager
+def _raising_stale() -> Iterator[None]:
+    try:
+        yield
+    except StaleRevision as exc:
+        raise Stale(str(exc)) from exc
 
 
 # Many pages -------------------------------------------------------------------------------------------------------
@@ -235,7 +239,15 @@ async def _batches(parts: Parts, meant: Meant, last_id: int) -> AsyncIterator[Se
         cursor = found.next
 
 
-async def _edit(parts: Parts, ids: Sequence[int], deed: Deed, *, of: int, progress: Progress | None = None) -> int:
+async def _edit(
+    parts: Parts,
+    ids: Sequence[int],
+    deed: Deed,
+    *,
+    of: int,
+    if_revision: int | None = None,
+    progress: Progress | None = None,
+) -> int:
     paused = {"pause": True, "resume": False}.get(deed.kind, deed.paused)
     return await parts.store.edit_pages(
         ids,
@@ -247,6 +259,7 @@ async def _edit(parts: Parts, ids: Sequence[int], deed: Deed, *, of: int, progre
         text=deed.text,
         clear_text=deed.clear_text,
         of=of,
+        if_revision=if_revision,
         on_step=progress.advance if progress is not None else lambda _: None,
     )
 
@@ -281,9 +294,7 @@ async def edit_defaults(
     Raises Stale, and Problem for an unknown group.
     """
     async with act.jobs.editing:
-        revision = await revision_of(parts, group)
-        if if_revision is not None and revision != if_revision:
-            raise Stale("what is set for all pages" if group is None else f"group {group}")
+        await revision_of(parts, group)
         held, written = await _set_for(parts, group), asyncio.Event()
         deed = read_deed("edit", settings=settings, unset=unset, held=held)
         _demand_route(parts, deed.settings)
@@ -293,9 +304,15 @@ async def edit_defaults(
                 progress.advance(pages)
                 written.set()
 
-            await parts.store.edit_group(
-                group, parts.clock.now(), settings=deed.settings, unset=deed.unset, on_step=on_step
-            )
+            with _raising_stale():
+                await parts.store.edit_group(
+                    group,
+                    parts.clock.now(),
+                    settings=deed.settings,
+                    unset=deed.unset,
+                    if_revision=if_revision,
+                    on_step=on_step,
+                )
             return {"pages": progress.done}
 
         job = await act.jobs.start("settings.set", act.caller.who, work)
@@ -303,6 +320,9 @@ async def edit_defaults(
         # cancelled at once has no step, and must still release the lock.
         job.when_over(written.set)
         await written.wait()
+    if job.row.state == "failed":
+        # Raises its error: another edit may have been first.
+        await job.wait()
     await audit(parts, act.caller, "settings.set", of=group if group is not None else "all pages", **_told(deed))
     return job
 
@@ -319,10 +339,10 @@ async def remove_group(parts: Parts, act: Act, name: str, *, if_revision: int | 
     Raises Stale, and Problem for a group that has pages, for `main`, and for an unknown one.
     """
     async with act.jobs.editing:
-        revision = await revision_of(parts, name)
-        if if_revision is not None and revision != if_revision:
-            raise Stale(f"group {name}")
-        if not await parts.store.remove_group(name):
+        await revision_of(parts, name)
+        with _raising_stale():
+            is_gone = await parts.store.remove_group(name, if_revision=if_revision)
+        if not is_gone:
             raise Problem(
                 409,
                 "group-in-use",

@@ -121,6 +121,9 @@ select coalesce(e.revision, 0) from pages p left join edits e on e.page_id = p.i
 -- name: group_rows
 select name, pages, settings, revision from groups order by name;
 
+-- name: revision_of_group
+select revision from groups where name = :name;
+
 -- name: revision_for_all
 select settings_revision from store;
 

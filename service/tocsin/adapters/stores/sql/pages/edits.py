@@ -25,6 +25,7 @@ from tocsin.adapters.stores.sql.values import (
     window_us,
 )
 from tocsin.configuration.convert import parse_span
+from tocsin.errors import StaleRevision
 from tocsin.lists.pages import GroupNames
 
 if TYPE_CHECKING:
@@ -110,8 +111,30 @@ def count_pages(db: SqlSession, groups: Iterable[str], *, sign: int = 1) -> None
     db.executemany(SQL["count_pages"], [(sign * pages, name) for name, pages in Counter(groups).items()])
 
 
-def remove(db: SqlSession, page_ids: Sequence[int]) -> int:
+def _demand_pages(db: SqlSession, page_ids: Sequence[int], revision: int | None) -> None:
+    """Raise StaleRevision unless these pages have this revision; None: any."""
+    for page_id in page_ids if revision is not None else ():
+        _demand(db.execute(GROUPS["revision_of_page"], {"page": page_id}).fetchone(), revision, f"page {page_id}")
+
+
+def demand_group(db: SqlSession, name: str | None, revision: int | None) -> None:
+    """Raise StaleRevision unless a group, or the settings for all pages, has this revision; None: any."""
+    if revision is None:
+        return
+    if name is None:
+        _demand(db.execute(GROUPS["revision_for_all"]).fetchone(), revision, "what is set for all pages")
+    else:
+        _demand(db.execute(GROUPS["revision_of_group"], {"name": name}).fetchone(), revision, f"group {name}")
+
+
+def _demand(row: Any, revision: int | None, what: str) -> None:
+    if row is None or row[0] != revision:
+        raise StaleRevision(what)
+
+
+def remove(db: SqlSession, page_ids: Sequence[int], *, if_revision: int | None = None) -> int:
     """Take pages off the list with all that is stored of them; what asked for them waits for them no longer."""
+    _demand_pages(db, page_ids, if_revision)
     place = {"ids": ids(page_ids)}
     rows = db.execute(SQL["touched"], place).fetchall()
     give_up(db, [row[3] for row in rows])
@@ -130,7 +153,11 @@ _CLOCK = frozenset({"every", "cron"})
 
 
 class WatchListEdit(Struct, frozen=True):
-    """One edit; `pages` is how many it is for, which the checks that it brings are spread by."""
+    """One edit.
+
+    pages        how many it is for, which the checks that it brings are spread by
+    if_revision  that it is based on; None: any
+    """
 
     settings: JsonObject
     unset: tuple[str, ...]
@@ -139,6 +166,7 @@ class WatchListEdit(Struct, frozen=True):
     text: str | None = None
     clear_text: bool = False
     pages: int = 0
+    if_revision: int | None = None
 
     @property
     def moves_schedule(self) -> bool:
@@ -180,6 +208,7 @@ class WatchListEdit(Struct, frozen=True):
 
 def edit_step(db: SqlSession, page_ids: Sequence[int], edit: WatchListEdit, now: Instant) -> int:
     """Carry out an edit for these pages; returns how many there are."""
+    _demand_pages(db, page_ids, edit.if_revision)
     place = {"ids": ids(page_ids), "group": edit.group, "text": edit.text}
     if edit.group is not None:
         make_groups(db, [edit.group])
@@ -218,6 +247,7 @@ def _give_up_requests(db: SqlSession, place: dict[str, Any]) -> None:
 
 def merge_into(db: SqlSession, name: str | None, edit: WatchListEdit) -> None:
     """Carry out an edit for a group (made if it is new), or for all pages."""
+    demand_group(db, name, edit.if_revision)
     if name is None:
         (before,) = db.execute(SQL["settings_of_all"]).fetchone()
         db.execute(SQL["set_all_settings"], {"settings": to_json(edit.merged(before))})

@@ -9,6 +9,7 @@ from tocsin.adapters.stores.sql.knowledge.kept import changes_by_state
 from tocsin.adapters.stores.sql.pages.edits import (
     SQL,
     WatchListEdit,
+    demand_group,
     edit_step,
     follow_step,
     insert_pages,
@@ -107,11 +108,13 @@ class WatchRole(Role):
         )
         return times
 
-    async def remove_pages(self, page_ids: Sequence[int], *, on_step: OnStep = unheard) -> int:
+    async def remove_pages(
+        self, page_ids: Sequence[int], *, if_revision: int | None = None, on_step: OnStep = unheard
+    ) -> int:
         removed = 0
         pace = self._paces["remove"]
         for step in pace.pieces(page_ids):
-            removed += await self._step(pace, partial(remove, page_ids=step), on_step)
+            removed += await self._step(pace, partial(remove, page_ids=step, if_revision=if_revision), on_step)
         return removed
 
     async def edit_pages(
@@ -126,9 +129,11 @@ class WatchRole(Role):
         text: str | None,
         clear_text: bool,
         of: int | None = None,
+        if_revision: int | None = None,
         on_step: OnStep = unheard,
     ) -> int:
-        edit = WatchListEdit(settings, tuple(unset), paused, group, text, clear_text, pages=of or len(page_ids))
+        pages = of or len(page_ids)
+        edit = WatchListEdit(settings, tuple(unset), paused, group, text, clear_text, pages, if_revision)
         pace, changed = self._paces["edit"], 0
         for step in pace.pieces(page_ids):
             changed += await self._step(pace, partial(edit_step, page_ids=step, edit=edit, now=now), on_step)
@@ -141,9 +146,10 @@ class WatchRole(Role):
         *,
         settings: JsonObject,
         unset: Sequence[str],
+        if_revision: int | None = None,
         on_step: OnStep = unheard,
     ) -> None:
-        edit = WatchListEdit(settings, tuple(unset))
+        edit = WatchListEdit(settings, tuple(unset), if_revision=if_revision)
         await self._edit(partial(merge_into, name=name, edit=edit))
         if not edit.moves_schedule:
             return
@@ -153,8 +159,9 @@ class WatchRole(Role):
             await self._step(pace, partial(follow_step, page_ids=found, edit=edit, now=now), on_step)
             after = found[-1]
 
-    async def remove_group(self, name: str) -> bool:
+    async def remove_group(self, name: str, *, if_revision: int | None = None) -> bool:
         def remove_it(db: SqlSession) -> bool:
+            demand_group(db, name, if_revision)
             is_gone = db.execute(SQL["remove_group"], {"name": name}).rowcount > 0
             if is_gone:
                 # Its id may be given to another group: a running engine must not know it as this one.
