@@ -6,6 +6,7 @@ import codecs
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from ipaddress import AddressValueError, IPv6Address
 from typing import Final
 
@@ -168,11 +169,8 @@ _HAS_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+:")
 
 _QUERY_KEEPS = frozenset(range(0x21, 0x7F)) - frozenset(b"\"#'<>")
 _ESCAPED = "%[0-9A-Fa-f]{2}"
-_NAME = re.compile(rf"(?:[{UNRESERVED}{SUB_DELIMS}{UCSCHAR}]|{_ESCAPED})*+")
-_USER = re.compile(rf"(?:[{UNRESERVED}{SUB_DELIMS}{UCSCHAR}:]|{_ESCAPED})*+")
-_PATH = re.compile(rf"(?:[{UNRESERVED}{SUB_DELIMS}{UCSCHAR}:@/]|{_ESCAPED})*+")
-_QUERY = re.compile(rf"(?:[{UNRESERVED}{SUB_DELIMS}{UCSCHAR}{IPRIVATE}:@/?]|{_ESCAPED})*+")
-_FRAGMENT = re.compile(rf"(?:[{UNRESERVED}{SUB_DELIMS}{UCSCHAR}:@/?]|{_ESCAPED})*+")
+# What each part of a URL may hold besides the letters of names.
+_IN_NAME, _IN_USER, _IN_PATH, _IN_QUERY, _IN_FRAGMENT = "", ":", ":@/", f"{IPRIVATE}:@/?", ":@/?"
 
 
 def resolve(reference: str, base: str | None, encoding: str = "utf-8") -> str | None:
@@ -226,9 +224,9 @@ def is_valid_url(text: str, encoding: str = "utf-8") -> bool:
         return False
     return (
         (parts.authority is None or _is_valid_authority(parts.authority))
-        and _PATH.fullmatch(parts.path) is not None
+        and _holds_only(_IN_PATH, parts.path)
         and _is_valid_query(parts.query or "", encoding)
-        and _FRAGMENT.fullmatch(parts.fragment or "") is not None
+        and _holds_only(_IN_FRAGMENT, parts.fragment or "")
     )
 
 
@@ -237,11 +235,21 @@ def _is_valid_authority(authority: str) -> bool:
     if parts is None:
         return False
     user, host, _ = parts
-    return _USER.fullmatch(user or "") is not None and (_NAME.fullmatch(host) is not None or is_ip_literal(host))
+    return _holds_only(_IN_USER, user or "") and (_holds_only(_IN_NAME, host) or is_ip_literal(host))
 
 
 def _is_valid_query(query: str, encoding: str) -> bool:
-    return _QUERY.fullmatch(query) is not None and (query.isascii() or is_unicode(encoding))
+    return _holds_only(_IN_QUERY, query) and (query.isascii() or is_unicode(encoding))
+
+
+def _holds_only(besides: str, part: str) -> bool:
+    return _pattern_of(besides).fullmatch(part) is not None
+
+
+@cache
+def _pattern_of(besides: str) -> re.Pattern[str]:
+    # Compiled when the first URL is checked: five patterns with all letters of IRIs took 8 ms of each start.
+    return re.compile(rf"(?:[{UNRESERVED}{SUB_DELIMS}{UCSCHAR}{besides}]|{_ESCAPED})*+")
 
 
 def _write_query(query: str, encoding: str) -> str:

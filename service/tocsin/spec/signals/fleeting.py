@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import string
+from functools import cache
 from typing import Final
 
 from tocsin.spec.html.search import count, lower
@@ -181,7 +182,7 @@ _AGES: Final = tuple(
     (
         (signs[-3:] if "|" in signs else signs).encode(),
         tuple([(sign.encode(), sign) for sign in signs.split("|")]),
-        re.compile(pattern, re.VERBOSE),
+        pattern,
     )
     for signs, pattern in {
         " ago": r"""\b(?:(?:about|over|almost|less[ ]than|more[ ]than)[ ])?(?:\d{1,4}|an?|one|a[ ]few|few)[ ]?
@@ -300,6 +301,12 @@ _PRICE: Final = re.compile(r"\d[\d'’ ]*(?:[.,]\d{3})*[.,]\d\d")
 _MOST_FLEETING_WORDS: Final = 12
 
 
+@cache
+def _age_of(pattern: str) -> re.Pattern[str]:
+    # Compiled when the first page has the words: all of them would take 4 ms of each start.
+    return re.compile(pattern, re.VERBOSE)
+
+
 def without_ages(text: str) -> str:
     """Leave out of lines how long ago something was; a line that says so is in lower case then."""
     data = lower(text.encode("utf-8", "replace"))
@@ -309,7 +316,8 @@ def without_ages(text: str) -> str:
         for sign, word in signs:
             if count(data, sign):
                 lines = text.split("\n")
-                text = "\n".join([pattern.sub("", low) if word in (low := line.lower()) else line for line in lines])
+                age = _age_of(pattern)
+                text = "\n".join([age.sub("", low) if word in (low := line.lower()) else line for line in lines])
     return text
 
 
