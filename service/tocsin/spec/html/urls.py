@@ -66,22 +66,24 @@ def watch_url(text: str) -> WatchedUrl:
     parsed = _parse(given)
     if parsed.protocol not in _SCHEMES:
         raise BadUrl(_unsupported(given, parsed.protocol))
-    if (label := _undecodable(parsed.hostname)) is not None:
+    # Each part that is asked for is decoded anew.
+    host, user, password = parsed.hostname, parsed.username, parsed.password
+    if (label := _undecodable(host)) is not None:
         raise BadUrl(
             f"{_shown(given)}: {_shown(label)} in its host encodes no letters (it is no Punycode); "
             "write the host as its site does"
         )
-    user, password = parsed.username, parsed.password
-    parsed.username = parsed.password = ""
+    if user or password:
+        parsed.username = parsed.password = ""
     url = _without_fragment(parsed.href)
     if len(url) > LONGEST_URL_BYTES:
         raise BadUrl(f"{_shown(url)}: longer than {LONGEST_URL_BYTES} bytes once encoded; give a shorter URL")
     return WatchedUrl(
         url=url,
         given=_masked(given) if user or password else given,
-        host=parsed.hostname,
+        host=host,
         origin=parsed.origin,
-        shard=shard_of(parsed.hostname),
+        shard=shard_of(host),
         credentials=(unquote(user), unquote(password)) if user or password else None,
     )
 
