@@ -25,14 +25,15 @@ async def test_a_request_follows_its_reports_in_order_of_completion(desk: Desk) 
     assert [report.url for _, report in await desk.store.request_reports(request, after=0, limit=1)] == [C]
 
 
-async def test_a_request_whose_client_is_told_otherwise_stores_no_reports(desk: Desk) -> None:
+async def test_a_request_whose_client_is_told_otherwise_stores_no_reports_and_keeps_none(desk: Desk) -> None:
     await desk.watch(A, B, C)
-    request, other = [await desk.store.request_check([(await desk.page(url)).id], NOW) for url in (A, B)]
+    request, other = [await desk.store.request_check(ids, NOW) for ids in ([1, 3], [2])]
+    await desk.check(C)
     await desk.store.forgo_reports(request)
     await desk.check(A)
     await desk.check(B)
 
-    assert await desk.store.request_progress(request) == (1, 1)
+    assert await desk.store.request_progress(request) == (2, 2)
     assert await desk.store.request_reports(request, after=0) == []
     assert [report.url for _, report in await desk.store.request_reports(other, after=0)] == [B]
     assert await desk.store.check() == []

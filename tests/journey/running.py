@@ -79,6 +79,12 @@ async def until(probe: Callable[[], Awaitable[T | None]], *, what: str) -> T:
     return found
 
 
+def pages_of(*urls: str) -> list[NewPage]:
+    """Make pages of URLs, as the list takes them."""
+    found = [watch_url(url) for url in urls]
+    return [NewPage(url=page.url, given=page.given, host=page.host, shard=page.shard) for page in found]
+
+
 class Home:
     """A folder with a configuration, a store and alerts, in which the program is run.
 
@@ -110,10 +116,8 @@ class Home:
         """Put pages on the list, to be checked at once."""
         now = SystemClock().now()
         async with self.store(engine=True) as store:
-            found = [watch_url(url) for url in urls]
-            new = [NewPage(url=page.url, given=page.given, host=page.host, shard=page.shard) for page in found]
             # In one step: a page that is requested after its first check is checked once more.
-            await store.add_pages(new, now, request=await store.open_request(now))
+            await store.add_pages(pages_of(*urls), now, request=await store.open_request(now))
 
     async def start(self, node: str = "") -> Service:
         """Run the service; it may still be starting.

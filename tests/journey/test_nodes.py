@@ -9,9 +9,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
-from tests.journey.running import RARELY, Home, Service, until
+from tests.journey.running import RARELY, Home, Service, pages_of, until
 from tests.origin import Origin, Page
 from tests.postgres import postgres
+from tocsin.adapters.system import SystemClock
 from tocsin.spec.html.urls import shard_of
 
 HOSTS = [f"127.0.0.{number}" for number in range(1, 17)]
@@ -89,6 +90,39 @@ async def test_a_node_that_is_told_to_stop_leaves_all_to_the_others_and_a_check_
     assert requests(site) == dict.fromkeys(HOSTS, 2)
     async with home.store() as store:
         assert await store.nodes() == []
+
+
+async def test_a_check_of_one_shot_reports_also_pages_that_a_node_took_over_meanwhile(
+    home: Home, site: Origin, start: Start, shared: list[str]
+) -> None:
+    home.configure((home.folder / "tocsin.toml").read_text() + "[fetch]\nin_flight = 1\n")
+    async with home.store(engine=True) as store:
+        await store.add_pages(pages_of(*shared), SystemClock().now())
+    begun, answer = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        begun.set()
+        await answer.wait()
+
+    page = site.pages["/a"]
+    assert isinstance(page, Page)
+    page.wait = hold
+    async with asyncio.TaskGroup() as group:
+        checking = group.create_task(home.call("check", "--json", *shared))
+        await begun.wait()
+        await start("b")
+        async with home.store() as store:
+
+            async def has_a_share() -> bool:
+                return any(row.node == "b" and row.parts for row in await store.nodes())
+
+            await until(has_a_share, what="parts of the node")
+        answer.set()
+    checked = checking.result()
+
+    assert checked.status == 0
+    assert sorted(record["url"] for record in checked.records() if "outcome" in record) == sorted(shared)
+    assert requests(site) == dict.fromkeys(HOSTS, 1)
 
 
 async def test_a_second_service_of_one_name_waits_until_the_first_has_ended(

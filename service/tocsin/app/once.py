@@ -98,7 +98,13 @@ async def check(
                     await _demand_unused(settings, store)
                 if request_id is None:
                     request_id = await store.request_check(page_ids, SystemClock().now())
-                return await _check_ourselves(settings, store, request_id, tally)
+                outage = await _check_ourselves(settings, store, request_id, tally)
+                if not store.is_shared:
+                    return tally.summary(outage=outage)
+                # Nodes that came meanwhile took their share of the parts, and check the pages of these.
+                if not await store.is_held() or await _follow(store, request_id, tally):
+                    await store.forgo_reports(request_id)
+                    return tally.summary(outage=outage)
         # An engine runs on this store: it has the gates of all hosts, so that it must make the requests.
         except StoreLocked:
             async with open_store_for(settings, engine=False) as store:
@@ -190,14 +196,16 @@ class _Tally:
         )
 
 
-async def _check_ourselves(settings: Settings, store: Store, request_id: int, tally: _Tally) -> CheckSummary:
+async def _check_ourselves(settings: Settings, store: Store, request_id: int, tally: _Tally) -> bool:
+    """Check the pages whose parts are ours; returns whether our own connection failed."""
     _, tally.pages = await store.request_progress(request_id)
-    # They are passed on here. Stored, those of hourly checks by cron would outgrow all that is known of the pages.
-    await store.forgo_reports(request_id)
+    if not store.is_shared:
+        # They are passed on here. Stored, those of hourly checks by cron would outgrow all that is known of the pages.
+        await store.forgo_reports(request_id)
 
     def committed(results: Sequence[CheckResult]) -> None:
         for result in results:
-            if result.order.request_id == request_id:
+            if not store.is_shared and result.order.request_id == request_id:
                 tally.take(result.report)
 
     # The reports say how each page went; a log beside them would say it twice.
@@ -212,12 +220,24 @@ async def _check_ourselves(settings: Settings, store: Store, request_id: int, ta
             on_committed=committed,
             fetchers=fetchers_of(settings, pages=tally.pages),
         ) as engine:
-            await engine.runner.check(stopping)
+            async with asyncio.TaskGroup() as group:
+                reporting = group.create_task(_report(store, request_id, tally), name="reports")
+                await engine.runner.check(stopping)
+                reporting.cancel()
     # The pages that are left must not be checked by the next engine: the user gave this up.
     if stopping.is_set():
         await store.drop_request(request_id)
         raise KeyboardInterrupt
-    return tally.summary(outage=engine.outage.is_outage())
+    if store.is_shared:
+        await _follow_once(store, request_id, tally)
+    return engine.outage.is_outage()
+
+
+async def _report(store: Store, request_id: int, tally: _Tally) -> None:
+    """Pass on the results of all nodes while this one works, until cancelled."""
+    while store.is_shared:
+        await _follow_once(store, request_id, tally)
+        await asyncio.sleep(FOLLOW_S)
 
 
 @contextmanager

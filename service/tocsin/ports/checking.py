@@ -157,7 +157,7 @@ class WorkStore(Protocol):
         """Return how many pages of a request are checked, and how many it has."""
 
     async def forgo_reports(self, request_id: int) -> None:
-        """Store no further reports of a request, whose client learns them as they are written."""
+        """Store no further reports of a request, and delete those that are stored: its client has learnt them."""
 
     async def request_reports(
         self, request_id: int, *, after: int, limit: int | None = None

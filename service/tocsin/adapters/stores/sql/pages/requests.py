@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tocsin.adapters.stores.sql.role import LAST, Role, ids, take_turn, touch_hosts
+from tocsin.adapters.stores.sql.role import LAST, STEP_ROWS, Role, ids, take_turn, touch_hosts
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import read_report, to_json
 
@@ -74,7 +74,10 @@ class RequestRole(Role):
         return (row[0], row[1]) if row else (0, 0)
 
     async def forgo_reports(self, request_id: int) -> None:
-        await self._write(lambda db: db.execute(SQL["forgo"], {"request": request_id}))
+        place = {"request": request_id, "limit": STEP_ROWS}
+        await self._write(lambda db: db.execute(SQL["forgo"], place).close(), shared=True)
+        while await self._write(lambda db: db.execute(SQL["forget_reports"], place).rowcount, shared=True):
+            pass
 
     async def request_reports(
         self, request_id: int, *, after: int, limit: int | None = None

@@ -33,6 +33,11 @@ update requests set done = done + :count where id = :request returning done, rep
 -- name: forgo
 update requests set reported = 0 where id = :request;
 
+-- name: forget_reports
+delete from request_reports where request_id = :request and position <= (
+  select min(position) + :limit from request_reports where request_id = :request
+);
+
 -- name: report
 insert into request_reports (request_id, position, report) values (?, ?, ?);
 
