@@ -20,6 +20,7 @@ class NodeState(Struct):
     incarnation: int
     until_s: float
     draining: bool = False
+    said: JsonObject = {}
 
 
 class PartState(Struct):
@@ -81,12 +82,12 @@ class NodeLink:
         nodes[node] = NodeState(before + 1, now_s + lease.total_seconds())
         return NodeIdentity(node, before + 1)
 
-    async def renew_node(self, me: NodeIdentity, lease: timedelta, _said: JsonObject | None = None) -> Membership:
+    async def renew_node(self, me: NodeIdentity, lease: timedelta, said: JsonObject | None = None) -> Membership:
         now_s, nodes = self._now_s, self._shared.nodes
         row = nodes.get(me.node)
         if row is None or row.incarnation != me.incarnation:
             raise StaleClaim("replaced")
-        row.until_s = now_s + lease.total_seconds()
+        row.until_s, row.said = now_s + lease.total_seconds(), said or {}
         alive = [node for node, state in nodes.items() if self._shared.is_alive(node) and not state.draining]
         ranks = {node: (-len(self._shared.held_by(node)), node) for node in (*alive, me.node)}
         ahead = sum(ranks[node] < ranks[me.node] for node in alive)

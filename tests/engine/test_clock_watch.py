@@ -19,7 +19,7 @@ from tocsin.engine.hosts.lease import Lease
 from tocsin.engine.judging.cadence import next_check
 from tocsin.engine.policies import Policies
 from tocsin.errors import StoreError
-from tocsin.model import Instruction
+from tocsin.model import Instruction, JsonObject
 from tocsin.settings import HostSettings, PageSettings
 
 SIX_HOURS = PageSettings(every=timedelta(hours=6))
@@ -33,6 +33,18 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
         assert await opened.store.check() == []
     finally:
         await opened.store.close()
+
+
+@pytest.fixture
+async def shared(tmp_path: Path) -> AsyncIterator[Desk]:
+    """A store that several nodes share."""
+    opened = await Desk.at(tmp_path, "postgresql")
+    try:
+        yield opened
+        assert await opened.store.check() == []
+    finally:
+        await opened.store.close()
+        opened.behind.remove()
 
 
 class Watching:
@@ -248,6 +260,23 @@ async def test_a_clock_that_was_set_back_while_nothing_ran_is_mended_at_the_laun
     assert due is not None
     assert NOW - HOUR // 2 < due <= NOW - HOUR // 2 + 6 * HOUR
     assert watching.told_back == 0
+
+
+@pytest.mark.parametrize(("said", "why"), [({"ahead_s": 3600}, WHY), ({}, "checked by another node")])
+async def test_parts_of_a_node_whose_clock_was_ahead_are_planned_anew_by_the_node_that_takes_them(
+    shared: Desk, said: JsonObject, why: str
+) -> None:
+    await checked(shared, A, ago=-HOUR, next_at=NOW + 7 * HOUR, next_why="checked by another node")
+    await shared.store.enter("alone before", timedelta(0), said)
+    watching = Watching(shared)
+    await watching.lease.take()
+
+    await watching.watch.look()
+
+    due, found = await watching.next_of(A)
+    assert found == why
+    assert due is not None
+    assert (due <= NOW + 6 * HOUR) is (why == WHY)
 
 
 async def test_a_result_that_comes_after_the_step_is_mended_too(desk: Desk) -> None:

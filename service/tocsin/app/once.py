@@ -212,18 +212,20 @@ async def _check_ourselves(settings: Settings, store: Store, request_id: int, ta
     telemetry = LogTelemetry(msgspec.structs.replace(settings.log, level="warning"))
     stopping = asyncio.Event()
     with _interrupted_by(stopping.set):
-        async with assemble(
-            settings,
-            store,
-            telemetry,
-            request_id=request_id,
-            on_committed=committed,
-            fetchers=fetchers_of(settings, pages=tally.pages),
-        ) as engine:
-            async with asyncio.TaskGroup() as group:
-                reporting = group.create_task(_report(store, request_id, tally), name="reports")
-                await engine.runner.check(stopping)
-                reporting.cancel()
+        async with (
+            assemble(
+                settings,
+                store,
+                telemetry,
+                request_id=request_id,
+                on_committed=committed,
+                fetchers=fetchers_of(settings, pages=tally.pages),
+            ) as engine,
+            asyncio.TaskGroup() as group,
+        ):
+            reporting = group.create_task(_report(store, request_id, tally), name="reports")
+            await engine.runner.check(stopping)
+            reporting.cancel()
     # The pages that are left must not be checked by the next engine: the user gave this up.
     if stopping.is_set():
         await store.drop_request(request_id)

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from tocsin.configuration import show_span
+from tocsin.engine.hosts.lease import AHEAD_S
 from tocsin.engine.judging.cadence import next_check
 from tocsin.errors import StoreError
 from tocsin.events import Happening
 from tocsin.model import NewDueTime
+from tocsin.ports import NodeStore, WorkStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from tocsin.engine.hosts.lease import Lease
     from tocsin.engine.policies import Policies
     from tocsin.model import Instant, JsonObject, PageSchedule
-    from tocsin.ports import Clock, Telemetry, WorkStore
+    from tocsin.ports import Clock, Telemetry
     from tocsin.ports.checking import OnSpread
     from tocsin.settings import HostSettings, PageSettings
 
@@ -36,8 +38,14 @@ SETTLED_S: Final = 300.0
 WHY: Final = "the clock was set back"
 
 
+class PlanningStore(WorkStore, NodeStore, Protocol):
+    """The part of the store that the clock watch needs."""
+
+
 class ClockWatch:
     """Compares the wall clock with the monotonic one, and replans what a step back has delayed.
+
+    It does the same for parts that are taken over while a node says that its clock is ahead; implements `PartUser`.
 
     on_back    called at once when the clock was set back
     on_spread  receives the new due times of hosts
@@ -45,7 +53,7 @@ class ClockWatch:
 
     def __init__(
         self,
-        store: WorkStore,
+        store: PlanningStore,
         lease: Lease,
         policies: Policies,
         hosts: HostSettings,
@@ -61,6 +69,20 @@ class ClockWatch:
         self._on_back, self._on_spread = on_back, on_spread
         self._offset_us = self._offset()
         self._again_s = float("inf")
+        self._taken: set[int] = set()
+        lease.serve(self)
+
+    def parts_in_hand(self) -> set[int]:
+        """Return no part: nothing waits for it."""
+        return set()
+
+    def on_taken(self, parts: Collection[int]) -> None:
+        """Look at the due times of these parts."""
+        self._taken.update(parts)
+
+    def on_lost(self, parts: Collection[int]) -> None:
+        """Leave the due times of these parts to their node."""
+        self._taken.difference_update(parts)
 
     def configure(self, hosts: HostSettings) -> None:
         """Apply other settings of hosts; those of pages come from the policies."""
@@ -90,14 +112,28 @@ class ClockWatch:
         elif self._clock.monotonic() >= self._again_s:
             self._again_s = float("inf")
             await self.mend()
+        elif self._taken:
+            await self._mend_taken()
+
+    async def _mend_taken(self) -> None:
+        """Replan parts that were taken over, if a node with a clock that is ahead may have planned them."""
+        taken, self._taken = self._taken, set()
+        try:
+            is_ahead = any(AHEAD_S in node.said for node in await self._store.nodes())
+        except StoreError:
+            self._taken |= taken
+            return
+        if is_ahead:
+            await self.mend(parts=taken)
 
     def _offset(self) -> int:
         return self._clock.now() - round(self._clock.monotonic() * 1_000_000)
 
-    async def mend(self, back_us: int = 0) -> None:
+    async def mend(self, back_us: int = 0, *, parts: Collection[int] | None = None) -> None:
         """Shorten waits that are too long, and repeat until the store works.
 
         back_us  size of the step back, 0 if unknown
+        parts    whose pages are planned anew; None: all that this node has
         """
         back, is_begun = timedelta(microseconds=back_us), False
         while True:
@@ -109,8 +145,9 @@ class ClockWatch:
                     # Only once, or pauses would be shortened twice.
                     await self._store.pull_in_waits(now, back=back, longest=self._longest_pause())
                     is_begun = True
+                claim = self._lease.claim
                 moved = await self._store.pull_in(
-                    self._lease.claim,
+                    claim if parts is None else claim.only(parts),
                     now,
                     every=self._policies.base.every,
                     plan=partial(self.replan, now=now),

@@ -14,6 +14,7 @@ from tests.fakes import ManualClock, RecordingTelemetry
 from tests.shared_nodes import NodeLink, SharedNodes
 from tocsin.engine.hosts.lease import BEHIND_S, Lease, LeaseStore
 from tocsin.errors import StaleClaim
+from tocsin.model import JsonObject
 
 PARTS, LEASE_S, DELAY_S = 64, 10.0, 2.0
 
@@ -123,6 +124,19 @@ async def test_a_node_with_a_wrong_clock_leaves_the_parts_to_others_until_the_cl
         await made.clock.advance(3)
 
         assert len(first.parts) == len(second.parts) == PARTS // 2
+
+
+@pytest.mark.parametrize(("ahead_s", "said"), [(3600, {"ahead_s": 3600}), (4, {}), (-3600, {})])
+async def test_a_node_that_is_alone_goes_on_with_a_clock_that_is_ahead_and_says_so(
+    ahead_s: float, said: JsonObject
+) -> None:
+    async with cluster() as made:
+        node = made.start("a")
+        node.link.ahead_s = ahead_s
+        await made.clock.advance(3)
+
+        assert len(node.parts) == PARTS
+        assert made.shared.nodes["a"].said == said
 
 
 async def test_parts_of_a_node_that_was_killed_are_taken_within_its_lease_and_a_second() -> None:

@@ -21,6 +21,8 @@ LOOK_S = 0.25
 _LONGEST_PAUSE_S: Final = 1.0
 # How long a node looks often after nodes came or went.
 _MOVING_S: Final = 3.0
+# What a node says of its clock where it is wrong: by how many seconds it is ahead.
+AHEAD_S: Final = "ahead_s"
 # As `tocsin doctor` has it. All due times would be off by as much for the nodes that take the parts over.
 _MOST_AHEAD_S: Final = 5.0
 _CLEAR_US: Final = 1_000_000
@@ -112,6 +114,8 @@ class Lease:
         self._settled_s = float("inf")
         self._moving_until_s = float("-inf")
         self._is_leaving = self._is_wrong = False
+        # By how much our clock is ahead of the database's.
+        self._ahead_s = 0.0
         self._users: list[PartUser] = []
         self.commits = CommitHealth(clock)
 
@@ -170,7 +174,7 @@ class Lease:
         told = False
         while self._me is None:
             asked_s = self._clock.monotonic()
-            self._me = await self._store.enter(self._node, self._length, self._said())
+            self._me = await self._store.enter(self._node, self._length, self._told())
             if self._me is not None:
                 self._note_renewal(asked_s)
                 break
@@ -233,7 +237,7 @@ class Lease:
         if self._is_leaving and not self._member.draining:
             await self._store.drain_node(self._node, draining=True)
         before = self._member.alive, len(self._held)
-        self._member = await self._store.renew_node(self._me, self._length, self._said())
+        self._member = await self._store.renew_node(self._me, self._length, self._told())
         self._note_renewal(asked_s)
         await self._compare_clocks(asked)
         self._claim = self._claim_begun()
@@ -254,7 +258,7 @@ class Lease:
         # An answer that took long says little of the clock.
         if member.now is None or self._is_leaving or now - asked > _CLEAR_US:
             return
-        ahead_s = (now - member.now) / 1_000_000
+        ahead_s = self._ahead_s = (now - member.now) / 1_000_000
         has_others = member.alive > (0 if member.draining else 1)
         if abs(ahead_s) > _MOST_AHEAD_S and has_others:
             if member.draining:
@@ -269,6 +273,11 @@ class Lease:
             return
         await self._store.drain_node(self._node, draining=self._is_wrong)
         self._member = structs.replace(member, draining=self._is_wrong)
+
+    def _told(self) -> JsonObject:
+        said = self._said()
+        # For those that take over the parts of a node that was alone: it went on with its clock.
+        return said | {AHEAD_S: round(self._ahead_s)} if self._ahead_s > _MOST_AHEAD_S else said
 
     def _note_renewal(self, asked_s: float) -> None:
         # Counted from before the question: the database gave the lease later.
