@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from tests.fakes import ManualClock
 from tests.receivers import EVENT, Answer, WebhookReceiver, no_dial, no_tls
@@ -124,7 +125,29 @@ async def test_teams_is_sent_a_card_with_its_link() -> None:
 
     assert attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
     assert attachment["content"]["body"][0]["text"] == MESSAGE.markdown
-    assert attachment["content"]["actions"][0]["url"] == MESSAGE.link
+    [action] = attachment["content"]["actions"]
+    assert (action["url"], action["title"]) == (MESSAGE.link, "tocsin.example.org")
+
+
+async def test_teams_is_shown_what_differs_without_marks_that_its_cards_do_not_know() -> None:
+    markdown = "◆ A page\n\n> Open 9 to ~~1\\*6~~ **18**.\n>\n> *… 5 lines*\n\nWhy: a \\> b\n\nMinor\n"
+    [attachment] = json.loads(to_teams(structs.replace(MESSAGE, markdown=markdown)))["attachments"]
+
+    assert attachment["content"]["body"] == [
+        {"type": "TextBlock", "text": "◆ A page", "wrap": True},
+        {
+            "type": "RichTextBlock",
+            "inlines": [
+                {"type": "TextRun", "text": "Open 9 to "},
+                {"type": "TextRun", "text": "1*6", "strikethrough": True},
+                {"type": "TextRun", "text": " "},
+                {"type": "TextRun", "text": "18", "weight": "Bolder"},
+                {"type": "TextRun", "text": "."},
+            ],
+        },
+        {"type": "RichTextBlock", "inlines": [{"type": "TextRun", "text": "… 5 lines", "italic": True}]},
+        {"type": "TextBlock", "text": "Why: a \\> b\n\nMinor\n", "wrap": True},
+    ]
 
 
 async def test_ntfy_is_sent_json_at_the_servers_address_with_the_topic() -> None:
@@ -179,7 +202,7 @@ def test_ntfy_without_a_topic_is_refused() -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs"]), max_size=50), st.integers(0, 400))
 def test_a_long_message_is_cut_to_what_each_service_takes(piece: str, times: int) -> None:
-    long = (piece + "\n\n") * times
+    long = (piece + "\n\n" + "> x\n\n") * times
     message = Message("a", "subject", long, "", long, "short")
 
     assert to_text(message).decode() == long

@@ -376,11 +376,11 @@ ROWS = [
      event("host.changed", storm={"host": "a.example", "pages": 312}, excerpt=difference("Menu", "Menu\nThe office is closed on Fridays.")),  # noqa: E501 - a sentence is compared whole
      "312 pages of a.example changed alike: “The office is closed on Fridays.” was added.",
      "312 pages of a.example changed alike",
-     "312 Seiten von a.example wurden gleich geändert: „The office is closed on Fridays.“ ist neu."),
+     "312 Seiten von a.example wurden auf gleiche Weise geändert: „The office is closed on Fridays.“ ist neu."),
     ("a storm of unkept texts", event("host.changed", storm={"host": "a.example", "pages": 312}, excerpt=None),
      "312 pages of a.example changed alike: the text changed.",
      "312 pages of a.example changed alike: the text changed",
-     "312 Seiten von a.example wurden gleich geändert: der Text wurde geändert."),
+     "312 Seiten von a.example wurden auf gleiche Weise geändert: der Text wurde geändert."),
     ("an outage", event("outage.began", began="2026-11-22T08:00:00.000Z", ended=None),
      "Nothing can be reached: our own connection seems to be down, and checking pauses.",
      "Nothing can be reached",

@@ -233,6 +233,30 @@ def test_a_digest_shows_its_alerts_by_group_and_counts_the_silenced_ones() -> No
     assert [text for text in Tags(message.html).texts if text.strip() in ("press", "law")] == ["press ", "law "]
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [
+        ("2026-11-21T07:00:00Z", "2026-11-21T07:00:09Z", "21 November 2026, 08:00 CET"),
+        ("2026-11-21T07:00:00Z", "2026-11-21T09:30:00Z", "21 November 2026, 08:00 to 10:30 CET"),
+        ("2026-10-25T00:30:00Z", "2026-10-25T05:00:00Z", "25 October 2026, 02:30 CEST to 06:00 CET"),
+        ("2026-11-21T22:59:00Z", "2026-11-21T23:01:00Z", "21 November 2026, 23:59 CET to 22 November 2026, 00:01 CET"),
+    ],
+)
+def test_the_period_of_a_digest_names_a_common_day_once(first: str, last: str, told: str) -> None:
+    digest = digest_of(3)
+    digest["data"].update({"from": first, "to": last})
+
+    assert digest_message(digest, "en", time_zone="Europe/Berlin").text.splitlines()[1] == told
+
+
+def test_the_subject_of_an_alert_about_a_host_names_it_once() -> None:
+    found = {each["type"]: message_of(each, "en") for each in examples()}
+
+    message = found["tocsin.host.changed.v1"]
+    assert message.subject == "312 pages of example.org changed alike: 2 lines changed"
+    assert message.short.startswith("312 pages of example.org changed alike: 2 lines changed. https://")
+
+
 def test_a_digest_of_a_hundred_thousand_alerts_counts_those_that_it_does_not_show() -> None:
     message = digest_message(digest_of(500, rest=99_500), "de")
 

@@ -10,8 +10,9 @@ from tocsin.adapters.channels.context import ChannelContext
 from tocsin.ports import ChannelFinding
 
 _REACH_S: Final = 5.0
-# The policy's refusals name the line that allows the address.
+# Refusals of the policy name the line that allows the address; those of a certificate, the line that accepts it.
 _ALLOW: Final = "; if it is yours, "
+_TRUST: Final = "; if you trust it, "
 
 
 async def probe_address(host: str, port: int, where: str, context: ChannelContext) -> Sequence[ChannelFinding]:
@@ -30,11 +31,15 @@ async def probe_address(host: str, port: int, where: str, context: ChannelContex
 
 def unreached(exc: Exception, where: str) -> ChannelFinding:
     """Say that a channel cannot be reached at its address, and why."""
-    what, allow, mend = str(exc).partition(_ALLOW)
-    if allow:
-        return ChannelFinding(f"at {where} is not contacted: {what}", f"If it is yours, {mend}")
+    for clause, said, condition in (
+        (_ALLOW, "is not contacted", "If it is yours"),
+        (_TRUST, "is not trusted", "If you trust it"),
+    ):
+        what, found, mend = str(exc).partition(clause)
+        if found:
+            return ChannelFinding(f"at {where} {said}: {what}", f"{condition}, {mend}")
     reason = str(exc) or "no answer in time"
-    return ChannelFinding(f"cannot be reached at {where}: {reason}", "Correct its url, or start its receiver")
+    return ChannelFinding(f"cannot be reached at {where}: {reason}", "Correct its address, or start its server")
 
 
 def os_error_of(exc: BaseException | None) -> OSError | None:

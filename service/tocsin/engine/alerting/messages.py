@@ -95,16 +95,16 @@ def alert_view(event: JsonObject, language: str, *, time_zone: str = "UTC") -> J
     """Give what templates of an alert show: `subject`, `alert`, `source`, `link`; documented in docs/mail.md."""
     words, data = words_of(language), table(event.get("data"))
     alert = _alert(words, event, data, time_zone)
-    subject = (
-        words.say("message.subject", title=alert["title"], short=alert["short"]) if alert["title"] else alert["short"]
-    )
+    # "312 pages of example.org changed alike" names the host already.
+    is_named = not alert["title"] or (not alert["where"] and alert["title"] in alert["short"])
+    subject = alert["short"] if is_named else words.say("message.subject", title=alert["title"], short=alert["short"])
     page_id, source = line(table(data.get("page")).get("id"), 40), line(event.get("source"), 80)
     link = alert["link"] or alert["url"]
     return {
         "id": line(event.get("id"), 120),
         "language": words.language,
         "subject": cut(subject, _MOST_OF_SUBJECT),
-        "short": _short(f"{alert['title']}: {alert['summary']}" if alert["title"] else alert["summary"], link),
+        "short": _short(alert["summary"] if is_named else f"{alert['title']}: {alert['summary']}", link),
         "is_digest": False,
         "alert": alert,
         "source": source,
@@ -229,8 +229,7 @@ def _heading(
     lead: list[str] = []
     first, last = (str(data.get(key) or "") for key in ("from", "to"))
     if first and last:
-        told = (_time(words, each, time_zone) for each in (first, last))
-        lead.append(words.say("message.from_to", first=next(told), last=next(told)))
+        lead.append(_period(words, first, last, time_zone))
     outcomes = Counter(str(entry.get("outcome")) for entry in entries)
     changes = outcomes["major"] + outcomes["minor"]
     if changes and len(entries) == count:
@@ -336,6 +335,18 @@ def _time(words: Words, text: str, time_zone: str, *, now: str = "") -> str:
         return line(text, 40)
     shown = words.day(there.isoformat(), now) or line(text, 40)
     return shown if now else f"{shown} {there.tzname()}"
+
+
+def _period(words: Words, first: str, last: str, time_zone: str) -> str:
+    """Write from when to when; a day, a minute and a zone that both have are written once."""
+    began, ended = (_time(words, each, time_zone) for each in (first, last))
+    if began == ended:
+        return ended
+    early, late = (each.rpartition(", ") for each in (began, ended))
+    if early[0] == late[0]:
+        hour, _, zone = early[2].partition(" ")
+        began, ended = f"{early[0]}, {hour if late[2].endswith(f' {zone}') else early[2]}", late[2]
+    return words.say("message.from_to", first=began, last=ended)
 
 
 def _short(text: str, link: str | None) -> str:
