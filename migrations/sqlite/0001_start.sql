@@ -418,7 +418,7 @@ create unique index bundles_open on bundles (channel, route, key) where state = 
 create index bundles_due on bundles (channel, due_at) where state = 'open';
 create index bundles_sealed on bundles (channel, route, key, id) where state = 'sealed';
 create index bundles_of_route on bundles (channel, route, key, id);
-create index bundles_by_state on bundles (channel, state, alerts);
+create index bundles_by_state on bundles (channel, state, id, alerts);
 create index bundles_dead on bundles (id) where state = 'dead';
 
 -- What a sealed bundle is given as: written before it is first given, and never again.

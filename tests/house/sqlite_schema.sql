@@ -536,7 +536,7 @@ CREATE TABLE words (
 CREATE INDEX alerts_by_page on alerts (page_id, position);
 CREATE INDEX alerts_of_outages on alerts (position) where type in ('tocsin.outage.began.v1', 'tocsin.outage.ended.v1');
 CREATE INDEX answers_by_age on answers (at);
-CREATE INDEX bundles_by_state on bundles (channel, state, alerts);
+CREATE INDEX bundles_by_state on bundles (channel, state, id, alerts);
 CREATE INDEX bundles_dead on bundles (id) where state = 'dead';
 CREATE INDEX bundles_due on bundles (channel, due_at) where state = 'open';
 CREATE INDEX bundles_of_route on bundles (channel, route, key, id);
