@@ -173,6 +173,7 @@ async def test_a_server_without_starttls_gets_nothing() -> None:
         ({"to": ("desk",)}, "to"),
         ({"sender": ""}, "sender"),
         ({"sender": "Tocsin"}, "sender"),
+        ({"sender": "a@example.org\nBcc: b@example.org"}, "sender"),
         ({"user": "kim"}, "password"),
         ({"password": "x"}, "user"),
     ],

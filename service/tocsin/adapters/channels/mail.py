@@ -89,8 +89,8 @@ to = ["desk@example.org"]
         for address in settings.to:
             if not _ADDRESS.fullmatch(address):
                 raise SettingsError(f'channels.{name}.to: {address!r} is no address; write "desk@example.org"')
-        shown, sender = parseaddr(settings.sender)
-        if not _ADDRESS.fullmatch(sender) or not shown.isprintable():
+        _, sender = parseaddr(settings.sender)
+        if not _ADDRESS.fullmatch(sender) or not settings.sender.isprintable():
             raise SettingsError(
                 f'channels.{name}.sender: {settings.sender!r} is no sender; write "Tocsin <tocsin@example.org>"'
             )
