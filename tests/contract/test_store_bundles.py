@@ -177,13 +177,14 @@ async def test_the_end_of_a_digest_is_the_end_of_all_its_alerts(desk: Desk) -> N
     await end(desk, "waiting", next_at=DUE + HOUR)
     assert await given(desk) == []
     assert [name for _, name, _ in await given(desk, DUE + HOUR)] == ["M1"]
-    assert (await desk.store.channel_state("mail")).gathered == 2
+    state = await desk.store.channel_state("mail")
+    assert (state.gathered, state.accepted_at) == (2, None)
 
     await end(desk)
 
     assert await places(desk, "one") == await places(desk, "two") == {"mail": "accepted"}
     state = await desk.store.channel_state("mail")
-    assert (state.accepted, state.gathered) == (2, 0)
+    assert (state.accepted, state.gathered, state.accepted_at) == (2, 0, DUE)
     assert ((await bundle(desk)).tries, await given(desk, DUE + DAY)) == (2, [])
 
 

@@ -150,7 +150,7 @@ class AlertRole(BundleRole):
                 **counts,
                 failed_at=failed_at,
                 since=since,
-                accepted_at=accepted[0] if accepted is not None else None,
+                accepted_at=max((at for at in accepted if at is not None), default=None),
             )
 
         return await self._read(read)

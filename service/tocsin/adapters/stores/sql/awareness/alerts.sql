@@ -87,9 +87,15 @@ where channel = :channel and state = 'waiting' and is_first = 1 and next_at > :n
 -- name: channel
 select failures, next_at, disabled, error, failed_at, since from channels where name = :name;
 
+-- The latest alert that went alone, and the latest digest.
 -- name: last_accepted
-select last_try_at from deliveries {index deliveries_by_state}
-where channel = :name and state = 'accepted' order by position desc limit 1;
+select (
+  select last_try_at from deliveries {index deliveries_by_state}
+  where channel = :name and state = 'accepted' order by position desc limit 1
+), (
+  select last_try_at from bundles {index bundles_by_state}
+  where channel = :name and state = 'accepted' order by id desc limit 1
+);
 
 -- name: count_deliveries
 select state, count(*) from deliveries {index deliveries_by_state} where channel = :name group by state;
