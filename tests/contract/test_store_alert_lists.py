@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from tests.contract.desk import HOUR, NOW, A, B, C, Desk, alert
+from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, Desk, alert
 from tocsin.adapters.stores.sql.pages.walks import COUNTED
 from tocsin.errors import UsageError
 from tocsin.events import CHANGED, HOST_CHANGED, OUTAGE_BEGAN, OUTAGE_ENDED, RECOVERED, UNREACHABLE
@@ -258,3 +258,24 @@ async def test_states_verdicts_and_renderings_of_a_page_are_read_from_their_end(
     assert await desk.store.verdict(99) is None
     newest = (await desk.store.states_of(page_id)).rows[0]
     assert (newest.fields, newest.in_table) == ((await desk.page(A)).state.fields, True)
+
+
+async def test_alerts_of_a_time_are_those_that_were_told_in_it(desk: Desk) -> None:
+    await desk.watch(A)
+    for number, name in enumerate("abcd"):
+        await desk.store.write_alert(alert(name, 1, at=NOW + number * MINUTE))
+
+    assert await listed(desk, since=NOW + MINUTE) == ["d", "c", "b"]
+    assert await listed(desk, until=NOW + MINUTE) == ["a"]
+    assert await listed(desk, unseen=True, since=NOW + 1, until=NOW + 3 * MINUTE) == ["c", "b"]
+    assert await listed(desk, since=NOW + DAY) == []
+
+
+async def test_unseen_alerts_are_counted_by_group(desk: Desk) -> None:
+    await desk.watch(A, B)
+    assert await desk.store.unseen_by_group() == {}
+    await fill(desk)
+
+    await desk.store.mark_all_seen(AlertQuery(unseen=True, group="main"), NOW, up_to=2)
+
+    assert await desk.store.unseen_by_group() == {"main": BoundedCount(1), "other": BoundedCount(2)}

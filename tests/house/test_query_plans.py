@@ -168,6 +168,7 @@ def scans(steps: list[str]) -> list[str]:
         ("browsing", "titles_after", "summaries_by_title"),
         ("browsing", "hosts_from", "autoindex_hosts"),
         ("browsing", "page_after", "INTEGER PRIMARY KEY"),
+        ("alert_lists", "alert_after", "autoindex_alerts"),
         ("browsing", "added_since", "INTEGER PRIMARY KEY"),
         ("browsing", "added_since_to_group", "pages_of_group"),
         ("summaries", "marks", "INTEGER PRIMARY KEY"),

@@ -98,6 +98,8 @@ class AlertQuery(Struct, frozen=True):
     group    that the page was in when it was told
     dead     a channel did not take it in time
     digest   that it is in, by number
+    since    told at this time or later; goes with everything
+    until    told before this time; the same
     `unseen` goes with `outcome` or `group`; else `group`, `page_id`, `kind`, `dead` and `digest` each stand alone.
     """
 
@@ -108,6 +110,8 @@ class AlertQuery(Struct, frozen=True):
     page_id: int | None = None
     dead: bool = False
     digest: int | None = None
+    since: Instant | None = None
+    until: Instant | None = None
 
 
 class Slice(Struct, Generic[Row], frozen=True):

@@ -184,6 +184,8 @@ async def start_deed(parts: Parts, act: Act, meant: Meant, deed: Deed) -> Job:
     _demand_route(parts, deed.settings)
     # Fixed now: pages that are added while the job runs were not in the list that the user saw.
     last_id = await parts.store.last_page_id()
+    if meant.query is not None:
+        meant = Meant(query=meant.query.asked_at(parts.clock.now()))
     total: int | None = None
     if meant.ids is not None:
         total = len(meant.ids)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
@@ -255,3 +257,24 @@ async def test_of_more_checks_than_can_be_counted_it_is_not_said_how_many_were_s
     check = await api.do("POST", "/checks", {"ids": ["1", str(second)]})
 
     assert (check["skipped"], check["skipped_until"]) == (None, None)
+
+
+async def test_a_list_is_given_in_the_order_that_is_asked_for(api: Api) -> None:
+    for url in (B, A, C):
+        await api.add(url)
+
+    def urls(answer: dict[str, Any]) -> list[str]:
+        return [page["url"] for page in answer["items"]]
+
+    assert urls(await api.do("GET", "/pages?sort=host")) == [A, B, C]
+    assert urls(await api.do("GET", "/pages?sort=title&group=main")) == [C, A, B]
+    assert urls(await api.do("GET", "/pages?view=quiet&total=true")) == []
+    assert (await api.refused("GET", "/pages?sort=host&q=a"))["status"] == 422
+
+
+async def test_what_is_done_to_a_list_of_a_week_means_that_week(api: Api) -> None:
+    await api.add(A)
+
+    job = await api.ended(await api.do("POST", "/pages/bulk", {"pages": {"view": "quiet"}, "action": "pause"}))
+
+    assert job["result"]["pages"] == 0

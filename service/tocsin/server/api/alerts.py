@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal, TypeAlias
 
 from fastapi import Query, Response
-from pydantic import ConfigDict, Field
+from msgspec import Meta
+from pydantic import AwareDatetime, ConfigDict, Field
 
 from tocsin.errors import UsageError
-from tocsin.model import AlertQuery
+from tocsin.model import EPOCH, AlertQuery, BoundedCount, Instant
 from tocsin.model.records.alerting import (
     Alert,
     Storm,
@@ -54,10 +56,10 @@ _Values: TypeAlias = Annotated[list[Annotated[str, Field(max_length=200)]], Fiel
 
 
 class AlertList(PartOf):
-    """Which alerts: `unseen` goes with `outcome`; `kind`, `group`, `page`, `dead`, `digest` each stand alone.
+    """Which alerts: `unseen` goes with `outcome` or `group`; `kind`, `group`, `page`, `dead`, `digest` stand alone.
 
-    `basis` and what follows go with all of them, as in routes. At most 1,000 alerts are looked at for a part then: it
-    may be shorter than asked for, or empty, although the list goes on.
+    `since` and `until` go with all of them, and so do `basis` and what follows, as in routes. At most 1,000 alerts are
+    looked at for a part then: it may be shorter than asked for, or empty, although the list goes on.
     """
 
     unseen: Annotated[bool, Field(description="not marked as seen yet")] = False
@@ -67,6 +69,8 @@ class AlertList(PartOf):
     page: Annotated[str | None, Field(pattern=r"^[1-9][0-9]{0,17}$", description="only of this page")] = None
     dead: Annotated[bool, Field(description="given up for at least one channel")] = False
     digest: Annotated[str | None, Field(pattern=r"^[1-9][0-9]{0,17}$", description="that are in this digest")] = None
+    since: Annotated[AwareDatetime | None, Field(description="told then or later")] = None
+    until: Annotated[AwareDatetime | None, Field(description="told before")] = None
     basis: Annotated[_Values, Field(description="declared, inferred or contradicted", examples=[["inferred"]])] = None
     host: Annotated[_Values, Field(description="patterns, as in routes", examples=[["*.example.org"]])] = None
     url: Annotated[_Values, Field(description="of the page; `*` is any text")] = None
@@ -110,6 +114,13 @@ class DueDeliveries(Record, frozen=True):
     deliveries: int
 
 
+class UnseenOfGroup(Record, frozen=True):
+    """How many alerts of a group were not seen yet."""
+
+    group: str
+    unseen: Annotated[BoundedCount, Meta(description="counted up to 1,000")]
+
+
 class MarkedAlerts(Record, frozen=True):
     """How many alerts were changed."""
 
@@ -127,10 +138,19 @@ async def list_alerts(_: Reading, parts: Given, asked: Annotated[AlertList, Quer
         page_id=None if asked.page is None else int(asked.page),
         dead=asked.dead,
         digest=None if asked.digest is None else int(asked.digest),
+        since=_instant(asked.since),
+        until=_instant(asked.until),
     )
     matcher = matcher_of({key: getattr(asked, key) for key in ("basis", "host", "url", "rule", "field", "words")})
     found = await parts.store.browse_alerts(query, cursor=asked.cursor, limit=asked.limit, takes=taking(matcher))
     return Part(items=[alert_of(row) for row in found.rows], next=found.next)
+
+
+@router.get("/alerts/unseen", summary="Count unseen alerts by group", operation_id="count_unseen")
+async def count_unseen(_: Reading, parts: Given) -> Part[UnseenOfGroup]:
+    """Count the unseen alerts of each group that has any."""
+    counts = await parts.store.unseen_by_group()
+    return Part(items=[UnseenOfGroup(group=group, unseen=counts[group]) for group in sorted(counts)], next=None)
 
 
 @router.get("/alerts/{alert_id}", summary="Show an alert", operation_id="show_alert")
@@ -216,6 +236,10 @@ async def list_storm(
 async def release(caller: Writing, parts: Given, jobs: Work, response: Response, storm_id: NumberInPath) -> JobStatus:
     """Give each page of a storm an alert of its own after all."""
     return await finished(await release_storm(parts, Act(jobs, caller), int(storm_id)), response)
+
+
+def _instant(at: datetime | None) -> Instant | None:
+    return None if at is None else (at - EPOCH) // timedelta(microseconds=1)
 
 
 def _read_cursor(cursor: str) -> tuple[int, int]:

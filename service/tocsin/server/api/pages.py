@@ -8,7 +8,7 @@ from fastapi import Body, Query, Request, Response
 from pydantic import ConfigDict, Field, model_validator
 
 from tocsin.lists.pages import check_group, check_words, new_page
-from tocsin.model import NewPage, PageQuery, View
+from tocsin.model import NewPage, PageQuery, PageSort, View
 from tocsin.model.records.fields import Part
 from tocsin.model.records.pages import AddedPage, AddedPages, Copy, Pages, WholePage, copies_of, page_of, whole_page
 from tocsin.model.records.service import JobStatus
@@ -61,14 +61,32 @@ MOST_ADDED: Final = 1000
 class PageList(PartOf):
     """Which pages to list."""
 
-    view: Annotated[View | None, Field(description="one of the lists; goes with group, and with nothing else")] = None
+    view: Annotated[
+        View | None,
+        Field(
+            description="one of the lists; goes with group and sort. `recent` changed within a week, `quiet` did not "
+            "change in 30 days"
+        ),
+    ] = None
+    sort: Annotated[
+        PageSort | None,
+        Field(
+            description="instead of the view's own order: the latest change first, by title, the page that is due "
+            "first, by host. Of lists of more than 5,000 pages, that of all is sorted by changed_at, title and host, "
+            "that of a group by changed_at"
+        ),
+    ] = None
     group: GroupFilter | None = None
     host: Annotated[str | None, Field(min_length=1, max_length=253, description="only this host; not combinable")] = (
         None
     )
     q: Annotated[
         str | None,
-        Field(min_length=1, max_length=200, description="each word begins a word of the URL or of your own text"),
+        Field(
+            min_length=1,
+            max_length=200,
+            description="each word begins a word of the URL or of your own text",
+        ),
     ] = None
     total: Annotated[bool, Field(description="also count the pages, as far as that is quick")] = False
 
@@ -160,11 +178,14 @@ class Emptying(Input):
 
 @router.get("/pages", summary="List pages", operation_id="list_pages")
 async def list_pages(_: Reading, parts: Given, asked: Annotated[PageList, Query()]) -> Pages:
-    """List watched pages: the last added first; with `view=changed` the last changed first.
+    """List watched pages: the last added first; with `view=changed`, `recent` and `quiet` the last changed first.
 
-    Combinations that would be slow are refused: `view` goes with `group`; `host` and `q` cannot be combined.
+    Combinations that would be slow are refused: `view`, `group` and `sort` go together; `host` and `q` each stand
+    alone.
+    A part of a list that is sorted or searched may be shorter than `limit`, or empty, although `next` goes on.
     """
-    query = PageQuery(view=asked.view or View.ALL, group=asked.group, host=asked.host, words=asked.q)
+    query = PageQuery(asked.view or View.ALL, asked.group, asked.host, asked.q, asked.sort)
+    query = query.asked_at(parts.clock.now())
     found = await parts.store.browse_pages(query, cursor=asked.cursor, limit=asked.limit)
     modes = await parts.modes()
     total = await parts.store.tally_pages(query) if asked.total else None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from tocsin.adapters.stores.sql.session import Database, SqlSession
-    from tocsin.model import Claim, NamedLease
+    from tocsin.model import Claim, Instant, NamedLease
     from tocsin.ports.pages import OnStep
     from tocsin.settings import SignalSettings
 
@@ -157,6 +157,23 @@ class Role:
 def bounded(number: int) -> int:
     """Clamp a number that a user typed to what a column can hold: one beyond it finds as little as the last."""
     return max(-LAST, min(number, LAST))
+
+
+def first_since(db: SqlSession, following: str, at: Instant, last: int) -> int:
+    """Find the first of numbered rows that is not older than this, by halves: numbers grow with time.
+
+    following  gives the number and the time of the next row `:after` a number
+    last       the greatest number that was given
+    """
+    before = 0
+    while before < last:
+        middle = (before + last) // 2
+        row = db.execute(following, {"after": middle}).fetchone()
+        if row is not None and row[1] < at:
+            before = row[0]
+        else:
+            last = middle
+    return before + 1
 
 
 def ids(values: Iterable[int | str]) -> str:

@@ -76,6 +76,9 @@ where bundle = :digest and position < :before order by position desc limit :limi
 select f.position, m.seen_at from ({positions_of_digest}) f join alert_marks m on m.position = f.position
 order by f.position desc;
 
+-- name: alert_after
+select position, created_at from alerts where position > :after order by position limit 1;
+
 -- name: positions
 select position from alerts where id in {names :ids};
 

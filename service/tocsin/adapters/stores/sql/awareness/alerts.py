@@ -12,7 +12,7 @@ from tocsin.adapters.stores.sql.cursors import Cursors
 from tocsin.adapters.stores.sql.owed import ALERTS as SQL
 from tocsin.adapters.stores.sql.owed import publish
 from tocsin.adapters.stores.sql.pages.walks import COUNTED
-from tocsin.adapters.stores.sql.role import LAST, STEP_ROWS, bounded, ids, take_turn
+from tocsin.adapters.stores.sql.role import LAST, STEP_ROWS, bounded, first_since, ids, take_turn
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import (
     read_deliveries,
@@ -272,10 +272,12 @@ class AlertRole(BundleRole):
 
         def read(db: SqlSession) -> Slice[AlertRow]:
             shown: list[AlertRow] = []
-            place, left = before, _MOST_LOOKED_AT if takes is not None else limit
+            first, end = _span_of(db, query)
+            place, left = min(before, end), _MOST_LOOKED_AT if takes is not None else limit
             while True:
                 piece = min(left, max(limit, _PIECE) if takes is not None else limit)
                 found = db.execute(LISTS[walk], {**values, "before": place, "limit": piece + 1}).fetchall()
+                found = [row for row in found if row[0] >= first]
                 positions = [row[0] for row in found[:piece]]
                 rows = {row[1]: row for row in db.execute(SQL["at_positions"], {"positions": ids(positions)})}
                 for number, place in enumerate(positions, 1):
@@ -292,13 +294,15 @@ class AlertRole(BundleRole):
 
     async def tally_alerts(self, query: AlertQuery) -> BoundedCount:
         walk, values = _walk_of(query)
-        values.update(before=LAST, limit=COUNTED + 1)
 
         def count(db: SqlSession) -> int:
+            first, end = _span_of(db, query)
+            place = {**values, "before": end, "first": first, "limit": COUNTED + 1}
             walks = queries("alert_lists", db.dialect)
             # Where there is one: a count needs no marks.
             walking = walks.get(f"positions_{walk}", walks[walk])
-            number: int = db.execute(f"select count(*) from ({walking}) few", values).fetchone()[0]  # noqa: S608 - a walk of ours
+            counting = f"select count(*) from ({walking}) few where position >= :first"  # noqa: S608 - a walk of ours
+            number: int = db.execute(counting, place).fetchone()[0]
             return number
 
         number = await self._view(count)
@@ -406,6 +410,18 @@ def _replay_these(db: SqlSession, place: dict[str, Any]) -> int:
 
 def _mark(db: SqlSession, place: dict[str, Any]) -> int:
     return db.execute(LISTS["mark"], place).rowcount
+
+
+def _span_of(db: SqlSession, query: AlertQuery) -> tuple[int, int]:
+    """Find the first position of a time span, and the one after its last."""
+    if query.since is None and query.until is None:
+        return 0, LAST
+    last = db.execute(SQL["latest_position"]).fetchone()[0] or 0
+    first, end = (
+        default if at is None else first_since(db, LISTS["alert_after"], at, last)
+        for at, default in ((query.since, 0), (query.until, LAST))
+    )
+    return first, end
 
 
 def _walk_of(query: AlertQuery) -> tuple[str, dict[str, Any]]:

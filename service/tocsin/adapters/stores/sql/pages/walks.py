@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from tocsin.adapters.stores.sql.pages.edits import SQL as PAGES
 from tocsin.adapters.stores.sql.pages.words import WordSearch, words_asked
+from tocsin.adapters.stores.sql.role import first_since
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.errors import UsageError
 from tocsin.model import MOST_SORTED, BoundedCount, PageSort, View
@@ -328,16 +329,8 @@ class QuietList(SortedWalk):
         return BoundedCount(self._changed.count(db).number, is_exact=False)
 
     def _start(self, db: SqlSession) -> int:
-        """Find the first page that was not added before: ids grow with time."""
-        before, end = 0, db.execute(PAGES["last_id"]).fetchone()[0]
-        while before < end:
-            middle = (before + end) // 2
-            row = db.execute(SQL["page_after"], {"after": middle}).fetchone()
-            if row is not None and row[1] < self._since:
-                before = row[0]
-            else:
-                end = middle
-        return before + 1
+        """Find the first page that was not added before."""
+        return first_since(db, SQL["page_after"], self._since, db.execute(PAGES["last_id"]).fetchone()[0])
 
 
 class HostOrder:
