@@ -40,7 +40,7 @@ _ROWS_AT_ONCE = 1000
 _CHECKPOINT_SHARE = 4
 _CHECKPOINT_PAGES = range(4000, 32_000)
 # With `copy_log` less is copied at a time, beside the writer, which copies what is left when the log has grown on.
-COPY_PAGES = 2000
+COPY_PAGES = 4000
 _BACKSTOP = 4
 # After the log has grown over a long reading, or a migration.
 _LOG_BYTES = 256 * 1024 * 1024
