@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from tocsin.model import CheckResult
 
 SQL = queries("summaries")
-_MARKS: Final = {
+_MARKS: Final[dict[str, DayMark]] = {
     CheckOutcome.MAJOR: DayMark.MAJOR,
     CheckOutcome.MINOR: DayMark.MINOR,
     CheckOutcome.UNREACHABLE: DayMark.PROBLEM,
     CheckOutcome.DISALLOWED: DayMark.PROBLEM,
     CheckOutcome.SUSPECT: DayMark.PROBLEM,
 }
+_UNMARKED: Final = DayMarks()
 
 
 def mark_days(db: SqlSession, results: Sequence[CheckResult]) -> None:
@@ -35,10 +36,10 @@ def mark_days(db: SqlSession, results: Sequence[CheckResult]) -> None:
     changes: dict[int, Row] = {}
     for result, mark in telling:
         page_id = result.page_id
-        before = known.get(page_id, DayMarks())
+        before = known.get(page_id, _UNMARKED)
         after = known[page_id] = before.with_mark(day_of(result.checked_at), mark)
-        if mark is not DayMark.PROBLEM:
-            changes[page_id] = (page_id, after.day, after.packed, mark.name.lower())
+        if result.verdict is not None and mark is not DayMark.PROBLEM:
+            changes[page_id] = (page_id, after.day, after.packed, result.verdict.outcome)
         elif page_id in changes:
             changes[page_id] = (page_id, after.day, after.packed, changes[page_id][-1])
         elif after != before:
@@ -52,6 +53,6 @@ def mark_days(db: SqlSession, results: Sequence[CheckResult]) -> None:
 def _mark_of(result: CheckResult) -> DayMark | None:
     # What the verdict says is the change, as in `last_changed_at`.
     if result.verdict is not None:
-        return _MARKS.get(CheckOutcome(result.verdict.outcome))
-    mark = _MARKS.get(CheckOutcome(result.report.outcome))
+        return _MARKS.get(result.verdict.outcome)
+    mark = _MARKS.get(result.report.outcome)
     return mark if mark is DayMark.PROBLEM else None
