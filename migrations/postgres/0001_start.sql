@@ -117,7 +117,8 @@ create index hosts_empty on hosts (id) where empty = 1;
 create index hosts_gated on hosts (gate_at) where gate_at is not null;
 create index hosts_noisy on hosts (id) where noise is not null;
 
--- Columns of one width follow each other, so that no room is lost between them. A check that finds nothing new changes no
+-- Columns of one width follow each other, so that no room is lost between them. What each check writes is together: the
+-- log (WAL) holds a new version from the first byte that differs to the last. A check that finds nothing new changes no
 -- indexed column, neither as a key nor in a condition, and finds room for its version on the leaf (fillfactor): then it
 -- writes to no index (HOT), and needs no vacuum. `next_at` is therefore in an index of `due` alone.
 create table pages (
@@ -125,37 +126,39 @@ create table pages (
   host_id             bigint not null references hosts (id),
   group_id            bigint not null default 1 references groups (id),
   added_at            bigint not null,
-  next_at             bigint,
   request_id          bigint,
   state_id            bigint,
-  stored_at           bigint,
-  last_set_at         bigint,
-  last_checked_at     bigint,
   last_changed_at     bigint,
   body_bytes          bigint not null default 0,
-  saved_bytes         bigint not null default 0,
   question_id         bigint,
   standing_answer_id  bigint,
   key                 integer not null,
+  paused              smallint not null default 0,
+  declares            smallint not null default 0,
+  -- From here on, what each check writes.
+  next_at             bigint,
+  stored_at           bigint,
+  last_set_at         bigint,
+  last_checked_at     bigint,
+  saved_bytes         bigint not null default 0,
   storings            integer not null default 0,
   conditional_run     integer not null default 0,
   flags               smallint not null default 0,
   outcome             smallint,
-  paused              smallint not null default 0,
-  declares            smallint not null default 0,
   is_off              boolean not null generated always as (next_at is null and coalesce(next_why = 'off', false)) stored,
+  next_why            text collate "C",
+  last_report         text collate "C",
+  attempts            text collate "C",
+  -- Up to here.
   url                 text collate "C" not null,
   given               text collate "C",
   settings            text collate "C",
   secrets             text collate "C",
   text                text collate "C",
-  next_why            text collate "C",
-  last_report         text collate "C",
   etag                text collate "C",
   last_modified       text collate "C",
   validators_hop      text collate "C",
   body_digest         bytea,
-  attempts            text collate "C",
   rule                text collate "C",
   room                bytea                      -- zeros until the first state is stored: nulls take no room
 ) with (fillfactor = 75, autovacuum_vacuum_scale_factor = 0.05);
