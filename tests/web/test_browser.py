@@ -225,4 +225,4 @@ async def test_the_look_is_kept_in_a_cookie(living: Living, browser: Browser) ->
 
         paper = await window.page.evaluate("getComputedStyle(document.body).backgroundColor")
 
-    assert paper == "rgb(20, 23, 26)"
+    assert paper == "rgb(18, 21, 24)"

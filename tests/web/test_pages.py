@@ -327,8 +327,8 @@ async def test_counters_tell_what_waits(reader: Reader) -> None:
 
     html = await reader.read("/")
 
-    assert re.search(r'Changes <span class="counter">\d', html)
-    assert 'Questions <span class="counter">1' in html
+    assert re.search(r'Changes <span class="n">\d', html)
+    assert 'Questions <span class="n">1' in html
 
 
 async def test_a_job_tells_how_far_it_is(reader: Reader) -> None:

@@ -30,7 +30,10 @@ class Words:
     def __init__(self, language: str, texts: dict[str, Any]) -> None:
         self.language = language
         self._texts = texts
-        self._months = texts["format.months"].split()
+        self._months: list[str] = texts["format.months"].split()
+        self._months_short: list[str] = texts["format.months_short"].split()
+        self._weekdays: list[str] = texts["format.weekdays"].split()
+        self._weekdays_short: list[str] = texts["format.weekdays_short"].split()
         self.articles = frozenset(texts["format.articles"].split())
 
     def __contains__(self, key: str) -> bool:
@@ -54,6 +57,25 @@ class Words:
     def number(self, number: int) -> str:
         """Write a whole number: 1,845."""
         return f"{number:,}".replace(",", self._texts["format.thousands"])
+
+    def decimal(self, number: float) -> str:
+        """Write a number with one decimal place: 14.2."""
+        whole, _, part = f"{number:.1f}".partition(".")
+        return f"{self.number(int(whole))}{self._texts['format.decimal']}{part}"
+
+    def weekday(self, number: int, *, is_long: bool = False) -> str:
+        """Name a day of the week; 0 is Monday."""
+        return (self._weekdays if is_long else self._weekdays_short)[number]
+
+    def short_date(self, year: int, month: int, day: int, *, with_year: bool) -> str:
+        """Write a date for a list: 18 Nov, or 18 Nov 2025."""
+        key = "format.full_day" if with_year else "format.day"
+        return self.say(key, day=day, month=self._months_short[month - 1], year=year)
+
+    def long_date(self, year: int, month: int, day: int, *, with_year: bool) -> str:
+        """Write a date as a title: 18 November, or 18 November 2025."""
+        key = "format.full_day" if with_year else "format.day"
+        return self.say(key, day=day, month=self._months[month - 1], year=year)
 
     def span(self, seconds: int) -> str:
         """Write a span in its two largest units: 2 h 5 min."""

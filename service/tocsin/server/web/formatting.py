@@ -1,10 +1,14 @@
-"""Formatting of values as text and HTML: times, sizes, numbers, URLs, and texts cut to a size. Pure."""
+"""Formatting of values as text and HTML: times, sizes, numbers, URLs, and texts cut to a size. Pure.
+
+Numbers, spans and times are written as the reader's language does (`Words`), in English where none is given.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
+from hashlib import blake2b
 from typing import Final, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -12,9 +16,12 @@ from markupsafe import Markup, escape
 
 from tocsin.model import EPOCH, BoundedCount, Instant
 from tocsin.spec.infrastructure.unsafe import UNSAFE_IN_TEXT, safe_text
+from tocsin.wording.words import LANGUAGES, Words, words_of
 
-_STEPS: Final = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
-_SHORT: Final = {"day": "d", "hour": "h", "minute": "min", "second": "s"}
+ENGLISH: Final = words_of(LANGUAGES[0])
+_STEPS: Final = ((86_400, "format.days_short"), (3600, "format.hours"), (60, "format.minutes"), (1, "format.seconds"))
+_DAYS_OF_A_WEEK: Final = 7
+_COLOURS: Final = 5  # Labels of groups have g1 to g5; g6 is grey and means "main".
 # Beyond a year, a date says more than a number of days.
 _YEAR_US: Final = 365 * 86_400 * 1_000_000
 # Browsers show about this much of a title.
@@ -126,28 +133,28 @@ def linked(text: str, shown: str | None = None, most: int = 72, room: int = 2048
     return Markup('<a class="out" href="{}" rel="noreferrer noopener nofollow">{}</a>').format(clean(text), words)
 
 
-def count(number: int | BoundedCount, unit: str = "", plural: str = "") -> str:
-    """Write a number with its unit: "1 page", "2,310 pages", "more than 10,000 pages"."""
+def count(number: int | BoundedCount, unit: str = "", plural: str = "", words: Words = ENGLISH) -> str:
+    """Write a number with its unit: "1 page", "2,310 pages", "10,000+ pages"."""
     if isinstance(number, BoundedCount):
         exact, number = number.is_exact, number.number
     else:
         exact = True
-    said = f"{number:,}" if exact else f"{number:,}+"
+    said = words.number(number) if exact else f"{words.number(number)}+"
     if not unit:
         return said
     return f"{said} {unit if number == 1 and exact else plural or unit + 's'}"
 
 
-def span(value: timedelta | float, parts: int = 2) -> str:
+def span(value: timedelta | float, parts: int = 2, words: Words = ENGLISH) -> str:
     """Write a duration in its two largest units: "2 h 5 min"."""
     seconds = value.total_seconds() if isinstance(value, timedelta) else value
     if abs(seconds) < 1:
         return f"{round(seconds * 1000)} ms"
     left, said = int(abs(seconds)), []
-    for size, unit in _STEPS:
+    for size, key in _STEPS:
         many, left = divmod(left, size)
         if many:
-            said.append(f"{many:,} {_SHORT[unit]}")
+            said.append(words.say(key, value=words.number(many)))
         elif said:
             break
         if len(said) == parts:
@@ -155,13 +162,38 @@ def span(value: timedelta | float, parts: int = 2) -> str:
     return " ".join(said)
 
 
-def relative(at: Instant, now: Instant) -> str:
+def relative(at: Instant, now: Instant, words: Words = ENGLISH) -> str:
     """Write an instant relative to now: "3 min ago", "in 2 h"."""
     seconds = (now - at) // 1_000_000
     if -1 <= seconds < 1:
-        return "now"
-    said = span(abs(seconds), parts=1)
-    return f"{said} ago" if seconds > 0 else f"in {said}"
+        return words.say("format.now")
+    said = span(abs(seconds), parts=1, words=words)
+    return words.say("format.ago" if seconds > 0 else "format.ahead", span=said)
+
+
+def short_day(local: datetime, today: datetime, words: Words) -> str:
+    """Write the day of an instant as briefly as it is clear: "Sat" within a week, "18 Nov", "18 Nov 2025"."""
+    away = abs((local.date() - today.date()).days)
+    if away < _DAYS_OF_A_WEEK:
+        return words.weekday(local.weekday())
+    return words.short_date(local.year, local.month, local.day, with_year=local.year != today.year)
+
+
+def when(at: Instant | None, now: Instant, zone: tzinfo = UTC, words: Words = ENGLISH, never: str = "") -> Markup:
+    """Write an instant for a list: "08:22" today, else its day; the title has it whole."""
+    local, today = (None if each is None else to_datetime(each) for each in (at, now))
+    if at is None or local is None or today is None:
+        return escape(never if at is None else absolute(at))
+    local, today = local.astimezone(zone), today.astimezone(zone)
+    said = f"{local:%H:%M}" if local.date() == today.date() else short_day(local, today, words)
+    return _timed(at, zone, said)
+
+
+def group_colour(name: str) -> str:
+    """Return the class of a group's colour, which follows from its name."""
+    if name == "main":
+        return "g6"
+    return f"g{int.from_bytes(blake2b(name.encode('utf-8', 'replace'), digest_size=2).digest(), 'big') % _COLOURS + 1}"
 
 
 def zone_named(name: str) -> tzinfo:
@@ -211,27 +243,33 @@ def coded(text: str) -> Markup:
     )
 
 
-def ago(at: Instant | None, now: Instant, zone: tzinfo = UTC, never: str = "never") -> Markup:
+def ago(at: Instant | None, now: Instant, zone: tzinfo = UTC, never: str = "never", words: Words = ENGLISH) -> Markup:
     """Write an instant relative to now, with the absolute time in its title."""
     if at is not None and abs(now - at) > _YEAR_US:
         return _timed(at, zone, absolute(at, zone)[:10])
-    return escape(never) if at is None else _timed(at, zone, relative(at, now))
+    return escape(never) if at is None else _timed(at, zone, relative(at, now, words))
 
 
 def due(
-    at: Instant | None, now: Instant, zone: tzinfo = UTC, never: str = "not planned", past: str = "due now"
+    at: Instant | None,
+    now: Instant,
+    zone: tzinfo = UTC,
+    never: str = "not planned",
+    past: str = "due now",
+    words: Words = ENGLISH,
 ) -> Markup:
     """Write a due time relative to now, or that it is due now."""
     if at is not None and at <= now:
         return _timed(at, zone, past)
-    return ago(at, now, zone, never)
+    return ago(at, now, zone, never, words)
 
 
-def lasting(at: Instant, now: Instant, zone: tzinfo = UTC) -> Markup:
+def lasting(at: Instant, now: Instant, zone: tzinfo = UTC, words: Words = ENGLISH) -> Markup:
     """Write a beginning as a duration: "for 3 min", or "since" a day more than a year ago."""
     if now - at > _YEAR_US:
-        return _timed(at, zone, f"since {absolute(at, zone)[:10]}")
-    return _timed(at, zone, f"for {span(max((now - at) // 1_000_000, 1), parts=1)}")
+        return _timed(at, zone, words.say("format.since", day=absolute(at, zone)[:10]))
+    lasted = span(max((now - at) // 1_000_000, 1), parts=1, words=words)
+    return _timed(at, zone, words.say("format.lasting", span=lasted))
 
 
 def _timed(at: Instant, zone: tzinfo, said: str) -> Markup:
@@ -250,12 +288,12 @@ def moment(at: Instant | None, zone: tzinfo = UTC, never: str = "never") -> Mark
     return Markup('<time datetime="{}">{}</time>').format(f"{there:%Y-%m-%dT%H:%M:%SZ}", absolute(at, zone))
 
 
-def size(number: float) -> str:
+def size(number: float, words: Words = ENGLISH) -> str:
     """Write a number of bytes: "51.7 KiB"."""
     left = float(number)
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if left < _KIB or unit == "GiB":
-            return f"{int(left):,} byte{'' if left == 1 else 's'}" if unit == "bytes" else f"{left:.1f} {unit}"
+            return words.say("format.bytes", n=int(left)) if unit == "bytes" else f"{words.decimal(left)} {unit}"
         left /= _KIB
     raise AssertionError("the last unit holds any number")  # pragma: no cover - the loop ends with it
 

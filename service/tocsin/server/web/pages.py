@@ -82,6 +82,8 @@ class Chosen(Struct, frozen=True):
 
 
 @router.get("/")
+@router.get("/pages")
+@router.get("/add")
 async def show(request: Request, _caller: Reading, parts: Given, asked: AskedFor) -> Response:
     """Show the list, or the first steps while no page is watched."""
     return await list_page(request, parts, asked)

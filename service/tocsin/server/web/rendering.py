@@ -1,8 +1,8 @@
 """Rendering of templates into answers; every value is escaped and cleaned.
 
-Templates get `request`, `caller` (None before a login), `may_write`, `csrf`, `look`, `now`, `frame`, `told` (a notice,
-see `Notice`) and the values of their page. Autoescaping is on for all of them, an unknown variable is an error, and no
-template is made from input.
+Templates get `request`, `caller` (None before a login), `may_write`, `csrf`, `look`, `language`, `now`, `frame`, `told`
+(a notice, see `Notice`) and the values of their page; `t("changes.new", n=2)` says a text of `wording/` in the reader's
+language. Autoescaping is on for all of them, an unknown variable is an error, and no template is made from input.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from msgspec import Struct
 
 from tocsin.model import EPOCH, AlertQuery, BoundedCount, Instant, PageQuery, Scope, View
@@ -33,6 +33,7 @@ from tocsin.server.lost_forms import AGAIN, LostForm, is_shown_again, read_kept
 from tocsin.server.parts import CALLER, SENDER, Caller, Parts, Sender
 from tocsin.server.problems import Problem
 from tocsin.server.web import formatting
+from tocsin.wording.words import LANGUAGES, Language, Words, words_of
 
 # Static files: read once, named by their digest, cached by browsers for a year.
 
@@ -193,9 +194,13 @@ async def together(reads: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     return [task.result() for task in tasks]
 
 
+_WEIGHT: Final = re.compile(r";\s*q=([01](?:\.\d{0,3})?)")
+_MOST_OF_A_HEADER: Final = 500  # Letters of Accept-Language.
+
 # `auto` follows the system.
 LOOKS: Final = ("auto", "light", "dark")
 LOOK_COOKIE: Final = "tocsin-look"
+LANGUAGE_COOKIE: Final = "tocsin-language"
 
 
 class Frame(Struct, frozen=True):
@@ -220,18 +225,60 @@ def _finish(value: Any) -> Any:
 
 
 @pass_context
+def _t(context: Context, key: str, **values: Any) -> Markup:
+    """Say a text in the language of the reader; values that are not HTML are cleaned and escaped."""
+    words: Words = context["words"]
+    shown = {name: escape(_finish(value)) if isinstance(value, str) else value for name, value in values.items()}
+    return Markup(words.say(key, **shown))  # noqa: S704 - our own text; its values are escaped
+
+
+def language_of(request: Request) -> Language:
+    """Say in which language a page is written: the one that the reader chose, else one that the browser prefers."""
+    chosen = request.cookies.get(LANGUAGE_COOKIE)
+    preferred = [
+        (-float(weight[1]) if (weight := _WEIGHT.search(each)) else -1.0, place, each.strip()[:2].lower())
+        for place, each in enumerate(request.headers.get("accept-language", "")[:_MOST_OF_A_HEADER].split(","))
+    ]
+    for name in (chosen, *(name for _, _, name in sorted(preferred))):
+        for language in LANGUAGES:
+            if name == language:
+                return language
+    return LANGUAGES[0]
+
+
+@pass_context
 def _ago(context: Context, at: Instant | None, never: str = "never") -> Markup:
-    return formatting.ago(at, context["now"], context["zone"], never)
+    return formatting.ago(at, context["now"], context["zone"], never, context["words"])
+
+
+@pass_context
+def _when(context: Context, at: Instant | None, never: str = "") -> Markup:
+    return formatting.when(at, context["now"], context["zone"], context["words"], never)
+
+
+@pass_context
+def _count(context: Context, number: int | BoundedCount, unit: str = "", plural: str = "") -> str:
+    return formatting.count(number, unit, plural, context["words"])
+
+
+@pass_context
+def _span(context: Context, value: timedelta | float, parts: int = 2) -> str:
+    return formatting.span(value, parts, context["words"])
+
+
+@pass_context
+def _size(context: Context, number: float) -> str:
+    return formatting.size(number, context["words"])
 
 
 @pass_context
 def _due(context: Context, at: Instant | None, never: str = "not planned", past: str = "due now") -> Markup:
-    return formatting.due(at, context["now"], context["zone"], never, past)
+    return formatting.due(at, context["now"], context["zone"], never, past, context["words"])
 
 
 @pass_context
 def _lasting(context: Context, at: Instant) -> Markup:
-    return formatting.lasting(at, context["now"], context["zone"])
+    return formatting.lasting(at, context["now"], context["zone"], context["words"])
 
 
 @pass_context
@@ -297,15 +344,17 @@ def _environment() -> Environment:
     )
     made.filters.update(
         ago=_ago,
+        when=_when,
+        group_colour=formatting.group_colour,
         due=_due,
         lasting=_lasting,
         moment=_moment,
         utc=_utc,
         brief=_brief,
         coded=formatting.coded,
-        span=formatting.span,
-        count=formatting.count,
-        size=formatting.size,
+        span=_span,
+        count=_count,
+        size=_size,
         setting=formatting.setting,
         short=formatting.short,
         url=formatting.url,
@@ -314,6 +363,7 @@ def _environment() -> Environment:
     )
     made.tests["web"] = formatting.is_web
     made.globals["asset"] = asset_path
+    made.globals["t"] = _t
     made.globals["Room"] = formatting.Room
     made.globals["columns"] = columns
     return made
@@ -343,6 +393,8 @@ def render(template: str, **context: Any) -> str:
         "frame": None,
         "told": None,
         "here": "/",
+        "language": LANGUAGES[0],
+        "words": words_of(LANGUAGES[0]),
     }
     return _ENVIRONMENT.get_template(template).render(base | context)
 
@@ -363,7 +415,10 @@ def _answer(request: Request, template: str, status: int, context: dict[str, Any
     caller = request.scope.get(CALLER)
     look = request.cookies.get(LOOK_COOKIE, "auto")
     path = request.url.path
+    language = language_of(request)
     given = {
+        "language": language,
+        "words": words_of(language),
         "request": request,
         "status": status,
         "caller": caller,

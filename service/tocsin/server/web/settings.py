@@ -33,8 +33,9 @@ from tocsin.server.actions import Act, Stale, edit_defaults, remove_group, revis
 from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.parts import Administering, Given, Parts, Reading, Writing
 from tocsin.server.web.formatting import fitting_by, local_path, weight
-from tocsin.server.web.rendering import LOOK_COOKIE, LOOKS, Undo, go_on, page, typed_again
+from tocsin.server.web.rendering import LANGUAGE_COOKIE, LOOK_COOKIE, LOOKS, Undo, go_on, page, typed_again
 from tocsin.settings import PageSettings, Settings
+from tocsin.wording.words import LANGUAGES
 
 # Settings as forms: their fields and values, and the validation of input. Pure.
 
@@ -535,12 +536,17 @@ def _complaints(filled: Filled | None) -> list[str]:
 
 @router.post("/look")
 async def set_look(
-    _caller: Reading, look: Annotated[str, Form()] = "auto", back: Annotated[str, Form()] = "/"
+    _caller: Reading,
+    look: Annotated[str, Form()] = "",
+    language: Annotated[str, Form()] = "",
+    back: Annotated[str, Form()] = "/",
 ) -> Response:
-    """Set the cookie for light or dark mode, and redirect back."""
+    """Set the cookies for light or dark mode and for the language, and redirect back."""
     answer = RedirectResponse(local_path(back), status_code=303)
-    if look in LOOKS and look != "auto":
-        answer.set_cookie(LOOK_COOKIE, look, max_age=_YEAR_S, httponly=True, samesite="lax")
-    else:
+    if look == "auto":
         answer.delete_cookie(LOOK_COOKIE, httponly=True, samesite="lax")
+    elif look in LOOKS:
+        answer.set_cookie(LOOK_COOKIE, look, max_age=_YEAR_S, httponly=True, samesite="lax")
+    if language in LANGUAGES:
+        answer.set_cookie(LANGUAGE_COOKIE, language, max_age=_YEAR_S, httponly=True, samesite="lax")
     return answer
