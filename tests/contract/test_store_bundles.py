@@ -587,6 +587,18 @@ async def test_a_digest_that_was_not_tried_yet_is_due_at_once_only_where_the_clo
         assert (await bundle(desk)).next_at == next_at
 
 
+async def test_a_digest_that_is_replayed_does_not_wait_for_a_clock_that_was_set_back(desk: Desk) -> None:
+    await routed(desk, gathering(DUE))
+    await publish(desk, "one")
+    await seal(desk)
+    await end(desk)
+    await desk.store.replay_bundle(1, DUE + DAY)
+
+    await desk.store.resume_deliveries("mail", DUE + HOUR)
+
+    assert (await bundle(desk)).next_at == DUE + HOUR
+
+
 async def test_an_alert_waits_for_no_other_digest_than_those_before_it_with_one_of_its_page(desk: Desk) -> None:
     names: dict[str, list[tuple[str, str, str]]] = {
         "a": [("mail", "daily", ""), ("ops", "weekly", "")],

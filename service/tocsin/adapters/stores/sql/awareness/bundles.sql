@@ -78,13 +78,12 @@ update bundles set state = case :state when 'waiting' then 'sealed' else :state 
   tried_us = :tried_us, error = :error
 where id = -:position and state = 'sealed';
 
--- As for deliveries.
+-- As for deliveries. One that was not tried since it was sealed or replayed is due from that moment on.
 -- name: resume_bundles
 update bundles {index bundles_sealed} set
   next_at = :now + case when tries > 0 then {greatest (next_at - last_try_at) 0} else 0 end,
   last_try_at = {least last_try_at :now}
-where channel = :channel and state = 'sealed' and next_at > :now
-  and case when tries > 0 then last_try_at else sealed_at end > :now;
+where channel = :channel and state = 'sealed' and case when tries > 0 then last_try_at else next_at end > :now;
 
 -- Only to a channel that is still there.
 -- name: replay_bundle
