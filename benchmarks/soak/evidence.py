@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -126,6 +127,20 @@ def unsettled(store: Path, versions: dict[str, int], refused: str) -> list[str]:
     return [f"{count} {what}" for what, count in counts.items() if count]
 
 
+def put_off(store: Path, refused: str, seconds: float) -> list[tuple[str, str]]:
+    """List what is not tried again for this long, after several failures: the alert and its channel.
+
+    refused  the page whose alerts one receiver never takes
+    """
+    place = {"channel": STUBBORN, "refused": refused, "after": (time.time() + seconds) * 1e6}
+    with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
+        return db.execute(_PUT_OFF, place).fetchall()
+
+
+_PUT_OFF = (
+    "select alert_id, channel from deliveries where state = 'waiting' and is_first = 1 and next_at > :after and not "
+    "(channel = :channel and coalesce(page_id, 0) = (select id from pages where url = :refused))"
+)
 _DELIVERIES = (
     "select alert_id, channel, state from deliveries union all "
     "select a.id, g.channel, b.state from gathered g "

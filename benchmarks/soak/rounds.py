@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.soak import alike
-from benchmarks.soak.evidence import gather, unsettled
+from benchmarks.soak.evidence import gather, put_off, unsettled
 from benchmarks.soak.fetchers import NUMBERS, Casualties
 from benchmarks.soak.judge import judge, late_by
 from benchmarks.soak.plans import ACCEPTED, SERVED, STOPPING, Plan, plans
@@ -28,6 +28,8 @@ from benchmarks.soak.versions import Muddled
 from benchmarks.soak.wire import Journal
 
 SETTLE_S = 240.0
+# The fifth pause of an alert is ten minutes.
+_LONG_S = 60.0
 _STOP_S = 120.0
 _START_S = 60.0
 _CHECK_EVERY = 10
@@ -43,6 +45,7 @@ class Rounds:
         self.deaths: Counter[str] = Counter()
         self.findings: list[str] = []
         self.settled_s = 0.0
+        self.replayed = 0
         # From when to when it worked.
         self.lives: list[tuple[float, float]] = []
 
@@ -106,6 +109,7 @@ class Rounds:
         began = time.monotonic()
         self._tocsin.configure(self._receivers, fetchers=max(NUMBERS), patient=True)
         process = await self._start(None)
+        await self._replay_put_off()
         while (left := self._unsettled()) and time.monotonic() - began < SETTLE_S:
             if await _wait(process, 0.5):
                 break
@@ -119,6 +123,14 @@ class Rounds:
         elif process.returncode != 0:
             self.findings.append(f"the last run ended with {process.returncode}: {self._tocsin.last_words()}")
         await self._check_store("in the end")
+
+    async def _replay_put_off(self) -> None:
+        """Send what failed so often that it waits for minutes, as a person would who has mended a receiver."""
+        for alert, channel in put_off(self._tocsin.store, self._receivers.refused, _LONG_S):
+            status, said = await self._tocsin.command("alerts", "replay", alert, "--channel", channel)
+            if status:
+                self.findings.append(f"alerts replay ended with {status}: {said}")
+            self.replayed += 1
 
     async def _begun(self, process: Process) -> None:
         """Wait until it requests pages: on a busy machine a start takes longer than all the rest."""
@@ -230,6 +242,7 @@ async def soak(folder: Path, *, rounds: int, seed: int, servers: Servers | None 
             f"alerts of other pages taken at {STUBBORN}": len(late),
             "… ms of its work after they were written, median": round(1000 * late[len(late) // 2]) if late else 0,
             "… and 99 of 100": round(1000 * late[len(late) * 99 // 100]) if late else 0,
+            "replayed by hand in the end": run.replayed,
             "seconds to settle": round(run.settled_s),
             **{f"taken by {name}": count for name, count in sorted(_taken(delivered).items())},
         }
