@@ -55,6 +55,18 @@ _AREAS: Final = {
             "tests/engine/scheduling/test_host_capacity.py",
         ),
     ),
+    "routing": Area(
+        (
+            "tocsin/engine/alerting/matching.py",
+            "tocsin/engine/alerting/occasions.py",
+            "tocsin/engine/alerting/routing.py",
+        ),
+        (
+            "tests/engine/alerting/test_matching.py",
+            "tests/engine/alerting/test_occasions.py",
+            "tests/engine/alerting/test_routing.py",
+        ),
+    ),
 }
 
 
