@@ -102,6 +102,16 @@ def test_an_export_without_urls_names_no_channels(changes: dict[str, Any]) -> No
     assert channels_of(json.dumps({"watching": {ONE: watch(A, **changes)}} | APPLICATION).encode()) is None
 
 
+@pytest.mark.parametrize(("urls", "told"), [([A], "1 watch, of all watches"), ([A, B], "2 watches, of all watches")])
+def test_what_has_urls_is_counted_in_words(urls: list[str], told: str) -> None:
+    watching = dict(zip((ONE, TWO), (watch(url, notification_urls=[JSON]) for url in urls), strict=False))
+
+    found = channels_of(json.dumps({"watching": watching} | application(SLACK)).encode())
+
+    assert found is not None
+    assert found.told == f"notification URLs of {told}"
+
+
 def test_the_command_writes_them_into_a_new_file_of_the_owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = Installation(tmp_path)
     made.configure("")

@@ -92,9 +92,10 @@ class NotificationUrls:
 
     def told(self) -> str:
         """Say in words how many there are."""
-        kinds = [f"{len(self.of_pages):,} watches"] * bool(self.of_pages)
-        kinds += [f"{len(self.of_groups):,} tags"] * bool(self.of_groups) + ["all watches"] * bool(self.for_all)
-        return f"notification URLs of {', '.join(kinds)}"
+        pages, groups = len(self.of_pages), len(self.of_groups)
+        kinds = [f"{pages:,} watch{'es' if pages > 1 else ''}"] * bool(pages)
+        kinds += [f"{groups:,} tag{'s' if groups > 1 else ''}"] * bool(groups) + ["all watches"] * bool(self.for_all)
+        return f"notification URLs of {', of '.join(kinds)}"
 
     def to_toml(self) -> str:
         """Write channels and routes for the configuration file; what has no counterpart is a comment."""
