@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from msgspec import structs
 
 from tests.contract.desk import DAY, HOUR, NOW, A, Desk, alert
@@ -186,7 +187,12 @@ async def test_that_an_outage_began_is_told_before_its_end(desk: Desk) -> None:
     assert await desk.store.check() == []
 
 
-async def test_after_the_clock_was_set_back_nothing_waits_until_it_has_caught_up(desk: Desk) -> None:
+@pytest.mark.parametrize("at_once", [1, 1000])
+async def test_after_the_clock_was_set_back_nothing_waits_until_it_has_caught_up(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    # Another transaction has its turn after each step.
+    monkeypatch.setattr("tocsin.adapters.stores.sql.awareness.alerts.STEP_ROWS", at_once)
     await desk.store.set_channels(["ops"])
     await publish(desk, "tried", page_id=7)
     await publish(desk, "new", page_id=8)

@@ -141,13 +141,13 @@ class ClockWatch:
             try:
                 # The scheduler loads them, too, but perhaps later.
                 await self._policies.load(self._store)
+                claim = self._lease.claim if parts is None else self._lease.claim.only(parts)
                 if not is_begun:
                     # Only once, or pauses would be shortened twice.
-                    await self._store.pull_in_waits(now, back=back, longest=self._longest_pause())
+                    await self._store.pull_in_waits(claim, now, back=back, longest=self._longest_pause())
                     is_begun = True
-                claim = self._lease.claim
                 moved = await self._store.pull_in(
-                    claim if parts is None else claim.only(parts),
+                    claim,
                     now,
                     every=self._policies.base.every,
                     plan=partial(self.replan, now=now),

@@ -21,6 +21,8 @@ EVERY_S = 3600.0
 ROOM_EVERY_S = 60.0
 
 BATCH_ROWS = 500
+# Texts go one after the other: other pages may have the same one.
+_BATCH_TEXTS = 100
 # By how much a pruning may be later than the one before it. Where the clock jumps ahead by more than the retention, an
 # hour's pruning deletes a day, not everything; where the service was stopped for a month, it catches up in 30 hours.
 MOST_AT_ONCE = timedelta(days=1)
@@ -95,4 +97,4 @@ class Pruning:
         return await self._make_room()
 
     async def _make_room(self) -> int:
-        return await self._store.fit_snapshots(total=self._texts.total, limit=BATCH_ROWS)
+        return await self._store.fit_snapshots(total=self._texts.total, limit=_BATCH_TEXTS)

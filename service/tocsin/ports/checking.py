@@ -90,10 +90,11 @@ class WorkStore(Protocol):
         on_spread  called after each step and at the end
         """
 
-    async def pull_in_waits(self, now: Instant, *, back: timedelta, longest: timedelta) -> None:
+    async def pull_in_waits(self, claim: Claim, now: Instant, *, back: timedelta, longest: timedelta) -> None:
         """After the clock was set back, shorten every wait to what it was before.
 
-        Waits are those of hosts and renderings for the end of a pause, and of questions and storms that gather.
+        Waits are those of hosts and renderings of the claimed parts for the end of a pause, and of questions and storms
+        that gather. They are shortened in steps, while others write.
 
         back     how far the clock was set back, as far as that is known
         longest  the longest pause that a host can ask for

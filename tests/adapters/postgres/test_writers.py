@@ -14,6 +14,7 @@ import pytest
 
 from tests.contract.desk import DAY, NOW, A, B, C, Desk, alert
 from tocsin.errors import StoreError
+from tocsin.spec.html.urls import shard_of
 
 LOCKED = "kept it locked for too long"
 SHARED = "select pg_advisory_xact_lock_shared((x'546f6373'::bigint << 32) + 'store'::regclass::oid::bigint)"
@@ -64,6 +65,19 @@ async def test_alerts_wait_for_the_transaction_that_publishes_and_unchanged_chec
             await hasty.store.write_alert(alert("late", None))
         with pytest.raises(StoreError, match=LOCKED):
             await hasty.store.record_deliveries([])
+
+
+async def test_waits_that_a_wrong_clock_made_too_long_are_shortened_beside_commits_for_the_hosts_of_this_node_alone(
+    hasty: Desk,
+) -> None:
+    await hasty.check(A, "1", host_gate_at=NOW + 9 * DAY)
+    await hasty.check(C, "1", host_gate_at=NOW + 9 * DAY)
+    ours = [hasty.claim.part_of(shard_of("one.example"))]
+
+    with another(hasty, SHARED):
+        await hasty.store.pull_in_waits(hasty.claim.only(ours), NOW, back=timedelta(days=1), longest=timedelta(days=30))
+
+    assert await hasty.store.host_gates(NOW) == {"one.example": NOW + 8 * DAY, "two.example": NOW + 9 * DAY}
 
 
 async def test_nodes_that_keep_robots_txt_of_one_host_keep_both(desk: Desk) -> None:

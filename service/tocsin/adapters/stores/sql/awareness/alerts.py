@@ -127,11 +127,10 @@ class AlertRole(BundleRole):
         await self._write_under(under, write)
 
     async def resume_deliveries(self, channel: str, now: Instant) -> None:
-        def write(db: SqlSession) -> None:
-            db.execute(SQL["resume_deliveries"], {"channel": channel, "now": now})
-            db.execute(BUNDLES["resume_bundles"], {"channel": channel, "now": now})
-
-        await self._write(write)
+        place = {"channel": channel, "now": now, "limit": STEP_ROWS}
+        while await self._write(lambda db: db.execute(SQL["resume_deliveries"], place).rowcount):
+            pass
+        await self._write(lambda db: db.execute(BUNDLES["resume_bundles"], place).close())
 
     async def channel_state(self, channel: str) -> ChannelState:
         def read(db: SqlSession) -> ChannelState:

@@ -78,11 +78,15 @@ where channel = :channel and position = coalesce(:position, (select position fro
 -- The clock was set back after these were tried or written: they wait for what was left of their waits then. What quiet
 -- hours hold back waits for their end.
 -- name: resume_deliveries
-update deliveries {index deliveries_ready} set
+update deliveries set
   next_at = :now + case when tries > 0 then {greatest (next_at - last_try_at) 0} else 0 end,
   last_try_at = {least last_try_at :now}
-where channel = :channel and state = 'waiting' and is_first = 1 and next_at > :now
-  and (held_until is null or tries > 0) and case when tries > 0 then last_try_at else next_at end > :now;
+where channel = :channel and position in (
+  select position from deliveries {index deliveries_ready}
+  where channel = :channel and state = 'waiting' and is_first = 1 and next_at > :now
+    and (held_until is null or tries > 0) and case when tries > 0 then last_try_at else next_at end > :now
+  limit :limit
+);
 
 -- name: channel
 select failures, next_at, disabled, error, failed_at, since from channels where name = :name;

@@ -212,17 +212,20 @@ class LaunchRole(Role):
 
         return await self._write(replan, shared=True)
 
-    async def pull_in_waits(self, now: Instant, *, back: timedelta, longest: timedelta) -> None:
-        options = self._options
-
-        def pull_in(db: SqlSession) -> None:
-            place = {"now": now, "back": to_us(back), "longest": to_us(longest)}
-            db.execute(SQL["pull_in_gates"], place)
-            db.execute(SQL["pull_in_renders"], place)
-            db.execute(SQL["pull_in_questions"], {"now": now, "gather": to_us(options.gather)})
-            db.execute(SQL["pull_in_storms"], {"now": now, "gather": to_us(options.storms.gather)})
-
-        await self._write(pull_in)
+    async def pull_in_waits(self, claim: Claim, now: Instant, *, back: timedelta, longest: timedelta) -> None:
+        place = {**of_parts(claim), "now": now, "back": to_us(back), "longest": to_us(longest)}
+        of_storms = self._options.storms.gather
+        for long, pull_in, gather in (
+            ("long_gates", "pull_in_gates", longest),
+            ("long_renders", "pull_in_renders", longest),
+            ("long_questions", "pull_in_questions", self._options.gather),
+            ("long_storms", "pull_in_storms", of_storms),
+        ):
+            place["gather"] = to_us(gather)
+            rows = await self._read(partial(_rows_of, query=SQL[long], place=place))
+            for start in range(0, len(rows), STEP_ROWS):
+                step = {**place, "ids": ids(row[0] for row in rows[start : start + STEP_ROWS])}
+                await self._write(partial(_rows_of, query=SQL[pull_in], place=step), shared=True)
 
     async def wake_off(self, now: Instant, *, mode: str) -> int:
         self._mode = mode
@@ -331,6 +334,10 @@ class WorkRole(LaunchRole):
             return read_settings(of_all), {row[0]: (row[1], read_settings(row[2])) for row in groups}
 
         return await self._read(read)
+
+
+def _rows_of(db: SqlSession, *, query: str, place: dict[str, Any]) -> list[tuple[Any, ...]]:
+    return db.execute(query, place).fetchall()
 
 
 def _choose(db: SqlSession, host_ids: Sequence[int], place: dict[str, Any]) -> list[int]:

@@ -231,18 +231,38 @@ update pages set next_at = :at, next_why = :why,
 where id = :id and next_at = :before
 returning host_id, next_at;
 
+-- Waits that are too long. They are found by reading, which holds up no other writer.
+-- name: long_gates
+select h.id from hosts h {index hosts_gated}
+where h.gate_at > :now and {ours h} and {least (h.gate_at - :back) (:now + :longest)} < h.gate_at;
+
 -- name: pull_in_gates
-update hosts set gate_at = {greatest :now ({least (gate_at - :back) (:now + :longest)})} where gate_at > :now;
+update hosts set gate_at = {greatest :now ({least (gate_at - :back) (:now + :longest)})}
+where id in {ids :ids} and gate_at > :now;
+
+-- name: long_renders
+select r.page_id from renders r
+join pages p on p.id = r.page_id
+join hosts h on h.id = p.host_id
+where r.not_before > :now and {ours h} and {least (r.not_before - :back) (:now + :longest)} < r.not_before;
 
 -- name: pull_in_renders
-update renders set not_before = {greatest :now ({least (not_before - :back) (:now + :longest)})} where not_before > :now;
+update renders set not_before = {greatest :now ({least (not_before - :back) (:now + :longest)})}
+where page_id in {ids :ids} and not_before > :now;
+
+-- name: long_questions
+select q.id from questions q join hosts h on h.id = q.host_id
+where q.announced_at is null and q.closed_at is null and q.announce_at > :now + :gather and {ours h};
 
 -- name: pull_in_questions
-update questions set announce_at = :now + :gather
-where announced_at is null and closed_at is null and announce_at > :now + :gather;
+update questions set announce_at = :now + :gather where id in {ids :ids} and announced_at is null;
+
+-- name: long_storms
+select s.id from storms s join hosts h on h.id = s.host_id
+where s.announced_at is null and s.announce_at > :now + :gather and {ours h};
 
 -- name: pull_in_storms
-update storms set announce_at = :now + :gather where announced_at is null and announce_at > :now + :gather;
+update storms set announce_at = :now + :gather where id in {ids :ids} and announced_at is null;
 
 -- The mode of the page, else of its group, else of all pages, else of the configuration.
 -- name: mode
