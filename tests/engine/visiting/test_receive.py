@@ -18,7 +18,7 @@ from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.hosts.process_limits import RequestSlots
 from tocsin.engine.hosts.robots import RobotsCache
 from tocsin.engine.visiting.receive import PageRequest, Receiver
-from tocsin.engine.visiting.retry import TryPolicy, is_retried, parse_retry_after, pause_s, wait_for_next
+from tocsin.engine.visiting.retry import TryPolicy, is_retried, parse_retry_after, pause_s, tries
 from tocsin.errors import Disallowed, FetchError, FetchFailed, FetchRefused, Postponed
 from tocsin.model import FailureKind, HopRequest, HopResponse, Validators
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
@@ -433,6 +433,10 @@ def test_what_was_too_large_beside_others_is_tried_again() -> None:
     assert is_retried(failed(FailureKind.TOO_LARGE))
 
 
+def test_an_error_that_is_none_of_the_network_s_is_not_tried_again() -> None:
+    assert not is_retried(ValueError("a bug"), retry_refused=True)
+
+
 class Page:
     """Makes sets of requests that all fail so; `made` counts them."""
 
@@ -441,9 +445,10 @@ class Page:
         self.made = 0
 
     async def receive(self, clock: EagerClock, policy: TryPolicy, *, spent: int = 0) -> None:
-        while True:
-            self.made += 1
-            await wait_for_next(self.error, spent + self.made, policy, clock, FixedChance())
+        async for attempt in tries(policy, clock, FixedChance(), spent=spent):
+            with attempt:
+                self.made += 1
+                raise self.error
 
 
 async def run(error: FetchError, clock: EagerClock, policy: TryPolicy, *, spent: int = 0) -> int:
@@ -475,6 +480,17 @@ async def test_T58_a_final_answer_ends_the_tries() -> None:
     refused = FetchRefused(URL, FailureKind.STATUS, "answered 404", status=404)
 
     assert await run(refused, EagerClock(), TryPolicy()) == 1
+
+
+async def test_T58_tries_end_when_the_page_is_received() -> None:
+    made = 0
+    async for attempt in tries(TryPolicy(), EagerClock(), FixedChance()):
+        with attempt:
+            made += 1
+            if made < 2:
+                raise failed(FailureKind.TIMEOUT)
+
+    assert made == 2
 
 
 async def test_T58_a_pause_is_never_shorter_than_the_retry_after() -> None:

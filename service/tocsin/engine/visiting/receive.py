@@ -13,7 +13,7 @@ from tocsin.engine.hosts.gates import Gates, HostGate
 from tocsin.engine.hosts.process_limits import RequestSlots
 from tocsin.engine.hosts.robots import ASKED_AGAIN_US, UNAVAILABLE, RobotsCache
 from tocsin.engine.policies import asked_as
-from tocsin.engine.visiting.retry import TryPolicy, parse_retry_after, wait_for_next
+from tocsin.engine.visiting.retry import TryPolicy, parse_retry_after, tries
 from tocsin.errors import BadUrl, Disallowed, FetchError, FetchFailed, FetchRefused, Postponed, TocsinError, Withdrawn
 from tocsin.model import (
     ACCEPTED,
@@ -369,22 +369,27 @@ class RequestSets:
         further: int,
         retry_all: bool,  # noqa: FBT001 - passed on
     ) -> ReceiveResult:
-        made, policy = len(attempts), None
-        while True:
-            try:
+        spent = len(attempts)
+        # Nearly every page is received at once; only failures pay for the machinery of further tries.
+        failures: list[FetchError] = []
+        try:
+            return await self._once(request, session, attempts)
+        except FetchError as exc:
+            failures.append(exc)
+        if request.stand_aside is not None:
+            request.stand_aside()
+        policy = TryPolicy(
+            further=further,
+            retry_refused=retry_all or request.policy.retry_refused,
+            hold_s=self._settings.hold.total_seconds(),
+            retry_after_max_s=self._gates.politeness(request.host).retry_after_max_s,
+        )
+        async for attempt in tries(policy, self._clock, self._chance, spent=spent):
+            with attempt:
+                if failures:
+                    raise failures.pop()
                 return await self._once(request, session, attempts)
-            except FetchError as exc:
-                failure, made = exc, made + 1
-            if policy is None:
-                if request.stand_aside is not None:
-                    request.stand_aside()
-                policy = TryPolicy(
-                    further=further,
-                    retry_refused=retry_all or request.policy.retry_refused,
-                    hold_s=self._settings.hold.total_seconds(),
-                    retry_after_max_s=self._gates.politeness(request.host).retry_after_max_s,
-                )
-            await wait_for_next(failure, made, policy, self._clock, self._chance)
+        raise AssertionError("tenacity ends with a result or an error")
 
     async def _once(self, request: PageRequest, session: Session, attempts: list[Attempt]) -> ReceiveResult:
         """Make one set of requests; a failed one is appended to the attempts."""

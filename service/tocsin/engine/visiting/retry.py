@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 from msgspec import Struct
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
 from tocsin.errors import FetchError, FetchFailed, Postponed
 from tocsin.model import FailureKind, Instant
@@ -52,11 +53,13 @@ class TryPolicy(Struct, frozen=True, gc=False):
     retry_after_max_s: float = 86_400.0
 
 
-def is_retried(error: FetchError, retry_refused: bool = False) -> bool:  # noqa: FBT001, FBT002 - a setting, passed on
+def is_retried(error: BaseException, retry_refused: bool = False) -> bool:  # noqa: FBT001, FBT002 - a setting, passed on
     """Tell whether the set of requests is repeated after this failure (T58).
 
     retry_refused  complete answers that are not the page, and refused ones, are tried again, too
     """
+    if not isinstance(error, FetchError):
+        return False
     if retry_refused or error.kind in _TRIED_AGAIN:
         return True
     if error.kind == FailureKind.TOO_LARGE:
@@ -119,15 +122,38 @@ def _read_date(text: str, now: datetime) -> datetime | None:
     return at
 
 
-async def wait_for_next(error: FetchError, made: int, policy: TryPolicy, clock: Clock, chance: Chance) -> None:
-    """Wait until the next set of requests may be made after a failed one (T58).
+def tries(policy: TryPolicy, clock: Clock, chance: Chance, *, spent: int = 0) -> AsyncRetrying:
+    """Iterate over attempts, with their pauses in between (T58).
 
-    made  sets of this occasion so far, with those before a pause that became a row
-    Raises the failure where no set follows; Postponed, from the failure, if the pause is longer than `policy.hold_s`.
+    Use    `async for attempt in tries(...): with attempt: ...`
+    spent  sets that this occasion has made before, where it resumes after a pause that became a row
+    Raises the last failure, or the first that is not tried again; Postponed, from the failure, if the next pause is
+    longer than `policy.hold_s`.
     """
-    if made > policy.further or not is_retried(error, policy.retry_refused):
-        raise error
-    pause = pause_s(made, chance, error.retry_after, policy.retry_after_max_s)
-    if pause > policy.hold_s:
-        raise Postponed(clock.now() + round(pause * 1_000_000), made) from error
-    await clock.sleep(pause)
+
+    def wait(state: RetryCallState) -> float:
+        error = _error_of(state)
+        after = error.retry_after if isinstance(error, FetchError) else None
+        return pause_s(spent + state.attempt_number, chance, after, policy.retry_after_max_s)
+
+    def is_last(state: RetryCallState) -> bool:
+        return spent + state.attempt_number > policy.further
+
+    def hand_over(state: RetryCallState) -> None:
+        pause = state.next_action.sleep if state.next_action else 0.0
+        if pause > policy.hold_s:
+            not_before = clock.now() + round(pause * 1_000_000)
+            raise Postponed(not_before, spent + state.attempt_number) from _error_of(state)
+
+    return AsyncRetrying(
+        sleep=clock.sleep,
+        wait=wait,
+        stop=is_last,
+        retry=retry_if_exception(lambda error: is_retried(error, policy.retry_refused)),
+        before_sleep=hand_over,
+        reraise=True,
+    )
+
+
+def _error_of(state: RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome else None
