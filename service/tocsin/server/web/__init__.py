@@ -16,6 +16,7 @@ from tocsin.server.web import (
     reference,
     rendering,
     route_forms,
+    rules,
     settings,
     tokens,
 )
@@ -37,5 +38,6 @@ for _each in (
     tokens,
     nodes,
     reference,
+    rules,
 ):
     router.include_router(_each.router)
