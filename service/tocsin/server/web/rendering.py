@@ -1,8 +1,9 @@
 """Rendering of templates into answers; every value is escaped and cleaned.
 
-Templates get `request`, `caller` (None before a login), `may_write`, `csrf`, `look`, `language`, `now`, `frame`, `told`
-(a notice, see `Notice`) and the values of their page; `t("changes.new", n=2)` says a text of `wording/` in the reader's
-language. Autoescaping is on for all of them, an unknown variable is an error, and no template is made from input.
+Templates get `request`, `caller` (None before a login), `may_write`, `csrf`, `look`, `has_keys`, `language`, `now`,
+`frame`, `told` (a notice, see `Notice`) and the values of their page; `t("changes.new", n=2)` says a text of `wording/`
+in the reader's language. Autoescaping is on for all of them, an unknown variable is an error, and no template is made
+from input.
 """
 
 from __future__ import annotations
@@ -201,6 +202,7 @@ _MOST_OF_A_HEADER: Final = 500  # Letters of Accept-Language.
 LOOKS: Final = ("auto", "light", "dark")
 LOOK_COOKIE: Final = "tocsin-look"
 LANGUAGE_COOKIE: Final = "tocsin-language"
+KEYS_COOKIE: Final = "tocsin-keys"  # "off": single keys do nothing (WCAG 2.1.4).
 
 
 class Frame(Struct, frozen=True):
@@ -393,6 +395,7 @@ def render(template: str, **context: Any) -> str:
         "frame": None,
         "told": None,
         "here": "/",
+        "has_keys": True,
         "language": LANGUAGES[0],
         "words": words_of(LANGUAGES[0]),
     }
@@ -425,6 +428,7 @@ def _answer(request: Request, template: str, status: int, context: dict[str, Any
         "csrf": caller.csrf if isinstance(caller, Caller) else "",
         "may_write": isinstance(caller, Caller) and caller.may(Scope.WRITE),
         "look": look if look in LOOKS else "auto",
+        "has_keys": request.cookies.get(KEYS_COOKIE) != "off",
         "now": parts.clock.now(),
         "zone": formatting.zone_named(parts.service.settings().instance.time_zone),
         "here": formatting.local_path(f"{path}?{request.url.query}" if request.url.query else path),

@@ -33,7 +33,7 @@ from tocsin.server.actions import Act, Stale, edit_defaults, remove_group, revis
 from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.parts import Administering, Given, Parts, Reading, Writing
 from tocsin.server.web.formatting import fitting_by, local_path, weight
-from tocsin.server.web.rendering import LANGUAGE_COOKIE, LOOK_COOKIE, LOOKS, Undo, go_on, page, typed_again
+from tocsin.server.web.rendering import KEYS_COOKIE, LANGUAGE_COOKIE, LOOK_COOKIE, LOOKS, Undo, go_on, page, typed_again
 from tocsin.settings import PageSettings, Settings
 from tocsin.wording.words import LANGUAGES
 
@@ -539,9 +539,10 @@ async def set_look(
     _caller: Reading,
     look: Annotated[str, Form()] = "",
     language: Annotated[str, Form()] = "",
+    keys: Annotated[str, Form()] = "",
     back: Annotated[str, Form()] = "/",
 ) -> Response:
-    """Set the cookies for light or dark mode and for the language, and redirect back."""
+    """Set the cookies for light or dark mode, the language and single keys, and redirect back."""
     answer = RedirectResponse(local_path(back), status_code=303)
     if look == "auto":
         answer.delete_cookie(LOOK_COOKIE, httponly=True, samesite="lax")
@@ -549,4 +550,8 @@ async def set_look(
         answer.set_cookie(LOOK_COOKIE, look, max_age=_YEAR_S, httponly=True, samesite="lax")
     if language in LANGUAGES:
         answer.set_cookie(LANGUAGE_COOKIE, language, max_age=_YEAR_S, httponly=True, samesite="lax")
+    if keys == "on":
+        answer.delete_cookie(KEYS_COOKIE, httponly=True, samesite="lax")
+    elif keys == "off":
+        answer.set_cookie(KEYS_COOKIE, keys, max_age=_YEAR_S, httponly=True, samesite="lax")
     return answer
