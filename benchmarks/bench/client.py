@@ -28,6 +28,7 @@ from benchmarks.bench.measure import as_the_program_runs, settings
 from benchmarks.bench.processes import ModuleProcess
 from benchmarks.bench.site import Kind, Site
 from tocsin.app.assembly import open_store_for
+from tocsin.app.executing import keep_freed_memory
 from tocsin.app.once import check
 from tocsin.configuration import load
 from tocsin.model import CheckReport, NewPage
@@ -171,6 +172,7 @@ def main() -> None:
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     site, pages, *named = sys.argv[1:]
     kinds = [kind for kind in get_args(Kind) if kind in named]
+    keep_freed_memory()
     uvloop.run(_work(msgspec.json.decode(site, type=Site), int(pages), kinds))
 
 

@@ -23,8 +23,9 @@ T = TypeVar("T")
 WORTH_A_PROCESS = 10_000
 
 GC_THRESHOLDS = (20_000, 20, 50)
-TRIM_THRESHOLD_BYTES = 64 * 2**20
-_M_TRIM_THRESHOLD = -1
+# What glibc keeps when it is freed, and what it takes from the system for one block alone, to give it back at once: as
+# long as a large page's text. The numbers are those of mallopt; setting one of them ends glibc's own choice of both.
+_KEPT_BY_GLIBC = (("MALLOC_TRIM_THRESHOLD_", -1, 64 * 2**20), ("MALLOC_MMAP_THRESHOLD_", -3, 2**20))
 
 
 def execute(work: Coroutine[Any, Any, T]) -> T:
@@ -53,12 +54,12 @@ def leave_loaded_alone() -> None:
 def keep_freed_memory() -> None:
     """Let glibc keep what is freed after a page for the next one: giving it back makes parsing take twice as long.
 
-    Where MALLOC_TRIM_THRESHOLD_ is set, that holds; other C libraries are left as they are.
+    Where a variable of glibc's sets one of its limits, that holds; other C libraries are left as they are.
     """
-    if "MALLOC_TRIM_THRESHOLD_" in os.environ:
-        return
-    with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).mallopt(_M_TRIM_THRESHOLD, TRIM_THRESHOLD_BYTES)
+    for variable, parameter, limit in _KEPT_BY_GLIBC:
+        if variable not in os.environ:
+            with suppress(AttributeError, OSError):
+                ctypes.CDLL(None).mallopt(parameter, limit)
 
 
 def open_files_as_allowed() -> None:
