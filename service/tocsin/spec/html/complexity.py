@@ -144,10 +144,18 @@ def _holds_heavier(markup: bytes, ended: bytes, name: bytes, room: int) -> bool:
     short, match, length = _SHORTEST_ATTRIBUTE * (room - _ELEMENT), _USUAL.match, len(name)
     for place in find_each(ended, name):
         usual = match(markup, place + length)
-        end = find_tag_end(markup, place) if usual is None else usual.end()
-        may_be_heavy = end - place > short and _weigh(markup[place:end]) > room
-        # Addresses are full of slashes; where the quotes are plain, the attributes can be told from their values.
-        if may_be_heavy and (usual is None or _ELEMENT + len(_ONE_USUAL.findall(usual[0])) > room):
+        if usual is None:
+            end = find_tag_end(markup, place)
+            is_heavier = end - place > short and _weigh(markup[place:end]) > room
+        else:
+            # Addresses are full of slashes; where the quotes are plain, the attributes can be told from their values.
+            # White space parts them, so that there are no more than words.
+            is_heavier = (
+                usual.end() - place > short
+                and _ELEMENT + len(usual[0].split()) > room
+                and _ELEMENT + len(_ONE_USUAL.findall(usual[0])) > room
+            )
+        if is_heavier:
             return True
     return False
 
