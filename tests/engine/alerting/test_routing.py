@@ -91,6 +91,7 @@ def test_without_routes_every_channel_gets_every_alert_at_once() -> None:
         ([{"channels": "chat", "match": {"outcome": "major"}}, {"channels": "mail"}], [("mail", "r2")]),
         ([{"channels": "chat", "unless": {"outcome": "minor"}}, {"channels": "mail"}], [("mail", "r2")]),
         ([{"channels": "chat", "unless": {"outcome": "minor", "group": "other"}}], [("chat", "r1")]),
+        ([{"channels": "chat", "match": {"kind": "changed"}}], [("chat", "r1")]),
         ([{"channels": "chat", "match": {"outcome": "major"}}], []),
     ],
 )
@@ -144,6 +145,29 @@ def test_what_is_above_the_limit_joins_a_digest_at_the_end_of_the_window() -> No
     assert routes.route(draft(), NOON + HOUR, context) == [Routed("chat", "r1"), Routed("mail", "r1")]
 
 
+def test_what_is_above_the_limit_of_a_local_day_is_gathered_by_its_key_until_midnight() -> None:
+    limited = {"channels": "chat", "at_most": "1 per day", "group_by": ["group"]}
+    routes, context = routes_of(limited, time_zone="Europe/Berlin"), FakeContext()
+
+    found = [routes.route(draft(), NOON + number, context)[0] for number in range(2)]
+
+    assert found[1] == Routed("chat", "r1", "press", at("2026-11-23T23:00:00Z"), is_digest=True)
+    assert [*context.counted] == [("chat", "r1")]
+
+
+def test_what_quiet_hours_hold_back_keeps_the_name_of_its_route() -> None:
+    routes = routes_of({"channels": "chat", "quiet": "11:00-13:00"})
+
+    assert routes.route(draft(), NOON, FakeContext()) == [Routed("chat", "r1", due_at=NOON + HOUR)]
+
+
+def test_a_page_that_names_no_route_takes_the_one_of_all_pages() -> None:
+    settings = read_routes([{"name": "press", "channels": "chat", "match": {"group": "none"}}], "tocsin.toml")
+    routes = RouteList(settings, CHANNELS, "UTC", page_route="press")
+
+    assert [given_by(routes, draft(page)) for page in (None, 2)] == [[], [("chat", "press")]]
+
+
 def test_what_the_night_held_back_counts_when_it_goes() -> None:
     routes = routes_of({"channels": "chat", "at_most": "2 per hour", "quiet": "22:00-07:00"})
     context, midnight, seven = FakeContext(), at("2026-11-24T00:00:00Z"), at("2026-11-24T07:00:00Z")
@@ -172,8 +196,7 @@ def test_a_silence_holds_back_what_matches_while_it_is_in_force(
 
     found = routes_of(*routes).route(draft(), NOON, context)
 
-    assert {each.silence for each in found} == {number}
-    assert found
+    assert {(each.silence, each.route) for each in found} == {(number, "r1" if routes else "")}
     assert all(each.due_at is None and not each.is_digest for each in found if number is not None)
 
 
@@ -249,7 +272,8 @@ def test_each_route_says_why() -> None:
         {"name": "not-press", "channels": "chat", "unless": {"group": "press"}},
         {"name": "first", "channels": ["chat"], "continue": True},
         {"name": "press", "channels": ["chat", "mail"], "match": {"outcome": "major"}, "digest": "1h"},
-        {"name": "last", "channels": "ops"},
+        {"name": "storms", "channels": "ops", "match": {"kind": "storm"}},
+        {"name": "changes", "channels": "ops", "match": {"kind": "changed"}},
     )
 
     answers = explain(routes, draft(1), NOON, page_route="press")
@@ -259,11 +283,21 @@ def test_each_route_says_why() -> None:
         ("not-press", False, "it matches, but `unless` leaves it out"),
         ("first", True, "it matches"),
         ("press", True, "the settings of its page name this route"),
-        ("last", False, "route press took it and does not continue"),
+        ("storms", False, "its kind is changed, not storm"),
+        ("changes", False, "route press took it and does not continue"),
     ]
     assert [each.routed for each in answers] == [
-        (), (), (Routed("chat", "first"),), (Routed("mail", "press", "", NOON + HOUR, is_digest=True),), (),
+        (), (), (Routed("chat", "first"),), (Routed("mail", "press", "", NOON + HOUR, is_digest=True),), (), (),
     ]  # fmt: skip
+
+
+def test_an_explanation_knows_silences_and_counts_nothing() -> None:
+    routes = routes_of({"channels": "chat", "at_most": "1 per hour"})
+
+    [alone] = explain(routes, draft(), NOON)
+    [silenced] = explain(routes, draft(), NOON, silences=[Silence(7, {"group": ["press"]}, 0)])
+
+    assert (alone.routed, silenced.routed) == ((Routed("chat", "r1"),), (Routed("chat", "r1", silence=7),))
 
 
 def test_a_preview_counts_what_a_route_would_take_of_stored_alerts() -> None:
@@ -283,6 +317,16 @@ def test_a_preview_counts_what_a_route_would_take_of_stored_alerts() -> None:
     assert found.per_day == pytest.approx(47 / (47 / 24))
     assert (found.alerts[0].takes, found.alerts[0].why) == (False, "route a took it and does not continue")
     assert preview(routes, "a", []).per_day == 0
+
+
+def test_a_preview_knows_the_routes_that_pages_name() -> None:
+    routes = routes_of({"name": "law", "channels": "chat", "match": {"kind": "changed", "group": "law"}})
+    alerts = [AlertRow(f"of {page}", 1, CHANGED, page, None, NOON, draft(page).event) for page in (1, 2, None)]
+
+    found = preview(routes, "law", alerts, page_routes={1: "law", 2: "other"})
+
+    assert [(each.id, each.takes) for each in found.alerts] == [("of 1", True), ("of 2", False), ("of None", False)]
+    assert found.alerts[1].why == "its group is press, not law"
 
 
 def test_the_longest_list_of_routes_is_gone_through() -> None:
