@@ -55,18 +55,7 @@ _AREAS: Final = {
             "tests/engine/scheduling/test_host_capacity.py",
         ),
     ),
-    "routing": Area(
-        (
-            "tocsin/engine/alerting/matching.py",
-            "tocsin/engine/alerting/occasions.py",
-            "tocsin/engine/alerting/routing.py",
-        ),
-        (
-            "tests/engine/alerting/test_matching.py",
-            "tests/engine/alerting/test_occasions.py",
-            "tests/engine/alerting/test_routing.py",
-        ),
-    ),
+    "routing": Area(("tocsin/engine/alerting/routing.py",), ("tests/engine/alerting/test_routing.py",)),
 }
 
 
