@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import cache
@@ -148,8 +149,9 @@ class StillService:
         body = self.bodies.get(page.url, b"<!doctype html><p>A page.")
         if isinstance(body, Exception):
             raise body
-        now = self.clock.now()
-        return Rendered(now, now, 200, page.url, "text/html; charset=utf-8", None, body, (None, None), page.url)
+        now, title = self.clock.now(), re.search(rb"<title>([^<]*)", body)
+        name = title[1].decode() if title is not None else None
+        return Rendered(now, now, 200, page.url, "text/html; charset=utf-8", name, body, (None, None), page.url)
 
     def metrics(self) -> bytes:
         return b"tocsin_up 1\n"

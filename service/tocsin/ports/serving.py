@@ -54,7 +54,9 @@ class Service(Protocol):
         """
 
     async def receive(self, page: PageRow) -> Rendered:
-        """Receive a watched page whole, at its host's gate, as a rendering does; nothing is stored.
+        """Receive a page whole, at its host's gate, as a rendering does; nothing is stored.
+
+        page  with the id 0 it is not watched
 
         Raises FetchFailed, FetchRefused, Disallowed, Postponed or Withdrawn.
         """

@@ -46,7 +46,7 @@ class ReceivedPages:
         return known if known is not None and 0 <= now - known.received_at < _KEPT_US else None
 
     async def _receive(self, service: Service, clock: Clock, page: PageRow) -> Rendered:
-        with _refusing(clock):
+        with refusing(clock):
             received = await service.receive(page)
         self._pages.pop(page.id, None)
         self._pages[page.id] = received
@@ -56,7 +56,7 @@ class ReceivedPages:
 
 
 @contextmanager
-def _refusing(clock: Clock) -> Iterator[None]:
+def refusing(clock: Clock) -> Iterator[None]:
     """Translate what keeps a page from being received into a Problem."""
     try:
         yield

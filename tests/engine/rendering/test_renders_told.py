@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
+from msgspec import structs
 
 from tests.awareness import DAY, NEW, NEWER, OLD, POLICY, SECOND, Bench, failure, job_of, page_html, url_of
 from tests.fakes import EagerClock, ScriptedFetcher
@@ -288,6 +289,13 @@ async def test_T62_a_page_is_received_for_awareness_while_it_is_watched() -> Non
     rendered = await renderer_of(web, {job.page_id}).render(job)
 
     assert rendered.title == "A page"
+
+
+async def test_a_page_that_is_looked_at_before_it_is_watched_needs_no_agreement() -> None:
+    job, web = structs.replace(job_of(), page_id=0), ScriptedFetcher()
+    web.page(job.task.url, page_html(NEW))
+
+    assert (await renderer_of(web, set()).render(job)).status == 200
 
 
 @pytest.mark.parametrize(("watched", "error"), [(set(), Withdrawn), (None, Postponed)])

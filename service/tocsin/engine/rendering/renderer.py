@@ -74,7 +74,8 @@ class HttpRenderer:
         if host_and_origin(url)[1] != host_and_origin(job.task.url)[1]:
             # Credentials, cookies and the user's headers never go to the origin that holds a copy.
             policy, secrets = msgspec.structs.replace(policy, headers={}, cookies={}, auth=""), None
-        wanted = partial(self._is_wanted, job.page_id)
+        # A page that is looked at before it is watched has no id: a user asks for this one request.
+        wanted = partial(self._is_wanted, job.page_id) if job.page_id else None
         host = host_and_origin(url)[0]
         request = PageRequest(url, host, policy, secrets=secrets, is_wanted=wanted, is_urgent=True)
         received = await self._receiver.receive(request, self._fetcher.shared(), so_far)

@@ -137,6 +137,36 @@ class Page(Record, frozen=True):
     built_by_scripts: Annotated[bool, Meta(description="scripts make its text: changes of it are not seen")]
 
 
+class EventAhead(Record, frozen=True):
+    """An event that a page holds as microdata."""
+
+    name: Annotated[str, Meta(examples=["Meeting of the council"])]
+    start: Annotated[str | None, Meta(description="as the page writes it")]
+
+
+class PageLook(Record, frozen=True):
+    """What was found of a page before it is watched."""
+
+    url: Annotated[str, Meta(description="as it would be watched")]
+    id: Annotated[Id | None, Meta(description="of the page, if it is watched already")]
+    final_url: Annotated[str, Meta(description="after redirects")]
+    status: Annotated[int, Meta(description="of the answer")]
+    title: Annotated[str | None, Meta(description="of the page")]
+    elapsed_ms: Annotated[Number, Meta(description="from the first request to the whole page")]
+    bytes: Annotated[Number, Meta(description="received on the wire")]
+    declares: Annotated[list[str], Meta(description="names of the fields that it declares")]
+    major: Annotated[str | None, Meta(description="the latest date that it declares of a major change")]
+    minor: Annotated[str | None, Meta(description="the latest date that it declares of a minor change")]
+    signals: Annotated[list[str], Meta(description="names of the signals that it has")]
+    items: Annotated[Number, Meta(description="of its microdata, nested ones included")]
+    event: Annotated[EventAhead | None, Meta(description="the first event among them")]
+    lines: Annotated[Number, Meta(description="of its text that would be compared")]
+    built_by_scripts: Annotated[bool, Meta(description="scripts make its text: changes of it would not be seen")]
+    suspect: Annotated[str | None, Meta(description="what seems to be in the page's place, such as a login")]
+    every: Annotated[str, Meta(description="how often it would be checked", examples=["24h"])]
+    problems: Annotated[list[str], Meta(description="what keeps parts of it from being read")]
+
+
 class KeptItemsHint(Record, frozen=True):
     """That items of a page are kept."""
 

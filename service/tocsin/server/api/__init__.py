@@ -22,6 +22,7 @@ router = APIRouter(prefix="/api/v1")
 # Of two paths that match, the first one included is taken: /pages/bulk comes before /pages/{page_id}.
 for one in (
     pages.bulk_routes,
+    trials.look_routes,
     pages.router,
     trials.router,
     jobs.check_routes,

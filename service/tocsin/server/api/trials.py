@@ -1,4 +1,4 @@
-"""Settings of a page on trial, and the copy of the page to pick from."""
+"""Settings of a page on trial, the copy of the page to pick from, and a look at a page before it is watched."""
 
 from __future__ import annotations
 
@@ -6,15 +6,27 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
+from tocsin.model.records.pages import PageLook
 from tocsin.model.records.signals import PageCopy, TriedSettings
 from tocsin.server.actions import read_deed
-from tocsin.server.api.operations import Input, NumberInPath, make_router, problems
+from tocsin.server.api.operations import Input, NumberInPath, Url, make_router, problems
 from tocsin.server.api.settings import PageSettingsInput, SettingKey
 from tocsin.server.decisions import demand_page
+from tocsin.server.looks import look_at
 from tocsin.server.parts import Given, Writing
 from tocsin.server.trials import copy_page, try_settings
+from tocsin.spec.html.urls import watch_url
 
 router = make_router("pages")
+look_routes = make_router("bulk")
+
+
+class PageToLookAt(Input):
+    """A page that is looked at before it is watched."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"url": "https://example.org/news"}]})
+
+    url: Url
 
 
 class PageTrial(Input):
@@ -57,3 +69,17 @@ async def copy(_: Writing, parts: Given, page_id: NumberInPath) -> PageCopy:
     it. The page is received as for a trial. The copy belongs into a frame without scripts.
     """
     return await copy_page(parts, await demand_page(parts, int(page_id)))
+
+
+@look_routes.post(
+    "/pages/look",
+    summary="Look at a page before it is watched",
+    operation_id="look_at_page",
+    responses=problems(409, 502),
+)
+async def look(_: Writing, parts: Given, wanted: PageToLookAt) -> PageLook:
+    """Receive a page as a check would, and say what it declares and holds; nothing is stored.
+
+    robots.txt, the address policy, the minimum delay of its host and all limits apply as for a check.
+    """
+    return await look_at(parts, watch_url(wanted.url))
