@@ -18,8 +18,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PATHS = (
     "/",
-    "/?view=problems",
-    "/?q=harbour.example&by=host",
+    "/pages?more=1",
+    "/add",
+    "/pages?view=problems",
+    "/pages?q=harbour.example&by=host",
     "/pages/{council}",
     "/pages/{press}/text",
     "/pages/{standard}/settings",
@@ -72,7 +74,7 @@ async def test_whatever_a_page_says_does_nothing_in_ours(living: Living, browser
             f"/pages/{evil}/settings",
             "/",
             "/changes",
-            "/?group=%3Cb%3E",
+            "/pages?group=%3Cb%3E",
         ):
             await window.go(path)
             shown = await window.page.inner_text("body")
@@ -130,7 +132,7 @@ async def test_a_page_is_added_paused_and_resumed_by_keyboard_and_without_script
 ) -> None:
     async with Window.on(browser, living.url, java_script_enabled=False) as window:
         page = window.page
-        await window.go("/")
+        await window.go("/add")
         await page.focus("#urls")
         await page.keyboard.type("http://weather.example/forecast")
         await page.keyboard.press("Tab")
@@ -151,16 +153,16 @@ async def test_a_page_is_added_paused_and_resumed_by_keyboard_and_without_script
 
 async def test_all_pages_shown_are_chosen_with_one_box(living: Living, browser: Browser) -> None:
     async with Window.on(browser, living.url) as window:
-        await window.go("/?q=harbour.example&by=host")
-        await window.page.get_by_label("Select all pages shown").check()
+        await window.go("/pages?q=harbour.example&by=host")
+        await window.page.get_by_label("Choose all pages shown").check()
 
         assert await window.page.locator("tbody input:checked").count() == 2
 
 
 async def test_a_change_is_shown_without_asking_for_the_page_again(living: Living, browser: Browser) -> None:
     async with Window.on(browser, living.url) as window:
-        await window.go("/?q=closed.example&by=host")
-        await window.page.get_by_text("answered 404").wait_for()
+        await window.go("/pages?q=closed.example&by=host")
+        await window.page.get_by_text("The server answers 404").wait_for()
         living.town.pages[GONE].status = 200  # type: ignore[union-attr] # one answer, not a list of them
         async with living.home.store() as store:
             row = await store.page(GONE)
@@ -169,7 +171,7 @@ async def test_a_change_is_shown_without_asking_for_the_page_again(living: Livin
         await window.page.evaluate("window.same = true")
         await living.check()
 
-        await window.page.get_by_text("answered 404").wait_for(state="detached")
+        await window.page.get_by_text("The server answers 404").wait_for(state="detached")
         assert await window.page.evaluate("window.same") is True
 
 
@@ -219,7 +221,7 @@ async def _is_checked(living: Living, row_id: int) -> bool:
 
 async def test_the_look_is_kept_in_a_cookie(living: Living, browser: Browser) -> None:
     async with Window.on(browser, living.url, color_scheme="light") as window:
-        await window.go("/?view=changed")
+        await window.go("/pages?view=changed")
         await window.page.get_by_role("button", name="dark").click()
         await window.page.wait_for_url("**/?view=changed")
 

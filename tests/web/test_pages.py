@@ -9,13 +9,14 @@ import pytest
 from tests.contract.desk import NOW, A, B, C
 from tests.web.asking import Reader, rows_of, words_of
 from tests.web.town import HOSTILE
-from tocsin.model import DEMO_GROUP, JobRow
+from tocsin.model import DEMO_GROUP, BoundedCount, DayMark, DayMarks, GroupRow, JobRow, day_of
+from tocsin.server.web.listing import MOST_GROUPS, PageListFilter, rail_of
 
 MOST_BYTES = 50_000
 
 
 async def test_a_first_start_says_what_to_do(reader: Reader) -> None:
-    said = words_of(await reader.read("/"))
+    said = words_of(await reader.read("/pages"))
 
     assert "Three steps" in said
     assert "Watch the demo site" in said
@@ -112,10 +113,12 @@ async def test_T53_the_list_shows_how_each_page_stands(reader: Reader) -> None:
     await reader.desk.check(A, "2026-01-02")
     await reader.desk.check(A, "2026-01-02 2026-02-03")
 
-    said = words_of(await reader.read("/"))
+    html = await reader.read("/pages")
+    more = words_of(await reader.read("/pages?more=1"))
 
-    assert "one.example/a g my own words major now topper-major 2026-01-02 2026-02-03" in said
-    assert "in 1 d every 24h" in said
+    assert "major: my own words one.example A major change g" in words_of(html)
+    assert 'aria-label="30 days: 1 major, 0 minor, 0 with problems"' in html
+    assert "in 1 d · every 24h topper-major 2026-01-02 2026-02-03" in more
 
 
 @pytest.mark.parametrize(
@@ -130,32 +133,32 @@ async def test_each_view_has_its_pages_and_their_number(reader: Reader, view: st
     reader.desk.now += 120_000_000
     await reader.desk.announce()
 
-    html = await reader.read(f"/?view={view}")
+    html = await reader.read(f"/pages?view={view}")
 
     assert {f"https://{each}" for each in rows_of(html)} == shown
-    assert re.search(rf'aria-current="page">[A-Z][a-z ]+<span>{len(shown)}</span>', html)
+    assert re.search(rf'"chip"[^>]*aria-current="true">(<i[^>]*></i>)?[A-Z][a-z ]+<span>{len(shown)}</span>', html)
 
 
 async def test_a_group_a_host_and_words_narrow_the_list(reader: Reader) -> None:
     await reader.desk.watch(A, B, group="g")
     await reader.desk.watch(C, text="Zeppelin")
 
-    assert rows_of(await reader.read("/?group=g")) == ["one.example/b", "one.example/a"]
-    assert rows_of(await reader.read("/?q=two.example&by=host")) == ["two.example/c"]
-    assert rows_of(await reader.read("/?q=zepp")) == ["two.example/c"]
+    assert rows_of(await reader.read("/pages?group=g")) == ["one.example/b", "one.example/a"]
+    assert rows_of(await reader.read("/pages?q=two.example&by=host")) == ["Zeppelin"]
+    assert rows_of(await reader.read("/pages?q=zepp")) == ["Zeppelin"]
 
 
 async def test_what_is_not_offered_together_is_told(reader: Reader) -> None:
     await reader.desk.watch(A)
 
-    assert "Not done:" in words_of(await reader.read("/?view=changed&q=one.example&by=host", 422))
-    assert "cursor" in words_of(await reader.read("/?after=made-up", 422))
+    assert "Not done:" in words_of(await reader.read("/pages?view=changed&q=one.example&by=host", 422))
+    assert "cursor" in words_of(await reader.read("/pages?after=made-up", 422))
 
 
 async def test_a_long_list_goes_on(reader: Reader) -> None:
     await reader.desk.watch(*[f"https://many.example/{number}" for number in range(60)])
 
-    first = await reader.read("/")
+    first = await reader.read("/pages")
     (path,) = re.findall(r'href="([^"]+)" rel="next"', first)
     second = await reader.read(path.replace("&amp;", "&"))
 
@@ -171,10 +174,20 @@ async def test_a_list_of_50_pages_of_the_worst_kind_is_below_50_KB(reader: Reade
     for url in urls[20:]:
         await reader.desk.check(url, ("2026-01-01T00:00:00Z " * 20).strip())
 
-    html = await reader.read("/")
+    days = DayMarks()
+    for number in range(0, 30, 2):
+        days = days.with_mark(day_of(NOW) - 29 + number, DayMark(1 + number % 3))
+    summary = (
+        "insert into summaries values (?, ?, 'minor', ?, ?, ?) on conflict (page_id) do update set days = excluded.days"
+    )
+    for page_id in range(1, 51):
+        reader.desk.behind.alter(summary, page_id, "\u202e<&>" * 40, '<"&>' * 15, days.day, days.packed)
 
-    assert len(rows_of(html)) == 50
-    assert len(html.encode()) < MOST_BYTES
+    for path, rows in (("/pages", 50), ("/pages?more=1", 35)):
+        html = await reader.read(path)
+
+        assert len(rows_of(html)) == rows
+        assert len(html.encode()) < MOST_BYTES
 
 
 async def test_chosen_pages_are_paused_and_the_way_back_is_offered(reader: Reader) -> None:
@@ -258,10 +271,41 @@ async def test_a_bulk_action_that_is_refused_keeps_what_was_chosen_and_typed(rea
     answer = await reader.send("/pages/bulk", verb="every", every="soon", page="2", scope="all")
 
     assert "2 pages" in words_of(answer.text)
-    assert re.findall(r'value="(\d+)" checked', answer.text) == ["2"]
-    assert '<option value="all" selected>' in answer.text
-    assert "<details open><summary>Move" in answer.text
+    assert re.findall(r"value=(\d+) checked", answer.text) == ["2"]
+    assert 'name="scope" value="all" checked' in answer.text
+    assert "<details open><summary>Change" in answer.text
     assert 'name="every" value="soon"' in answer.text
+
+
+@pytest.mark.parametrize(
+    ("act", "said"),
+    [("check", "Requested a check of 1 page"), ("pause", "Paused 1 page."), ("resume", "Resumed 1 page.")],
+)
+async def test_a_button_of_a_row_means_that_page_alone(reader: Reader, act: str, said: str) -> None:
+    ids = await reader.desk.watch(A, B)
+    await reader.desk.edit(ids[0], paused=act == "resume")
+
+    assert said in words_of(await reader.sent("/pages/bulk", page=str(ids[1]), scope="all", **{act: str(ids[0])}))
+
+
+async def test_a_list_is_in_the_order_of_the_column_that_was_chosen(reader: Reader) -> None:
+    await reader.desk.watch(C, A, B)
+
+    html = await reader.read("/pages?sort=host")
+
+    assert rows_of(html) == ["one.example/a", "one.example/b", "two.example/c"]
+    assert 'aria-sort="descending"' in await reader.read("/pages")
+    assert "sort=title" in html
+
+
+def test_the_groups_with_the_most_unseen_alerts_come_first_of_ten_thousand() -> None:
+    groups = [GroupRow(f"group {number}", 1, {}) for number in range(10_000)]
+
+    found = rail_of(groups, {"group 9999": BoundedCount(3)}, PageListFilter(group="group 500"))
+
+    assert [entry.name for entry in found[:2]] == ["group 9999", "group 0"]
+    assert len(found) == MOST_GROUPS + 1
+    assert [entry.name for entry in found if entry.is_this] == ["group 500"]
 
 
 async def test_a_check_is_asked_for(reader: Reader) -> None:
@@ -300,20 +344,25 @@ async def test_what_a_user_wrote_is_shown_and_never_run(reader: Reader) -> None:
             f"https://one.example/{number}", text=text, group=text[:60].replace("\x1b", "").replace("\x07", "")
         )
 
-    for path in ("/", "/?q=%3Cscript%3Ehit", "/?group=%22%3E%3Cscript%3E", "/?q=%22onfocus=hit()%20autofocus"):
+    for path in (
+        "/pages",
+        "/pages?q=%3Cscript%3Ehit",
+        "/pages?group=%22%3E%3Cscript%3E",
+        "/pages?q=%22onfocus=hit()%20autofocus",
+    ):
         html = (await reader.client.get(path)).text
         assert "<script>" not in html
         assert not re.search(r"<img|<[^>\"]*(\"[^\"]*\"[^>\"]*)*\son[a-z]+=", html)
-        assert "{{ 7*191 }}" in html or path != "/"
+        assert "{{ 7*191 }}" in html or path != "/pages"
 
 
 async def test_a_banner_says_that_nothing_is_checked(reader: Reader) -> None:
     await reader.desk.watch(A)
-    assert "All checks are off" not in await reader.read("/")
+    assert "All checks are off" not in await reader.read("/pages")
 
     await reader.rig.store.edit_group(None, NOW, settings={"mode": "off"}, unset=())
 
-    assert "All checks are off" in await reader.read("/")
+    assert "All checks are off" in await reader.read("/pages")
 
 
 async def test_counters_tell_what_waits(reader: Reader) -> None:
@@ -325,7 +374,7 @@ async def test_counters_tell_what_waits(reader: Reader) -> None:
     reader.desk.now += 120_000_000
     await reader.desk.announce()
 
-    html = await reader.read("/")
+    html = await reader.read("/pages")
 
     assert re.search(r'Changes <span class="n">\d', html)
     assert 'Questions <span class="n">1' in html
@@ -354,7 +403,7 @@ async def test_the_look_goes_back_to_where_it_was_asked_and_nowhere_else(reader:
 
     assert answer.headers["location"] == "/"
     assert "tocsin-look=dark" in answer.headers["set-cookie"]
-    assert 'data-look="dark"' in await reader.read("/")
+    assert 'data-look="dark"' in await reader.read("/pages")
 
 
 @pytest.mark.parametrize(
@@ -372,7 +421,7 @@ async def test_no_file_is_served_but_ours(reader: Reader, path: str) -> None:
 
 
 async def test_static_files_are_kept_for_as_long_as_they_are_the_same(reader: Reader) -> None:
-    (path,) = re.findall(r'href="(/static/[^"]+\.css)"', await reader.read("/"))
+    (path,) = re.findall(r'href="(/static/[^"]+\.css)"', await reader.read("/pages"))
 
     kept = await reader.client.get(path)
     older = await reader.client.get(path.replace(path.split("/")[2], "0" * 16))

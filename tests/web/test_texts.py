@@ -43,7 +43,6 @@ NOT_YET: Final = frozenset(
         "page.html",
         "page_settings.html",
         "page_text.html",
-        "pages.html",
         "preview.html",
         "question.html",
         "questions.html",

@@ -47,7 +47,11 @@ _CHANGES: Final = 4
 async def frame_of(parts: Parts, row: PageRow) -> dict[str, Any]:
     """Read the values of the head that all parts of a page share."""
     mode, _ = (await parts.modes()).of(row)
-    return {"row": row, "line": to_line(row, mode), "mode": mode, "is_demo": row.host == DEMO_HOST}
+    report = row.last.report or {}
+    badges = [str(report.get("outcome") or "not checked yet")]
+    badges += ["built by scripts"] * row.flags.is_shell + ["paused"] * row.paused + ["off"] * (mode == "off")
+    line = to_line(row, mode, parts.clock.now())
+    return {"row": row, "line": line, "badges": badges, "mode": mode, "is_demo": row.host == DEMO_HOST}
 
 
 @router.get("/pages/{page_id:int}")

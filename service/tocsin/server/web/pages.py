@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from fastapi import APIRouter, Form, Request, UploadFile
 from fastapi.responses import Response, StreamingResponse
@@ -21,6 +21,7 @@ from tocsin.model import (
     DEMO_GROUP,
     BoundedCount,
     GroupRow,
+    Instant,
     JsonObject,
     NewPage,
     PageFilter,
@@ -37,19 +38,29 @@ from tocsin.server.jobs import Work
 from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.web.formatting import count, short_url, weight
 from tocsin.server.web.jobs import await_job
-from tocsin.server.web.listing import TITLES, AskedFor, PageLine, PageListFilter, Tab, queries_of_tabs, to_line
+from tocsin.server.web.listing import (
+    AskedFor,
+    PageListFilter,
+    chips_of,
+    queries_of_chips,
+    rail_of,
+    sorts_of,
+    to_line,
+)
 from tocsin.server.web.rendering import Undo, go_on, page, together
 
 router = APIRouter(include_in_schema=False)
 
 PER_PART: Final = 50
+_WIDE_PART: Final = 35  # With further columns, so that they stay below 50 KB as well.
 # Rows of one read: an export of a million pages must not hold the store.
 _STEP: Final = 500
 _PIECE: Final = 2**16
 # Bytes of the select box; with more groups it becomes a text field.
 _ROOM_FOR_GROUPS: Final = 3000
 _MOST_EMPTY: Final = 1
-_QUIET_TABS: Final = (View.NEW, View.PAUSED, View.OFF)  # Tabs that are hidden while empty, unless selected.
+_LONGEST_SHARED: Final = 8192
+_LATE_S: Final = 300
 
 
 class Box(Struct, frozen=True):
@@ -83,7 +94,6 @@ class Chosen(Struct, frozen=True):
 
 @router.get("/")
 @router.get("/pages")
-@router.get("/add")
 async def show(request: Request, _caller: Reading, parts: Given, asked: AskedFor) -> Response:
     """Show the list, or the first steps while no page is watched."""
     return await list_page(request, parts, asked)
@@ -94,40 +104,46 @@ async def list_page(
     parts: Parts,
     asked: PageListFilter,
     *,
-    box: Box | None = None,
     wrong: Sequence[str] = (),
     chosen: Chosen | None = None,
     status: int = 200,
 ) -> Response:
     """Show a list, with errors and rejected input, if any."""
     every = await parts.store.tally_pages(PageQuery())
-    groups = await parts.store.group_rows()
-    offered = _offered(groups)
-    common: dict[str, Any] = {
-        "asked": asked,
-        "box": box or Box(),
-        "chosen": chosen or Chosen(),
-        "every": every,
-        "groups": offered,
-        "groups_are_all": len(offered) == len(groups),
-        "group_names": [row.name for row in offered],
-        "demo_is_on": parts.service.demo.is_on,
-    }
     if not every.number:
-        return await page(request, "first.html", status=status, wrong=wrong, **common)
-    found, refused = await _found(parts, asked)
+        return await show_box(request, parts, Box(), status=status, wrong=wrong)
+    now = parts.clock.now()
+    query = asked.query.asked_at(now)
+    found, refused = await _found(parts, query, asked.after, PER_PART if not asked.more else _WIDE_PART)
     refusals = [*wrong, *refused]
     status = 422 if refusals else status
+    groups, tallies, modes = (
+        await parts.store.group_rows(),
+        await _tallies(parts, asked, every, now),
+        await parts.modes(),
+    )
+    number = (
+        BoundedCount(0) if refused else tallies.get(asked.view, every) if query.words is None is query.host else None
+    )
+    if number is None:
+        number = await parts.store.tally_pages(query)
     return await page(
         request,
         "pages.html",
         status=status,
         wrong=refusals,
-        lines=await _lines(parts, found.rows),
-        tabs=await _tabs(parts, asked, groups, every),
-        number=BoundedCount(0) if refused else await parts.store.tally_pages(asked.query),
+        asked=asked,
+        chosen=chosen or Chosen(),
+        every=every,
+        lines=[to_line(row, modes.of(row)[0], now, has_more=bool(asked.more)) for row in found.rows],
+        chips=chips_of(asked, tallies),
+        sorts=sorts_of(asked, number),
+        number=number,
         next=asked.path(after=found.next) if found.next else None,
-        **common,
+        group_entries=rail_of(groups, await parts.store.unseen_by_group(), asked),
+        group_names=[row.name for row in _offered(groups)],
+        is_late=(parts.service.live().late_s or 0) > _LATE_S,
+        demo_is_on=parts.service.demo.is_on,
     )
 
 
@@ -144,43 +160,27 @@ def _offered(groups: Sequence[GroupRow]) -> list[GroupRow]:
     return [row for row in groups if row.name in kept]
 
 
-async def _found(parts: Parts, asked: PageListFilter) -> tuple[Slice[PageRow], list[str]]:
+async def _found(parts: Parts, query: PageQuery, cursor: str, limit: int) -> tuple[Slice[PageRow], list[str]]:
     """Read a part of the list; an unsupported combination of filters gives an error and no rows."""
     try:
-        found = await parts.store.browse_pages(asked.query, cursor=asked.after or None, limit=PER_PART)
+        found = await parts.store.browse_pages(query, cursor=cursor or None, limit=limit)
         for _ in range(_MOST_EMPTY):
-            # A part of a word search may be empty although matches follow.
+            # A part of a search, or of a list that is sorted, may be empty although pages follow.
             if found.rows or found.next is None:
                 break
-            found = await parts.store.browse_pages(asked.query, cursor=found.next, limit=PER_PART)
+            found = await parts.store.browse_pages(query, cursor=found.next, limit=limit)
     except UsageError as exc:
         return Slice((), None), [str(exc)]
     return found, []
 
 
-async def _lines(parts: Parts, rows: Sequence[PageRow]) -> list[PageLine]:
-    modes = await parts.modes()
-    return [to_line(row, modes.of(row)[0]) for row in rows]
-
-
-async def _tabs(parts: Parts, asked: PageListFilter, groups: Sequence[GroupRow], every: BoundedCount) -> list[Tab]:
-    tabs, queries = [], queries_of_tabs(asked)
-    # Counted already, by the groups or for the head of the page.
-    known = {View.ALL: (_of_group(groups, asked.group) or BoundedCount(0)) if asked.group else every}
+async def _tallies(parts: Parts, asked: PageListFilter, every: BoundedCount, now: Instant) -> dict[View, BoundedCount]:
+    queries = queries_of_chips(asked)
+    # Counted already for the head of the page.
+    known = {} if asked.group else {View.ALL: every}
     asked_for = [view for view in queries if view not in known]
-    read = await together(parts.store.tally_pages(queries[view]) for view in asked_for)
-    tallies = {**known, **dict(zip(asked_for, read, strict=True))}
-    for view in queries:
-        tally = tallies[view]
-        # A word search goes over all views, so that none of the tabs is the current one.
-        is_this = view is asked.view and not asked.q
-        if tally.number or is_this or view not in _QUIET_TABS:
-            tabs.append(Tab(PageListFilter(view=view, group=asked.group).path(), TITLES[view], tally, is_this))
-    return tabs
-
-
-def _of_group(groups: Sequence[GroupRow], name: str) -> BoundedCount | None:
-    return next((BoundedCount(row.pages) for row in groups if row.name == name), None)
+    read = await together(parts.store.tally_pages(queries[view].asked_at(now)) for view in asked_for)
+    return {**known, **dict(zip(asked_for, read, strict=True))}
 
 
 @router.get("/pages/export")
@@ -194,10 +194,11 @@ async def export(
     """Export the whole list: as CSV, safe for spreadsheets, or one URL per line."""
     # Errors must come before the first byte of the answer.
     shared.demand_place()
-    await parts.store.browse_pages(asked.query, limit=1)
+    query = asked.query.asked_at(parts.clock.now())
+    await parts.store.browse_pages(query, limit=1)
     name, media_type = ("pages.csv", "text/csv") if format == "csv" else ("pages.txt", "text/plain")
     return StreamingResponse(
-        shared.counted(_written(parts, asked.query, format)),
+        shared.counted(_written(parts, query, format)),
         media_type=f"{media_type}; charset=utf-8",
         headers={"content-disposition": f'attachment; filename="{name}"', "cache-control": "no-store"},
     )
@@ -295,7 +296,7 @@ async def add(
     if pasted.is_too_much or not pasted.pages:
         return await _again(request, parts, box)
     if not (is_plain or step == "add"):
-        return await list_page(request, parts, PageListFilter(), box=box)
+        return await show_box(request, parts, box)
     act = actions.Act(jobs, caller)
     ids = [each for each in await actions.add_pages(parts, act, pasted.pages, check=True) if each is not None]
     return await _added(request, parts, pasted, ids)
@@ -306,7 +307,7 @@ async def _added(request: Request, parts: Parts, pasted: Pasted, ids: Sequence[i
     first = pasted.pages[0]
     if len(pasted.pages) == 1:
         row = await parts.store.page(first.url)
-        path = f"/pages/{row.id}" if row is not None else "/"
+        path = f"/pages/{row.id}" if row is not None else "/pages"
         if not ids:
             return go_on(request, path, f"{short_url(first.url)} is watched already; nothing was changed.", kind="warn")
         return go_on(request, path, f"Added {short_url(first.url)}. Its first check follows at once.")
@@ -314,11 +315,34 @@ async def _added(request: Request, parts: Parts, pasted: Pasted, ids: Sequence[i
     rest = f" {count(known, 'page')} watched already." if known else ""
     left = f" {count(pasted.refused, 'line')} left out." if pasted.refused else ""
     said = f"Added {count(len(ids), 'page')}; their first checks follow at once.{rest}{left}"
-    return go_on(request, PageListFilter(group=first.group).path() if first.group != "main" else "/", said)
+    return go_on(request, PageListFilter(group=first.group if first.group != "main" else "").path(), said)
 
 
 async def _again(request: Request, parts: Parts, box: Box) -> Response:
-    return await list_page(request, parts, PageListFilter(), box=box, status=422)
+    return await show_box(request, parts, box, status=422)
+
+
+@router.get("/add")
+async def show_add(request: Request, _caller: Writing, parts: Given, url: str = "") -> Response:
+    """Show the box that adds pages; a bookmarklet or a share target brings a URL."""
+    return await show_box(request, parts, Box(url[:_LONGEST_SHARED]))
+
+
+async def show_box(
+    request: Request, parts: Parts, box: Box, *, status: int = 200, wrong: Sequence[str] = ()
+) -> Response:
+    """Show the box that adds pages, with its input and what was wrong with that."""
+    groups = _offered(await parts.store.group_rows())
+    return await page(
+        request,
+        "first.html",
+        status=status,
+        box=box,
+        wrong=wrong,
+        every=await parts.store.tally_pages(PageQuery()),
+        group_names=[row.name for row in groups],
+        demo_is_on=parts.service.demo.is_on,
+    )
 
 
 def _wrong(pasted: Pasted) -> tuple[str, ...]:
@@ -349,7 +373,7 @@ async def bring(
     # Kept before the job begins: the upload ends with its request, the job goes on.
     act, listed = actions.Act(jobs, caller), await keep(parts, _pieces(file))
     taken = ListToTake(listed, name=file.filename or "list", group=group.strip() or "main")
-    return await await_job(request, await start_import(parts, act, taken), "/")
+    return await await_job(request, await start_import(parts, act, taken), "/pages")
 
 
 async def _pieces(file: UploadFile) -> AsyncIterator[bytes]:
@@ -373,7 +397,7 @@ async def end(request: Request, caller: Writing, parts: Given) -> Response:
     number = await parts.service.demo.end()
     await audit(parts, caller, "demo.end", pages=number)
     undo = Undo("/demo", "Undo: watch it again", {})
-    return go_on(request, "/", f"Removed the demo site and its {count(number, 'page')}.", undo=undo)
+    return go_on(request, "/pages", f"Removed the demo site and its {count(number, 'page')}.", undo=undo)
 
 
 # Bulk actions: run at once where they can be undone, else after a confirmation with the number of pages.
@@ -382,6 +406,8 @@ async def end(request: Request, caller: Writing, parts: Given) -> Response:
 Verb: TypeAlias = Literal["check", "pause", "resume", "move", "every", "remove"]
 _MOST_CHOSEN: Final = 1000
 _ID: Final = re.compile(r"[0-9]{1,18}")
+# Buttons of a single row: the name is the action, the value the page.
+_OF_A_ROW: Final = ("check", "pause", "resume")
 _OTHER: Final[dict[str, Verb]] = {"pause": "resume", "resume": "pause"}
 
 
@@ -442,6 +468,9 @@ async def bulk(
     said = {name: str(form.get(name, "")) for name in ("verb", "scope", "to_group", "every", "confirmed")}
     ids = [int(str(each)) for each in form.getlist("page") if _ID.fullmatch(str(each))]
     verb = said["verb"]
+    for act in _OF_A_ROW:
+        if _ID.fullmatch(str(form.get(act, ""))):
+            verb, ids, said["scope"] = act, [int(str(form[act]))], ""
     if verb not in _ASKING:
         return await list_page(request, parts, asked, wrong=["choose an action"])
     value = {"move": said["to_group"], "every": said["every"]}.get(verb, "").strip()

@@ -30,6 +30,12 @@ const soon = (seconds) => {
 // A single event is shown at once, a series every four seconds.
 const next = () => soon(Math.max(0.5, 4 - (performance.now() - read) / 1000));
 
+// The bar for many pages says how many are chosen.
+document.addEventListener("change", () => {
+  const place = document.querySelector("[data-chosen]");
+  if (place) place.textContent = place.closest("form").querySelectorAll("tbody :checked").length;
+});
+
 const prepare = () => {
   for (const place of document.querySelectorAll("[data-all]")) {
     if (place.querySelector("input")) continue;
