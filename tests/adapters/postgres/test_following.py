@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
+from datetime import timedelta
 
 import pytest
 
@@ -103,3 +104,32 @@ async def test_an_edit_is_looked_for_only_after_a_notification_and_each_few_seco
 
     assert unnoticed is None
     assert noticed is not None
+
+
+async def test_a_notification_that_comes_while_the_one_before_is_handled_does_not_keep_the_loop_busy(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop, watched = asyncio.get_running_loop(), list[int]()
+    add, remove, waits = loop.add_reader, loop.remove_reader, asyncio.Event()
+
+    def watch(number: int, callback: Callable[[], None]) -> None:
+        watched.append(number)
+        waits.set()
+        add(number, callback)
+
+    def leave(number: int) -> bool:
+        if number in watched:
+            watched.remove(number)
+        return remove(number)
+
+    monkeypatch.setattr(loop, "add_reader", watch)
+    monkeypatch.setattr(loop, "remove_reader", leave)
+    place = connection.PostgresPlace(desk.behind.url, timedelta(seconds=1))
+    async with aclosing(connection.notifications(place, "alerts")) as each:
+        begun = await anext(each), list(watched)
+        async with asyncio.TaskGroup() as group:
+            coming = group.create_task(anext(each))
+            await waits.wait()
+            await desk.store.write_alert(alert("first", None))
+
+        assert (begun, coming.result(), watched) == ((True, []), True, [])

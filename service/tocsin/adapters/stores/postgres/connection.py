@@ -226,12 +226,14 @@ async def notifications(place: PostgresPlace, name: str) -> AsyncGenerator[bool,
     try:
         with translated(place.name):
             await asyncio.to_thread(connection.execute, f"listen {name}".encode())
-            loop.add_reader(number, arrived.set)
             yield True
             while True:
+                # Only while it is waited for: what arrives in between would keep the loop busy until it is read.
+                loop.add_reader(number, arrived.set)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(LOOK_S):
                         await arrived.wait()
+                loop.remove_reader(number)
                 arrived.clear()
                 connection.pgconn.consume_input()
                 is_told = False
