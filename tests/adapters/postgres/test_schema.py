@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -24,6 +26,8 @@ from tocsin.adapters.stores.sqlite.store import apply_migrations
 from tocsin.configuration.convert import parse_span
 from tocsin.model import phase_of
 
+CLUSTER = Path(__file__).parents[3] / "docs" / "cluster.md"
+SQL_OF_DOCS = re.compile(r"```sql\n(.*?)```", re.DOTALL)
 EXACT = 2**32 * 1_000_000
 """Spans in microseconds below this are exact where Python counts them in seconds."""
 
@@ -207,3 +211,39 @@ async def test_a_page_without_its_place_in_the_schedule_is_found(desk: Desk) -> 
     desk.behind.alter("update due set next_at = next_at - 1 where id = 2")
 
     assert [line.partition(",")[0] for line in found] == ["page 2: its place in the schedule"] * 2
+
+
+async def test_the_schedule_can_be_divided_by_host_as_the_documentation_says(desk: Desk) -> None:
+    urls = [f"https://h{number}.example/{page}" for number in range(40) for page in range(2)]
+    ids = await desk.watch(*urls)
+    dividing = next(text for text in SQL_OF_DOCS.findall(CLUSTER.read_text("utf-8")) if "partition by hash" in text)
+    with psycopg.connect(desk.behind.url, autocommit=True) as db:
+        db.execute(textwrap.dedent(dividing))
+        try:
+            await desk.edit(ids[0], paused=True)
+            await desk.store.remove_pages(ids[1:2])
+            for _ in range(2):
+                desk.now += DAY
+                tasks = await desk.due()
+                await desk.store.commit(desk.claim, [desk.result(task, "1") for task in tasks])
+            divisions = db.execute("select count(distinct tableoid), count(*) from due").fetchone()
+            found = await desk.store.check()
+        finally:
+            db.execute(_WHOLE)
+
+    assert divisions is not None
+    assert divisions[0] > 1
+    assert divisions[1] == len(tasks) == len(urls) - 2
+    assert found == []
+
+
+_WHOLE = """
+begin;
+alter table due rename to due_divided;
+create table due (host_id bigint not null, next_at bigint not null, id bigint not null)
+  with (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02);
+insert into due select * from due_divided;
+drop table due_divided;
+alter table due add primary key (host_id, next_at, id);
+commit;
+"""
