@@ -26,6 +26,10 @@ def test_statements_for_postgresql_have_no_word_of_sqlite() -> None:
     assert found == {}
 
 
+# Run by `PostgresStore` itself: a batch in one round trip, which a file in the same process needs not.
+ITS_OWN = {"note_same_at_once", "note_same_anew_at_once"}
+
+
 def test_each_statement_of_its_own_that_postgresql_has_stands_for_a_shared_one() -> None:
     assert POSTGRES.own is not None
     for file in sorted(POSTGRES.own.iterdir()):
@@ -34,7 +38,7 @@ def test_each_statement_of_its_own_that_postgresql_has_stands_for_a_shared_one()
         own = re.findall(r"^-- name: (\w+)$", text, re.MULTILINE)
         assert own
         # Its other fragments are inserted by its own statements.
-        assert {name for name in own if f"{{{name}}}" not in text} <= shared.keys()
+        assert {name for name in own if f"{{{name}}}" not in text} <= shared.keys() | ITS_OWN
 
 
 @pytest.mark.parametrize(

@@ -372,6 +372,20 @@ async def test_a_page_stored_anew_meanwhile_is_left_out_and_the_others_are_writt
     assert other.storings == 2
 
 
+async def test_where_one_of_several_unchanged_pages_was_moved_each_is_stored_once_more(desk: Desk) -> None:
+    first, _ = await desk.watch(A, B)
+    for url in (A, B):
+        await desk.check(url, "1")
+    # Time does not go back for a page, so that its storing is as its check knew it also afterwards.
+    desk.now -= HOUR
+    results = [desk.result(task, "1") for task in await desk.due(at=desk.now + 9 * DAY)]
+    await desk.edit(first, settings={"every": "1h"})
+
+    await desk.store.commit(desk.claim, results)
+
+    assert desk.behind.look("select storings from pages") == [(2,), (2,)]
+
+
 async def test_two_unchanged_results_of_one_page_count_once(desk: Desk) -> None:
     await checked(desk, A)
     result = desk.result(await desk.task(A), "2026")

@@ -174,10 +174,12 @@ def test_pages_and_unchanged_checks_are_written_by_a_statement_for_a_batch() -> 
 # Tables as large as these are never read whole by what each check needs.
 HOT = {
     "due_by_host": "due_pkey",
-    "first_of_hosts": "due_pkey",
+    "due_of_hosts": "due_pkey",
     "tasks_of_parts": "pages_pkey",
     "note_same": "pages_pkey",
     "note_same_anew": "pages_pkey",
+    "note_same_at_once": "pages_pkey",
+    "note_same_anew_at_once": "pages_pkey",
     "standing": "pages_pkey",
     "known": "pages_by_key",
 }
@@ -194,7 +196,7 @@ async def test_a_hot_statement_uses_its_index_also_where_it_was_planned_before_t
         if pages:
             connection.execute("analyze")
         session = PostgresSession(connection)
-        prepared = session._prepare({**queries("work"), **queries("watchlist")}[name])
+        prepared = session._prepare({**queries("work", POSTGRES), **queries("work"), **queries("watchlist")}[name])
         nothing = ", ".join(["null"] * len(prepared.types))
         plan = connection.execute(f"explain execute {prepared.key.decode()} ({nothing})".encode()).fetchall()
 

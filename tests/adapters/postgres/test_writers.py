@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -12,10 +12,16 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.contract.desk import DAY, NOW, A, B, C, Desk, alert
+from tests.contract.desk import DAY, GATHER, NOW, A, B, C, Desk, alert
+from tocsin.adapters.stores.postgres.connection import PostgresDatabase, PostgresLane, PostgresPlace
+from tocsin.adapters.stores.postgres.session import PostgresSession
+from tocsin.adapters.stores.postgres.store import PostgresStore
+from tocsin.adapters.stores.sql.role import Options
 from tocsin.errors import StoreError
+from tocsin.settings import SignalSettings
 from tocsin.spec.html.urls import shard_of
 
+BUSY = timedelta(seconds=10)
 LOCKED = "kept it locked for too long"
 SHARED = "select pg_advisory_xact_lock_shared((x'546f6373'::bigint << 32) + 'store'::regclass::oid::bigint)"
 
@@ -78,6 +84,30 @@ async def test_waits_that_a_wrong_clock_made_too_long_are_shortened_beside_commi
         await hasty.store.pull_in_waits(hasty.claim.only(ours), NOW, back=timedelta(days=1), longest=timedelta(days=30))
 
     assert await hasty.store.host_gates(NOW) == {"one.example": NOW + 8 * DAY, "two.example": NOW + 9 * DAY}
+
+
+async def test_a_batch_that_finds_nothing_new_takes_one_round_trip(desk: Desk) -> None:
+    await desk.watch(A, B, C)
+    place, said = PostgresPlace(desk.behind.url, BUSY), desk.folder / "said"
+
+    class TracedSession(PostgresSession):
+        """Notes each message to the server and from it."""
+
+        def __init__(self, connection: psycopg.Connection[Any], give_up: Callable[[], None]) -> None:
+            super().__init__(connection, give_up)
+            connection.pgconn.trace(trace.fileno())
+
+    database = PostgresDatabase(place)
+    database.writer = PostgresLane(place, writes=True, kind=TracedSession)
+    with said.open("wb") as trace:
+        async with PostgresStore(database, Options(history=True, gather=GATHER, storms=SignalSettings())) as store:
+            for _ in range(3):
+                desk.now += DAY
+                # The statements are prepared by the first of such batches.
+                before = said.read_text("latin-1").count("\tSync")
+                await store.commit(desk.claim, [desk.result(task, "1") for task in await desk.due()])
+
+    assert said.read_text("latin-1").count("\tSync") - before == 1
 
 
 async def test_nodes_that_keep_robots_txt_of_one_host_keep_both(desk: Desk) -> None:

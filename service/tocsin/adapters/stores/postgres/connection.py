@@ -16,7 +16,7 @@ from tocsin.adapters.stores.postgres.session import PostgresSession, SnapshotSes
 from tocsin.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
     from datetime import timedelta
 
     from tocsin.adapters.stores.sql.session import EditStep, SnapshotReader, SqlSession
@@ -265,6 +265,13 @@ class PostgresDatabase:
         write = self._write_beside_others if shared else self._write
         return await self.writer.run(partial(write, work=work, durable=durable))
 
+    async def write_at_once(self, calls: Sequence[tuple[str, Any]]) -> list[list[Any]]:
+        """Run these statements beside others in one transaction and one round trip; returns the rows of each.
+
+        A node that stops within it holds no lock that another one waits for.
+        """
+        return await self.writer.run(partial(self._at_once, calls=calls))
+
     async def keep(self, work: Callable[[SqlSession], T]) -> T:
         """Run this on a connection of its own, without the lock of the writers: a lease must not wait for them."""
         return await self._keeper.run(partial(_in_transaction, work=work))
@@ -385,11 +392,25 @@ class PostgresDatabase:
             return work(db)
 
     def _write_beside_others(self, db: PostgresSession, work: Callable[[SqlSession], T], *, durable: bool) -> T:
-        for _ in range(_TRIES - 1):
-            # Another transaction was first, and is over by now.
-            with suppress(*_MET):
-                return self._write(db, work, durable=durable, lock=b"lock_shared")
-        return self._write(db, work, durable=durable, lock=b"lock_shared")
+        return _tried(partial(self._write, db, work, durable=durable, lock=b"lock_shared"))
+
+    def _at_once(self, db: PostgresSession, calls: Sequence[tuple[str, Any]]) -> list[list[Any]]:
+        lock = (_LOCK_SHARED, {"number": self._writing})
+        try:
+            return _tried(lambda: db.transact([lock, *calls])[1:])
+        finally:
+            db.leave()
+
+
+def _tried(work: Callable[[], T]) -> T:
+    for _ in range(_TRIES - 1):
+        # Another transaction was first, and is over by now.
+        with suppress(*_MET):
+            return work()
+    return work()
+
+
+_LOCK_SHARED: Final = "select pg_advisory_xact_lock_shared(:number)"
 
 
 def is_in_use(db: PostgresSession) -> bool:

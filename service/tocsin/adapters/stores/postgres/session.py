@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import select
-from functools import cache
+import struct
+from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -139,14 +140,34 @@ def _to_flag(value: Any) -> bytes:
     return b"t" if value else b"f"
 
 
-def _to_array(value: Any) -> bytes:
-    """Write numbers as an array: a JSON array of them, or a column of rows."""
-    if isinstance(value, str):
-        return b"{%b}" % value[1:-1].encode()
-    return b"{%b}" % b",".join([b"null" if each is None else b"%d" % each for each in value])
+def _to_array(value: str) -> bytes:
+    """Write a JSON array of numbers as an array of PostgreSQL."""
+    return b"{%b}" % value[1:-1].encode()
+
+
+def _to_numbers(column: Sequence[int | None], *, kind: int, size: int, code: str) -> bytes:
+    """Write a column of rows as a binary array: a third of the time that writing digits takes, and reading them."""
+    count = len(column)
+    if not count:
+        return struct.pack(">3i", 0, 0, kind)
+    if None in column:
+        each = struct.Struct(f">i{code}").pack
+        values = b"".join([_NULL if value is None else each(size, value) for value in column])
+        return struct.pack(">5i", 1, 1, kind, count, 1) + values
+    sized: list[Any] = [size] * (2 * count)
+    sized[1::2] = column
+    return struct.pack(f">5i{f'i{code}' * count}", 1, 0, kind, count, 1, *sized)
+
+
+_NULL: Final = struct.pack(">i", -1)
 
 
 def _to_texts(column: Sequence[str | None]) -> bytes:
+    if None not in column:
+        joined = '","'.join(column)  # type: ignore[arg-type]  # there is no None in it
+        # Then it holds nothing but these that would have to be escaped.
+        if joined.count('"') == 2 * (len(column) - 1) and "\\" not in joined and "\0" not in joined:
+            return f'{{"{joined}"}}'.encode()
     return b"{%b}" % b",".join(
         [b"null" if each is None else b'"%b"' % _ESCAPED.sub(rb"\\\g<0>", _to_text(each)) for each in column]
     )
@@ -170,6 +191,11 @@ _WRITERS: Final[dict[int, Callable[[Any], bytes]]] = {
     1007: _to_array,
     1009: _to_texts,
     1016: _to_array,
+}
+_COLUMN_WRITERS: Final[dict[int, Callable[[Any], bytes]]] = {
+    1005: partial(_to_numbers, kind=21, size=2, code="h"),
+    1007: partial(_to_numbers, kind=23, size=4, code="i"),
+    1016: partial(_to_numbers, kind=20, size=8, code="q"),
 }
 _BYTES: Final = 17
 
@@ -254,12 +280,24 @@ class PostgresSession:
         changed = 0
         if len(values) > 1:
             for first in range(0, len(values), _PIECE):
-                changed += self._piped(prepared, values[first : first + _PIECE])
+                piped = self._piped([(prepared, row) for row in values[first : first + _PIECE]])
+                changed += sum(result.command_tuples or 0 for result in piped)
         elif values:
             result = self._pgconn.exec_prepared(prepared.key, values[0], prepared.formats, pq.Format.BINARY)
             self._demand(result)
             changed = result.command_tuples or 0
         return PostgresCursor([], changed)
+
+    def transact(self, calls: Sequence[tuple[str, Any]]) -> list[list[Any]]:
+        """Run these statements in a transaction of their own and one round trip; returns the rows of each."""
+        known = [self._prepared.get(statement) or self._prepare(statement) for statement, _ in calls]
+        # Without `begin` the transaction lasts until the server has read all of them.
+        results = self._piped([(each, each.values(given)) for each, (_, given) in zip(known, calls, strict=True)])
+        rows: list[list[Any]] = []
+        for result in results:
+            self._reader.set_pgresult(result)
+            rows.append(self._reader.load_rows(0, result.ntuples, tuple))
+        return rows
 
     def command(self, text: bytes) -> None:
         """Run commands without parameters, several at once."""
@@ -282,18 +320,19 @@ class PostgresSession:
         if status != pq.TransactionStatus.IDLE:
             self._give_up()
 
-    def _piped(self, prepared: Prepared, rows: list[Any]) -> int:
-        pgconn, changed = self._pgconn, 0
+    def _piped(self, calls: Sequence[tuple[Prepared, Any]]) -> list[PGresult]:
+        pgconn = self._pgconn
+        done: list[PGresult] = []
         failed: PGresult | None = None
         pgconn.enter_pipeline_mode()
         try:
-            for values in rows:
+            for prepared, values in calls:
                 pgconn.send_query_prepared(prepared.key, values, prepared.formats, pq.Format.BINARY)
             pgconn.pipeline_sync()
-            for _ in rows:
+            for _ in calls:
                 while (result := self._awaited()) is not None:
                     if result.status in _DONE:
-                        changed += result.command_tuples or 0
+                        done.append(result)
                     elif failed is None and result.status == pq.ExecStatus.FATAL_ERROR:
                         failed = result
             self._awaited()
@@ -302,7 +341,7 @@ class PostgresSession:
                 pgconn.exit_pipeline_mode()
         if failed is not None:
             self._demand(failed)
-        return changed
+        return done
 
     def _awaited(self) -> PGresult | None:
         """Wait for the next result of a pipeline. The driver's own wait would stop all threads of Python."""
@@ -318,14 +357,16 @@ class PostgresSession:
         described = self._pgconn.describe_prepared(key)
         self._demand(described)
         types = tuple(described.param_type(place) for place in range(described.nparams))
+        # Keys of a statement come as a JSON array, columns of rows as they are.
+        columns = _COLUMN_WRITERS if known.takes_columns or known.names is None else {}
         prepared = Prepared(
             key,
             known.text,
             types,
             known.names,
             known.takes_columns,
-            tuple(_WRITERS.get(oid, _to_text) for oid in types),
-            tuple(pq.Format.BINARY if oid == _BYTES else pq.Format.TEXT for oid in types),
+            tuple(columns.get(oid) or _WRITERS.get(oid, _to_text) for oid in types),
+            tuple(pq.Format.BINARY if oid == _BYTES or oid in columns else pq.Format.TEXT for oid in types),
         )
         self._prepared[text] = prepared
         return prepared

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final
 
 import psycopg
 from msgspec import Struct
@@ -16,11 +17,15 @@ from tocsin.adapters.stores.postgres.connection import (
     transaction,
     translated,
 )
-from tocsin.adapters.stores.postgres.session import PostgresSession
+from tocsin.adapters.stores.postgres.session import POSTGRES, PostgresSession
+from tocsin.adapters.stores.sql.checking.results import Batch, beside_rows, hosts_of, parts_of, same_rows
 from tocsin.adapters.stores.sql.invariants import breaches
-from tocsin.adapters.stores.sql.role import Options
+from tocsin.adapters.stores.sql.role import Options, ids
+from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.store import SqlStore
+from tocsin.adapters.stores.sql.values import read_ids
 from tocsin.errors import StoreError, StoreLocked, StoreOutdated, StoreTooNew, UsageError
+from tocsin.model import CommittedResults
 from tocsin.settings import StoreSettings
 from tocsin.shipped import shipped
 
@@ -29,9 +34,13 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from tocsin.adapters.stores.sql.session import SqlSession
+    from tocsin.model import Claim
     from tocsin.settings import SignalSettings
 
+WORK: Final = queries("work", POSTGRES)
 PARTS: Final = StoreSettings().parts
+# Of a row of `note_same`.
+_PAGE_ID: Final = itemgetter(-3)
 _FILE: Final = re.compile(r"(\d{4})_\w+\.sql")
 # Two processes that open a new store at the same time make it one after the other.
 ALONE: Final = b"select pg_advisory_xact_lock(%d)" % (0x546F6373 << 32)
@@ -147,6 +156,29 @@ class PostgresStore(SqlStore):
     """A store in a PostgreSQL database; implements ports.Store. Made by `open_store`."""
 
     _database: PostgresDatabase
+
+    async def _commit(self, claim: Claim, batch: Batch) -> CommittedResults:
+        """Write a batch that found nothing new in one round trip."""
+        if not batch.same or batch.others or beside_rows(batch.same):
+            return await super()._commit(claim, batch)
+        parts = parts_of(claim, batch.same)
+        under = [part for part, _ in parts], [epoch for _, epoch in parts]
+        spared, equal = same_rows(batch.same)
+        calls: list[tuple[str, Any]] = [
+            (WORK[query], (*under, *zip(*rows, strict=True), len(parts), len(rows)))
+            for query, rows in (("note_same_at_once", spared), ("note_same_anew_at_once", equal))
+            if rows
+        ]
+        hosts = {"hosts": ids(hosts_of(batch.same)), "shown": self._shown}
+        *noted, due = await self._database.write_at_once([*calls, (WORK["due_of_hosts"], hosts)])
+        if all(written is None for ((written,),) in noted):
+            return CommittedResults(dict(due))
+        # A part was taken, or a page is not as its check knew it: what was not written is looked at.
+        some = zip((rows for rows in (spared, equal) if rows), noted, strict=True)
+        written = {id_ for rows, ((ids_,),) in some for id_ in (read_ids(ids_) if ids_ else map(_PAGE_ID, rows))}
+        left = [result for result in batch.same if result.page_id not in written]
+        looked_at, of_left = await super()._commit(claim, Batch(left, [], left)), hosts_of(left)
+        return looked_at._replace(due={**{host: at for host, at in due if host not in of_left}, **looked_at.due})
 
     async def backup(self, target: str) -> AsyncIterator[tuple[int, int]]:
         raise UsageError(

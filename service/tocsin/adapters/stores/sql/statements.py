@@ -107,7 +107,7 @@ def queries(area: str, dialect: Dialect = SQLITE) -> dict[str, str]:
         name, arguments = match.groups()
         return dialect.expand(name, arguments) if arguments else found.get(name) or own[name]
 
-    for name, sql in _named(_files()[area]).items():
+    for name, sql in {**own, **_named(_files()[area])}.items():
         text, left = own.get(name, sql), 1
         # Macros may be nested: the innermost are expanded first.
         while left:

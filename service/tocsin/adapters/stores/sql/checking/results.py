@@ -97,22 +97,26 @@ def note_same(db: SqlSession, results: Sequence[CheckResult]) -> bool:
     Returns False if a page is gone, is not as its check knew it, or was given an instruction meanwhile: then the
     transaction must be rolled back.
     """
-    spared: list[Row] = []
-    equal: list[Row] = []
-    for result in results:
-        state = result.state
-        if state is None:
-            return False
-        if state.as_before:
-            spared.append(_same_row(result, state))
-        else:
-            equal.append((*_origin(state), *_same_row(result, state)))
+    spared, equal = same_rows(results)
     noted = 0
     if spared:
         noted += db.executemany(SQL["note_same"], spared).rowcount
     if equal:
         noted += db.executemany(SQL["note_same_anew"], equal).rowcount
     return noted == len(results)
+
+
+def same_rows(results: Sequence[CheckResult]) -> tuple[list[Row], list[Row]]:
+    """Give the rows of `note_same` and of `note_same_anew`."""
+    spared: list[Row] = []
+    equal: list[Row] = []
+    for result in results:
+        state = result.state
+        if state is not None and state.as_before:
+            spared.append(_same_row(result, state))
+        elif state is not None:
+            equal.append((*_origin(state), *_same_row(result, state)))
+    return spared, equal
 
 
 def check_row(result: CheckResult, next_at: Instant | None, next_why: str | None, attempts: str | None) -> Row:
@@ -285,7 +289,7 @@ class Terms(NamedTuple):
 def write_results(db: SqlSession, claim: Claim, batch: Batch, terms: Terms) -> CommittedResults:
     """Write what checks found, but for those whose parts were lost; raises PagesMoved."""
     batch, refused = _fenced(db, claim, batch)
-    hosts = set(map(_host_of, batch.results))
+    hosts = hosts_of(batch.results)
     if batch.same and not note_same(db, batch.same):
         raise PagesMoved
     others = batch.others
@@ -301,16 +305,20 @@ def write_results(db: SqlSession, claim: Claim, batch: Batch, terms: Terms) -> C
     return CommittedResults(due_of_hosts(db, hosts, terms.shown), refused)
 
 
+def parts_of(claim: Claim, results: Sequence[CheckResult]) -> set[tuple[int, int]]:
+    """Give the parts that the pages of these results were read under, with their epochs."""
+    epochs = claim.epochs
+    if len(epochs) == 1:
+        return {(0, epoch or epochs[0]) for epoch in set(map(_epoch_of, results))}
+    return {(order.part, order.epoch or epochs[order.part]) for order in (result.order for result in results)}
+
+
 def _fenced(db: SqlSession, claim: Claim, batch: Batch) -> tuple[Batch, int]:
     """Leave out the results of parts that another node took since their pages were read; returns how many these are.
 
     The others stay ours until the transaction ends.
     """
-    epochs = claim.epochs
-    if len(epochs) == 1:
-        read = {(0, epoch or epochs[0]) for epoch in set(map(_epoch_of, batch.results))}
-    else:
-        read = {(order.part, order.epoch or epochs[order.part]) for order in (result.order for result in batch.results)}
+    epochs, read = claim.epochs, parts_of(claim, batch.results)
     held = held_parts(db, {part for part, _ in read})
     lost = {under for under in read if under not in held}
     if not lost:
@@ -359,11 +367,14 @@ def _turned_on(db: SqlSession, found: Sequence[Found], mode: str | None) -> set[
     return {page_id for page_id, in_force in modes if in_force in _ON}
 
 
+def hosts_of(results: Sequence[CheckResult]) -> set[int]:
+    """Give the hosts of these results."""
+    return set(map(_host_of, results))
+
+
 def due_of_hosts(db: SqlSession, hosts: set[int], shown: Instant) -> dict[int, Instant | None]:
     """Tell when each of these hosts is due next, but for what was due before `shown`."""
-    (any_requested,) = db.execute(SQL["any_requested"]).fetchone()
-    query = SQL["due_of_hosts" if any_requested else "first_of_hosts"]
-    return dict(db.execute(query, {"hosts": ids(hosts), "shown": shown}).fetchall())
+    return dict(db.execute(SQL["due_of_hosts"], {"hosts": ids(hosts), "shown": shown}).fetchall())
 
 
 def _note_checks(db: SqlSession, found: Sequence[Found], turned_on: set[int]) -> None:
@@ -499,13 +510,18 @@ def _spend_rule(db: SqlSession, page: PageRowState) -> None:
         page.standing_answer_id = page.rule_kind = None
 
 
-def _write_beside_rows(db: SqlSession, written: Sequence[CheckResult]) -> None:
-    """Write what these checks, whose pages were written, found beside the rows of pages: few found any."""
-    found = [
+def beside_rows(results: Sequence[CheckResult]) -> list[CheckResult]:
+    """Find the few results that may have something to write beside the rows of their pages."""
+    return [
         result
-        for result in written
+        for result in results
         if result.learnt is not NOTHING_LEARNT or result.host_gate_at or result.order.request_id is not None
     ]
+
+
+def _write_beside_rows(db: SqlSession, written: Sequence[CheckResult]) -> None:
+    """Write what these checks, whose pages were written, found beside the rows of pages."""
+    found = beside_rows(written)
     if not found:
         return
     _remember(db, [result for result in found if result.learnt != NOTHING_LEARNT])

@@ -317,7 +317,10 @@ class WorkRole(LaunchRole):
         return await self._read(lambda db: {row[0] for row in db.execute(query, place)})
 
     async def commit(self, claim: Claim, results: Sequence[CheckResult]) -> CommittedResults:
-        batch, options = Batch.of(results), self._options
+        return await self._commit(claim, Batch.of(results))
+
+    async def _commit(self, claim: Claim, batch: Batch) -> CommittedResults:
+        options = self._options
         terms = Terms(to_us(options.gather), options.storms, self._mode, self._shown, self._routes)
         work = partial(write_results, claim=claim, terms=terms)
         try:

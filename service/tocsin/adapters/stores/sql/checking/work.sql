@@ -10,17 +10,6 @@ case when exists (
   where d.host_id = h.id and {scheduled d} and d.next_at >= :shown order by d.next_at limit 1
 ) end
 
--- When each host is due next, where nothing is requested.
--- name: first_of_hosts
-select a.value, (
-  select d.next_at from {schedule d}
-  where d.host_id = a.value and {scheduled d} and d.next_at >= :shown
-  order by d.next_at limit 1
-) from {each :hosts a};
-
--- name: due_of_hosts
-select h.id, {due} from (select a.value as id from {each :hosts a}) h;
-
 -- One seek into the schedule per host, a page of hosts at a time.
 -- name: agenda
 select h.id, {due} from hosts h
@@ -53,7 +42,16 @@ select (
 
 -- Requested checks come first, and once.
 -- name: any_requested
-select exists (select 1 from pages {index pages_requested} where request_id is not null);
+select exists (select 1 from pages {index pages_requested} where host_id > 0 and request_id is not null);
+
+-- The same as `due`, where mostly no page of any host is requested: then no host is looked at for that.
+-- name: due_of_hosts
+select a.value, case when ({any_requested}) and exists (
+  select 1 from pages q {index pages_requested} where q.host_id = a.value and q.request_id is not null
+) then 0 else (
+  select d.next_at from {schedule d}
+  where d.host_id = a.value and {scheduled d} and d.next_at >= :shown order by d.next_at limit 1
+) end from {each :hosts a};
 
 -- name: wanted_of_host
 select id from pages {index pages_requested}
