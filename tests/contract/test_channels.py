@@ -147,9 +147,11 @@ async def fault_of(end: FarEnd, event: JsonObject = EVENT, **options: Any) -> De
         return await fault_at(channel, event)
 
 
-async def findings(end: FarEnd, *, allow: tuple[str, ...] = LOOPBACK, **changes: Any) -> list[ChannelFinding]:
+async def findings(
+    end: FarEnd, *, allow: tuple[str, ...] = LOOPBACK, trusted: bool = True, **changes: Any
+) -> list[ChannelFinding]:
     settings = end.settings(**changes)
-    async with context(allow=allow) as given:
+    async with context(allow=allow, trusted=trusted) as given:
         found = [*await channel_type(settings).probe("ops", settings, given)]
     assert PASSWORD not in str(found)
     return found
@@ -429,6 +431,10 @@ async def test_a_certificate_that_is_not_trusted_is_refused_and_one_that_was_acc
             said = exc.detail
 
     assert (fault.blames, f'certificate = "{fingerprint()}"' in fault.detail) == ("channel", True), fault
+    mends = [each.mend for each in await findings(end, trusted=False, **changes) if " is not trusted: " in each.what]
+    assert [mend.startswith("If you trust it, write certificate = ") for mend in mends] == [True] * (
+        end.type in {"mail", *BROKERS}
+    )
     # NATS with TLS is another server, which has no stream yet: signing in there is what this is about.
     assert "no stream stores" in said if end.type == "nats" else not said
 
