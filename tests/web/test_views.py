@@ -145,12 +145,15 @@ async def test_days_and_times_are_picked_without_script(living: Living, browser:
         assert "One digest each day at 09:00" in await window.page.inner_text("#sentence")
 
 
-async def test_a_change_that_is_found_appears_by_itself(living: Living, browser: Browser) -> None:
+async def test_a_change_that_is_found_is_counted_and_does_not_move_the_list(living: Living, browser: Browser) -> None:
     async with Window.on(browser, living.url) as window:
         await window.go("/changes?show=all")
-        first = await window.page.locator(".change input").first.get_attribute("value")
+        first = window.page.locator("[data-item] input").first
+        before = await first.get_attribute("value")
         living.town.publish(2)
         await living.check()
 
-        now_first = window.page.locator(".change input").first
-        await expect(now_first).not_to_have_attribute("value", str(first), timeout=PATIENCE_MS)
+        await expect(window.page.locator("#news")).to_contain_text("new change", timeout=PATIENCE_MS)
+        await expect(first).to_have_attribute("value", str(before))
+        await window.page.locator("#news a").click()
+        await expect(first).not_to_have_attribute("value", str(before), timeout=PATIENCE_MS)

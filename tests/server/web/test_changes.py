@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import timedelta
+from typing import Any, Literal
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -13,35 +15,98 @@ from tests.fakes import START
 from tests.server.web.busy import NEWS
 from tests.server.web.visiting import Visitor, told, tree, undo_of, unseen
 from tocsin import events
-from tocsin.model import AlertDraft, AlertQuery, AlertRow, JsonObject
+from tocsin.model import EPOCH, AlertDraft, AlertQuery, AlertRow, JsonObject
 from tocsin.server.web.rendering import render
 from tocsin.server.web.telling import AlertInWords, Differing, tell
 
 
-async def test_what_nobody_has_seen_comes_first_and_major_apart_from_minor(visitor: Visitor) -> None:
+def ids_of(text: str) -> list[str]:
+    """The alerts of a list, in its order."""
+    return [str(each) for each in tree(text).xpath("//li[@data-item]//input[@name='id']/@value")]
+
+
+async def test_unseen_changes_are_listed_under_their_days_the_latest_first(visitor: Visitor) -> None:
     page = tree(await visitor.get("/changes"))
 
-    lists = page.xpath("//ol[@class='changes']")
-    kinds = {each.get("aria-label"): [entry.text_content() for entry in each] for each in lists}
-    assert list(kinds) == ["Major", "Minor", "Everything else"]
-    assert all("Major change" in text for text in kinds["Major"])
-    assert all("Minor change" in text for text in kinds["Minor"])
-    assert not any("or change" in text for text in kinds["Everything else"])
+    rows = (await visitor.store.browse_alerts(AlertQuery(unseen=True), limit=15)).rows
+    assert [each.get("id") for each in page.xpath("//li[@data-item]")] == [f"c{row.position}" for row in rows]
+    assert page.xpath("//h2[@class='day']")
+    assert len(page.xpath("//li[@data-item]//details[@open]")) == 1
+    assert page.xpath("//summary//*[self::a or self::button or self::input]") == []
+    assert page.xpath("//li[@data-item]//dl[@class='why']/dt[1]/text()")[0].startswith("Why")
 
 
-async def test_however_many_are_major_the_minor_ones_are_seen_too(visitor: Visitor) -> None:
-    page = await visitor.store.page(NEWS)
-    assert page is not None
-    for number in range(30):
-        draft = AlertDraft(f"N{number:025}", events.CHANGED, page.id, START, {"data": {"outcome": "major"}})
-        await visitor.store.write_alert(draft)
+@pytest.mark.parametrize("show", ["major", "minor"])
+async def test_major_and_minor_changes_are_views_with_counts(visitor: Visitor, show: Literal["major", "minor"]) -> None:
+    page = tree(await visitor.get(f"/changes?show={show}"))
 
-    shown = tree(await visitor.get("/changes"))
+    number = (await visitor.store.tally_alerts(AlertQuery(unseen=True, outcome=show))).number
+    (link,) = page.xpath("//aside//a[@aria-current='page']")
+    assert link.xpath("span/text()") == [show.capitalize(), str(number)]
+    assert {each.get("class") for each in page.xpath("//li[@data-item]//summary//i")} == {f"s {show}"}
 
-    assert shown.xpath("//ol[@aria-label='Minor']/li")
-    assert shown.xpath("//ol[@aria-label='Everything else']/li")
-    assert shown.xpath("//ol[@aria-label='Major']/following-sibling::p[1]/a/text()") == ["All major"]
-    assert shown.xpath("//a[@rel='next']/text()") == ["Older changes of every kind"]
+
+async def test_unseen_changes_are_counted_by_group_and_listed_for_one(visitor: Visitor) -> None:
+    counts = await visitor.store.unseen_by_group()
+
+    for group in sorted(counts):
+        text = await visitor.get(f"/changes?show=unseen&group={quote(group)}")
+        (link,) = tree(text).xpath("//aside//a[@aria-current='page']")
+        assert link.xpath("span/text()") == [group, str(counts[group].number)]
+        assert len(ids_of(text)) == min(counts[group].number, 15)
+
+
+@pytest.mark.parametrize(
+    ("path", "count_of_open"),
+    [("?open=all&show=all", 15), ("?open=none&show=all", 0), ("?open=first&show=all", 1), ("?open=nonsense", 1)],
+)
+async def test_which_entries_are_open_is_chosen_and_kept(visitor: Visitor, path: str, count_of_open: int) -> None:
+    await visitor.get(f"/changes{path}")
+
+    again = tree(await visitor.get("/changes?show=all"))
+
+    assert len(again.xpath("//li[@data-item]//details[@open]")) == count_of_open
+
+
+async def test_changes_are_listed_by_page_and_side_by_side_on_request(visitor: Visitor) -> None:
+    await visitor.get("/changes?by=page&diff=sides")
+
+    page = tree(await visitor.get("/changes?show=all"))
+
+    assert page.xpath("//*[@role='group']/a[@aria-current]/text()")[:2] == ["By page", "Side by side"]
+    assert page.xpath("//button[@name='page']")
+    assert not page.xpath("//button[@name='day']")
+
+
+async def test_a_day_is_marked_as_seen_and_others_are_left(visitor: Visitor) -> None:
+    before = await unseen(visitor)
+    text = await visitor.get("/changes")
+    (form,) = tree(text).xpath("//form[@id='all']")
+    days = tree(text).xpath("//button[@name='day']/@value")
+    up_to = form.xpath(".//input[@name='up_to']/@value")[0]
+
+    await visitor.done("/changes/seen/all", up_to=up_to, day="2001-01-01")
+    assert await unseen(visitor) == before
+    await visitor.done("/changes/seen/all", up_to=up_to, day=days[0])
+
+    left = (await visitor.store.browse_alerts(AlertQuery(unseen=True), limit=100)).rows
+    assert len(left) < before
+    assert days[0] not in {(EPOCH + timedelta(microseconds=row.created_at)).date().isoformat() for row in left}
+
+
+@pytest.mark.parametrize("day", ["9999-12-31", "2026-13-01", "x", "0001-01-01"])
+async def test_a_day_of_no_calendar_harms_nothing(visitor: Visitor, day: str) -> None:
+    assert (await visitor.post("/changes/seen/all", up_to=1, day=day)).status_code in {200, 303}
+
+
+async def test_the_page_is_in_the_language_of_the_reader(visitor: Visitor) -> None:
+    visitor.client.headers["accept-language"] = "de"
+
+    text = await visitor.get("/changes")
+
+    assert tree(text).xpath("//h1/text()") == ["Änderungen"]
+    assert "Gesehen" in text
+    assert "Die Seite" in text  # The reason; the sentence is made anew.
 
 
 async def test_one_alert_is_marked_as_seen_and_the_way_back_is_offered(visitor: Visitor) -> None:
@@ -124,9 +189,9 @@ async def test_a_list_goes_on_where_its_part_ends(visitor: Visitor) -> None:
     seen: list[str] = []
     path: str | None = "/changes?show=all"
     while path is not None:
-        page = tree(await visitor.get(path))
-        seen += page.xpath("//ol[@class='changes']//input[@name='id']/@value")
-        path = next(iter(page.xpath("//a[@rel='next']/@href")), None)
+        text = await visitor.get(path)
+        seen += ids_of(text)
+        path = next(iter(tree(text).xpath("//a[@rel='next']/@href")), None)
 
     every = (await visitor.store.browse_alerts(AlertQuery(), limit=100)).rows
     assert seen == [row.id for row in every]

@@ -1,49 +1,104 @@
-"""*Changes*: lists of alerts, unseen ones first, major apart from minor; one alert in full."""
+"""*Changes*: lists of alerts by day or by page, with their groups; one alert in full."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta, tzinfo
+from itertools import groupby
 from typing import Annotated, Final, Literal
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 from msgspec import Struct
+from msgspec.structs import replace
 
-from tocsin.model import AlertQuery, AlertRow, BoundedCount
+from tocsin.model import EPOCH, AlertQuery, AlertRow, BoundedCount, Instant, PageQuery
 from tocsin.ports import Store
 from tocsin.server.actions import Act
 from tocsin.server.decisions import mark_all_seen, mark_seen, missing, redeliver, release_storm
 from tocsin.server.jobs import PATIENCE_S, Work
-from tocsin.server.parts import Given, Reading, Writing
-from tocsin.server.web.formatting import count, cut, fitting, local_path
-from tocsin.server.web.rendering import Undo, go_on, page, together
-from tocsin.server.web.telling import BASES, KIND_NAMES, AlertInWords, tell
+from tocsin.server.parts import Given, Parts, Reading, Writing
+from tocsin.server.web.formatting import (
+    count,
+    cut,
+    fitting,
+    fitting_by,
+    local_path,
+    short_url,
+    to_datetime,
+    weight,
+    zone_named,
+)
+from tocsin.server.web.rendering import Undo, go_on, language_of, page, together
+from tocsin.server.web.telling import BASES, KINDS, AlertInWords, tell
+from tocsin.wording.words import Words, words_of
 
 router = APIRouter(include_in_schema=False)
 
 Show = Literal["unseen", "major", "minor", "all", "dead"]
 SHOWS: Final[tuple[tuple[Show, str, AlertQuery], ...]] = (
-    ("unseen", "Unseen", AlertQuery(unseen=True)),
-    ("major", "Major, unseen", AlertQuery(unseen=True, outcome="major")),
-    ("minor", "Minor, unseen", AlertQuery(unseen=True, outcome="minor")),
-    ("all", "All", AlertQuery()),
-    ("dead", "Not delivered", AlertQuery(dead=True)),
+    ("unseen", "", AlertQuery(unseen=True)),
+    ("major", "major", AlertQuery(unseen=True, outcome="major")),
+    ("minor", "minor", AlertQuery(unseen=True, outcome="minor")),
+    ("all", "", AlertQuery()),
+    ("dead", "", AlertQuery(dead=True)),
 )
-_APART: Final[tuple[tuple[str, Literal["major", "minor"]], ...]] = (("Major", "major"), ("Minor", "minor"))
 # As many as fit into 50 KB with their differences.
-_PART: Final = 18
+_PART: Final = 15
 _SEE: Final = "/changes?show=all; entries older than store.history are deleted"
-_FIRST_PART: Final = 8  # Alerts per kind on the first page, so that many major ones do not hide the others.
 _UNDONE: Final = 200  # Alerts that one click can mark as unseen again; more need a confirmation.
 _LOOKED_AT: Final = 10  # Parts of a list to search for unseen alerts.
 _MOST_OF_AN_EVENT: Final = 14_000
 _MOST_OF_A_SAMPLE: Final = 3_000
+_MOST_GROUPS: Final = 12
 _ROOM_FOR_GROUPS: Final = 2_500
-_ROOM_FOR_ENTRIES: Final = 41_000
+_MARKUP_OF_A_GROUP: Final = 110
+_ROOM_FOR_ENTRIES: Final = 35_000
 # Bytes, like the limits above: together they keep the page below 50 KB for any alerts.
-_MARKUP_OF_AN_ENTRY: Final = 1_400
+_MARKUP_OF_AN_ENTRY: Final = 1_750
+_YEAR_S: Final = 365 * 86_400
+
+# How a list is shown, the first of each by default; chosen by links, and kept in a cookie.
+SHAPE_COOKIE: Final = "tocsin-list"
+_SHAPES: Final = {"by": ("day", "page"), "diff": ("together", "sides"), "open": ("first", "major", "all", "none")}
+
+
+class ListShape(Struct, frozen=True):
+    """How a list of alerts is shown.
+
+    by     "day" or "page": what entries are listed under
+    diff   "together" or "sides": how a text is compared
+    open   which entries are open at first
+    """
+
+    by: str
+    diff: str
+    open: str
+
+
+def shape_of(query: Mapping[str, str], kept: str) -> ListShape:
+    """Read the shape from the parameters of a URL, else from its cookie."""
+    before = [*kept.split("."), "", "", ""]
+    chosen = []
+    for (name, values), old in zip(_SHAPES.items(), before, strict=False):
+        asked = query.get(name, old)
+        chosen.append(asked if asked in values else values[0])
+    return ListShape(*chosen)
+
+
+class EntryList(Struct, frozen=True):
+    """Alerts of a day or of a page.
+
+    note       the date, or the address of the page
+    mark       field and value that mark all of them as seen: ("day", "2026-11-22"); None where that is not possible
+    """
+
+    title: str
+    note: str
+    mark: tuple[str, str] | None
+    rows: list[AlertInWords]
 
 
 class AlertFilter(Struct, frozen=True):
@@ -62,7 +117,7 @@ class AlertFilter(Struct, frozen=True):
         if self.kind:
             return AlertQuery(kind=self.kind)
         if self.group:
-            return AlertQuery(group=self.group)
+            return AlertQuery(group=self.group, unseen=self.show == "unseen")
         return next(query for show, _, query in SHOWS if show == self.show)
 
     @property
@@ -70,9 +125,11 @@ class AlertFilter(Struct, frozen=True):
         """The filters as form fields and URL parameters, without defaults."""
         if self.page:
             return {"page": str(self.page)}
-        given = {"kind": self.kind, "group": self.group}
-        chosen = {name: value for name, value in given.items() if value}
-        return chosen or ({"show": self.show} if self.show != "unseen" else {})
+        if self.kind:
+            return {"kind": self.kind}
+        if self.group:
+            return {"group": self.group} | ({"show": "unseen"} if self.show == "unseen" else {})
+        return {"show": self.show} if self.show != "unseen" else {}
 
     @property
     def is_filtered(self) -> bool:
@@ -93,13 +150,14 @@ class AlertFilter(Struct, frozen=True):
 
 def wanted_of(show: str, kind: str, group: str, page_id: int = 0) -> AlertFilter:
     """Read the filters; unknown values give the first list."""
-    known = next((each for each, _, _ in SHOWS if each == show), SHOWS[0][0])
     # The same order as in `query`; a filter shows seen alerts, too, since a user looks for one of them.
     if page_id:
         return AlertFilter("all", page=page_id)
-    if kind in KIND_NAMES:
+    if kind in KINDS:
         return AlertFilter("all", kind=kind)
-    return AlertFilter("all", group=group) if group else AlertFilter(known)
+    if group:
+        return AlertFilter("unseen" if show == "unseen" else "all", group=group)
+    return AlertFilter(next((each for each, _, _ in SHOWS if each == show), "unseen"))
 
 
 @router.get("/changes")
@@ -107,7 +165,7 @@ async def changes(
     request: Request,
     _caller: Reading,
     parts: Given,
-    show: str = "unseen",
+    show: str = "",
     kind: str = "",
     group: str = "",
     page_id: Annotated[int, Query(alias="page", ge=0, le=2**63 - 1)] = 0,
@@ -115,44 +173,95 @@ async def changes(
 ) -> Response:
     """List alerts."""
     wanted, store = wanted_of(show, kind, group, page_id), parts.store
-    language = parts.service.settings().instance.language
-    # The first page is what people open each morning: it has major, minor and other alerts apart.
-    if wanted == AlertFilter() and cursor is None:
-        lists, following = await _first(store, wanted, language)
-    else:
-        found = await store.browse_alerts(wanted.query, cursor=cursor, limit=_PART)
-        lists, following = [_list("", found.rows, language)], wanted.path_at(found.next)
-    positions = [told.position for _, rows, _ in lists for told in rows]
-    read = await together(_tally(store, each, query) for each, _, query in SHOWS)
-    tallies = [(each, title, tally) for (each, title, _), tally in zip(SHOWS, read, strict=True)]
-    return await page(
+    shape = shape_of(request.query_params, request.cookies.get(SHAPE_COOKIE, ""))
+    told_in = parts.service.settings().instance.language
+    words = words_of(language_of(request))
+    found = await store.browse_alerts(wanted.query, cursor=cursor, limit=_PART)
+    rows = [tell(row, words.language, is_told_anew=words.language != told_in) for row in found.rows]
+    tallied = [query for show, _, query in SHOWS if show != "all"]
+    tallies = iter(await together(store.tally_alerts(query) for query in tallied))
+    zone = zone_named(parts.service.settings().instance.time_zone)
+    lists = _by_page(rows) if shape.by == "page" else _by_day(rows, parts.clock.now(), zone, words)
+    answer = await page(
         request,
         "changes.html",
         wanted=wanted,
-        lists=[each for each in lists if each[1]],
-        following=following,
+        shape=shape,
+        shapes=_SHAPES,
+        lists=lists,
+        opened=_opened([row for each in lists for row in each.rows], shape.open),
+        following=wanted.path_at(found.next),
         first=wanted.path if cursor else None,
-        # "Mark all as seen" goes no further than what this page showed: alerts arrive meanwhile.
-        up_to=max(positions, default=0),
-        unseen=next(tally for each, _, tally in tallies if each == "unseen"),
-        tabs=[
-            (AlertFilter(each).path, title, tally, not wanted.is_filtered and wanted.show == each)
-            for each, title, tally in tallies
-        ],
-        kinds=list(KIND_NAMES.items()),
-        is_first=wanted == AlertFilter() and cursor is None,
-        groups=fitting([row.name for row in await store.group_rows()], _ROOM_FOR_GROUPS),
-        # Each entry gets the same room, so that one long difference does not take that of the others.
-        room_each=max(_ROOM_FOR_ENTRIES // max(len(positions), 1) - _MARKUP_OF_AN_ENTRY, 0),
-        bases=BASES,
+        # "Mark all seen" goes no further than what this page showed: alerts arrive meanwhile.
+        up_to=max((told.position for told in rows), default=0),
+        # How many alerts there ever were is no work that waits.
+        views=[(name, tone, None if name == "all" else next(tallies)) for name, tone, _ in SHOWS],
+        kinds=KINDS,
+        groups=await _groups(parts, wanted.group),
+        is_watching=bool(rows) or bool((await store.tally_pages(PageQuery())).number),
+        # Each entry gets room for its texts, so that one long difference does not take that of all others.
+        room=max(_ROOM_FOR_ENTRIES - len(rows) * _MARKUP_OF_AN_ENTRY, 0),
     )
+    answer.set_cookie(
+        SHAPE_COOKIE, f"{shape.by}.{shape.diff}.{shape.open}", max_age=_YEAR_S, httponly=True, samesite="lax"
+    )
+    return answer
+
+
+async def _groups(parts: Parts, chosen: str) -> list[tuple[str, BoundedCount]]:
+    """Return the groups with the most unseen alerts, by name, and the chosen one."""
+    counts = await parts.store.unseen_by_group()
+    most = sorted(counts.items(), key=lambda row: (-row[1].number, row[0]))[:_MOST_GROUPS]
+    kept = fitting_by(most, _ROOM_FOR_GROUPS, lambda row: 2 * weight(row[0]) + len(quote(row[0])) + _MARKUP_OF_A_GROUP)
+    if chosen and chosen not in dict(kept):
+        kept.append((chosen, counts.get(chosen, BoundedCount(0))))
+    return sorted(kept)
+
+
+def _opened(rows: Sequence[AlertInWords], which: str) -> set[str]:
+    """Return the ids of the entries that are open at first."""
+    if which == "first":
+        return {row.id for row in rows[:1]}
+    return {row.id for row in rows if which == "all" or (which == "major" and row.tone == "major")}
+
+
+def _by_day(rows: Sequence[AlertInWords], now: Instant, zone: tzinfo, words: Words) -> list[EntryList]:
+    """Put alerts under their days."""
+    today = _local(now, zone).date()
+    found = []
+    for day, of_day in groupby(rows, lambda row: _local(row.at, zone).date()):
+        ago = (today - day).days
+        weekday = words.weekday(day.weekday(), is_long=True)
+        date = words.long_date(day.year, day.month, day.day, with_year=day.year != today.year)
+        title, note = weekday, date
+        if ago in (0, 1):
+            title = words.say("changes.yesterday" if ago else "changes.today")
+            note = words.say("format.list", first=weekday, second=date)
+        found.append(EntryList(title, note, ("day", day.isoformat()), list(of_day)))
+    return found
+
+
+def _by_page(rows: Sequence[AlertInWords]) -> list[EntryList]:
+    """Put alerts under their pages, in the order of the latest of each."""
+    places: dict[tuple[int | None, str], list[AlertInWords]] = {}
+    for row in rows:
+        places.setdefault((row.page_id, row.name), []).append(row)
+    return [
+        EntryList(name, short_url(of_page[0].address or ""), ("page", str(page_id)) if page_id else None, of_page)
+        for (page_id, name), of_page in places.items()
+    ]
+
+
+def _local(at: Instant, zone: tzinfo) -> datetime:
+    return (to_datetime(at) or EPOCH).astimezone(zone)
 
 
 @router.get("/changes/{alert_id}")
 async def change(request: Request, _caller: Reading, parts: Given, alert_id: str) -> Response:
     """Show one alert in full."""
     alert = await _demand(parts.store, alert_id)
-    told = tell(alert, parts.service.settings().instance.language)
+    language = language_of(request)
+    told = tell(alert, language, is_told_anew=language != parts.service.settings().instance.language)
     written = json.dumps(alert.event, ensure_ascii=False, indent=2)
     shown = cut(written, _MOST_OF_AN_EVENT)
     storm = await parts.store.storm(told.storm_id) if told.storm_id is not None else None
@@ -204,15 +313,20 @@ async def mark_all(
     parts: Given,
     work: Work,
     up_to: Annotated[int, Form(ge=0, le=2**63 - 1)],
-    show: Annotated[str, Form()] = "unseen",
+    show: Annotated[str, Form()] = "",
     kind: Annotated[str, Form()] = "",
     group: Annotated[str, Form()] = "",
     page_id: Annotated[int, Form(alias="page", ge=0, le=2**63 - 1)] = 0,
+    day: Annotated[str, Form(max_length=10)] = "",
+    back: Annotated[str, Form()] = "",
     confirmed: Annotated[str, Form()] = "",
 ) -> Response:
     """Mark the alerts of a list as seen, up to the newest one that it showed."""
     wanted = wanted_of(show, kind, group, page_id)
-    query, path = wanted.query, wanted.path
+    query, path = wanted.query, local_path(back, wanted.path)
+    span = _day_of(day, zone_named(parts.service.settings().instance.time_zone))
+    if span is not None:
+        query = replace(query, since=span[0], until=span[1])
     act, undo = Act(work, caller), None
     # Few enough to be undone with one click: then no question is asked.
     meant, is_all = await _up_to(parts.store, query, up_to)
@@ -229,7 +343,7 @@ async def mark_all(
             question=f"Mark all of this list as seen: {count(await parts.store.tally_alerts(query), 'alert')}?",
             detail="They stay listed under All. This cannot be undone with one click.",
             path="/changes/seen/all",
-            values={"up_to": str(up_to), **wanted.fields},
+            values={"up_to": str(up_to), "day": day, "back": path, **wanted.fields},
             verb="Mark all as seen",
             back=path,
             danger=False,
@@ -302,9 +416,16 @@ async def _demand(store: Store, alert_id: str) -> AlertRow:
     return alert
 
 
-async def _tally(store: Store, show: Show, query: AlertQuery) -> BoundedCount | None:
-    # How many alerts there ever were is no work that waits: one tally less.
-    return await store.tally_alerts(query) if show != "all" else None
+def _day_of(text: str, zone: tzinfo) -> tuple[Instant, Instant] | None:
+    """Return when a local day begins and ends; None for a text that is no day."""
+    try:
+        begins = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=zone)
+        # A day is not always 24 hours long.
+        ends = (begins.replace(tzinfo=None) + timedelta(days=1)).replace(tzinfo=zone)
+    except (ValueError, OverflowError):
+        return None
+    us = timedelta(microseconds=1)
+    return (begins - EPOCH) // us, (ends - EPOCH) // us
 
 
 async def _up_to(store: Store, query: AlertQuery, up_to: int) -> tuple[list[str], bool]:
@@ -319,37 +440,3 @@ async def _up_to(store: Store, query: AlertQuery, up_to: int) -> tuple[list[str]
         if cursor is None or len(ids) > _UNDONE:
             break
     return ids[:_UNDONE], cursor is None and len(ids) <= _UNDONE
-
-
-async def _first(
-    store: Store, wanted: AlertFilter, language: str
-) -> tuple[list[tuple[str, list[AlertInWords], str | None]], str | None]:
-    """Return the lists of the first page, and the path of the next part."""
-    lists = []
-    for title, outcome in _APART:
-        found = await store.browse_alerts(AlertQuery(unseen=True, outcome=outcome), limit=_FIRST_PART)
-        lists.append(_list(title, found.rows, language, more=f"/changes?show={outcome}" if found.next else None))
-    latest = await store.browse_alerts(AlertQuery(unseen=True), limit=_FIRST_PART)
-    others = [row for row in latest.rows if not _is_apart(row)]
-    # A storm of changes fills the latest part; a question or an outage among them must still be seen.
-    if not others and latest.next:
-        others = await _others(store)
-    return [*lists, _list("Everything else", others, language)], wanted.path_at(latest.next)
-
-
-async def _others(store: Store) -> list[AlertRow]:
-    """Find the latest alerts of other kinds, even if many changes came later."""
-    queries = [AlertQuery(kind=kind) for kind in KIND_NAMES if kind != "changed"]
-    found = await together(store.browse_alerts(query, limit=_FIRST_PART) for query in queries)
-    rows = [row for each in found for row in each.rows if row.seen_at is None and not _is_apart(row)]
-    return sorted(rows, key=lambda row: -row.position)[:_FIRST_PART]
-
-
-def _is_apart(row: AlertRow) -> bool:
-    return row.event.get("data", {}).get("outcome") in {outcome for _, outcome in _APART}
-
-
-def _list(
-    title: str, rows: Sequence[AlertRow], language: str, *, more: str | None = None
-) -> tuple[str, list[AlertInWords], str | None]:
-    return title, [tell(row, language) for row in rows], more

@@ -189,6 +189,12 @@ def when(at: Instant | None, now: Instant, zone: tzinfo = UTC, words: Words = EN
     return _timed(at, zone, said)
 
 
+def clock(at: Instant, zone: tzinfo = UTC) -> Markup:
+    """Write the time of an instant whose day is known: "08:22"; the title has it whole."""
+    there = to_datetime(at)
+    return escape("") if there is None else _timed(at, zone, f"{there.astimezone(zone):%H:%M}")
+
+
 def group_colour(name: str) -> str:
     """Return the class of a group's colour, which follows from its name."""
     if name == "main":

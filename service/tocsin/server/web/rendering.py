@@ -259,6 +259,11 @@ def _when(context: Context, at: Instant | None, never: str = "") -> Markup:
 
 
 @pass_context
+def _clock(context: Context, at: Instant) -> Markup:
+    return formatting.clock(at, context["zone"])
+
+
+@pass_context
 def _count(context: Context, number: int | BoundedCount, unit: str = "", plural: str = "") -> str:
     return formatting.count(number, unit, plural, context["words"])
 
@@ -347,6 +352,7 @@ def _environment() -> Environment:
     made.filters.update(
         ago=_ago,
         when=_when,
+        clock=_clock,
         group_colour=formatting.group_colour,
         due=_due,
         lasting=_lasting,

@@ -10,22 +10,24 @@ from tocsin import events
 from tocsin.model import AlertRow, Instant, JsonObject
 from tocsin.server.web.formatting import failure, is_web
 from tocsin.spec.microdata.changes.words import tell_changes
-from tocsin.wording.summary import why
+from tocsin.wording.summary import summarise, why
 from tocsin.wording.words import words_of
 
+# Of each event the key of its label, and its tone.
 _LABELS: Final[dict[str, tuple[str, str]]] = {
-    events.CHANGED: ("Changed", "minor"),
-    events.HOST_CHANGED: ("Many pages changed alike", "minor"),
-    events.UNREACHABLE: ("Unreachable", "bad"),
-    events.RECOVERED: ("Reachable again", "good"),
-    events.DISALLOWED: ("Forbidden by robots.txt", "bad"),
-    events.SUSPECT: ("Held back", "bad"),
-    events.UNCHANGED: ("Unchanged", "quiet"),
-    events.TOO_SOON: ("Too soon to have changed", "quiet"),
-    events.OUTAGE_BEGAN: ("Our own connection is down", "bad"),
-    events.OUTAGE_ENDED: ("Our own connection is back", "good"),
+    events.CHANGED: ("changed", "minor"),
+    events.HOST_CHANGED: ("storm", "minor"),
+    events.UNREACHABLE: ("unreachable", "bad"),
+    events.RECOVERED: ("recovered", "good"),
+    events.DISALLOWED: ("disallowed", "bad"),
+    events.SUSPECT: ("suspect", "bad"),
+    events.UNCHANGED: ("unchanged", "quiet"),
+    events.TOO_SOON: ("too-soon", "quiet"),
+    events.OUTAGE_BEGAN: ("outage", "bad"),
+    events.OUTAGE_ENDED: ("outage", "good"),
+    events.TEST: ("channel", "quiet"),
 }
-_OUTCOMES: Final = {"major": ("Major change", "major"), "minor": ("Minor change", "minor")}
+_OUTCOMES: Final = ("major", "minor")
 
 _CHANGE: Final = ("change", "within", "path", "property", "previous", "latest")
 _MOST_ROWS: Final = 60  # An event has at most 40, with those between them.
@@ -37,18 +39,18 @@ BASES: Final = {
     "contradicted": "what the page declares and its content contradict each other",
 }
 
-# Kinds of alerts to filter by, with their labels.
-KIND_NAMES: Final = {
-    "changed": "Changes",
-    "storm": "Shared changes",
-    "unreachable": "Unreachable",
-    "recovered": "Reachable again",
-    "disallowed": "Forbidden by robots.txt",
-    "suspect": "Held back",
-    "outage": "Our connection",
-    "unchanged": "Unchanged",
-    "too-soon": "Too soon to have changed",
-}
+# Kinds of alerts to filter by; their titles are in the section `changes` of the words.
+KINDS: Final = (
+    "changed",
+    "storm",
+    "unreachable",
+    "recovered",
+    "disallowed",
+    "suspect",
+    "outage",
+    "unchanged",
+    "too-soon",
+)
 
 
 class Differing(Struct, frozen=True):
@@ -131,17 +133,17 @@ class AlertInWords(Struct, frozen=True):
     question_id: int | None = None
 
 
-def tell(alert: AlertRow, language: str = "en") -> AlertInWords:
+def tell(alert: AlertRow, language: str = "en", *, is_told_anew: bool = False) -> AlertInWords:
     """Describe an alert in words; a value too long for its event is described by its length.
 
-    language  of the reason; the sentence is in that of the time when the alert was made
+    language      of label and reason; the sentence is in that of the time when the alert was made
+    is_told_anew  the sentence, too, is made in this language
     """
-    data = _table(alert.event.get("data"))
-    label, tone = _LABELS.get(alert.type, (alert.type, "quiet"))
-    if alert.type == events.CHANGED:
-        label, tone = _OUTCOMES.get(str(data.get("outcome")), (label, tone))
-    if alert.type == events.HOST_CHANGED:
-        tone = _OUTCOMES.get(str(data.get("outcome")), (label, tone))[1]
+    data, words = _table(alert.event.get("data")), words_of(language)
+    key, tone = _LABELS.get(alert.type, ("other", "quiet"))
+    if (outcome := data.get("outcome")) in _OUTCOMES and alert.type in (events.CHANGED, events.HOST_CHANGED):
+        key, tone = outcome if alert.type == events.CHANGED else key, outcome
+    sentence = _words(data.get("summary"))
     page = _table(data.get("page"))
     storm, question = _table(data.get("storm")), _table(data.get("question"))
     rendering = _table(data.get("rendering"))
@@ -152,7 +154,7 @@ def tell(alert: AlertRow, language: str = "en") -> AlertInWords:
     rule = _words(data.get("rule"))
     trace = _trace(data)
     # As messages have it; an event of an older version, or of a rule without words, has its trace.
-    reason = why(words_of(language), data, str(alert.event.get("time") or "")) or None
+    reason = why(words, data, str(alert.event.get("time") or "")) or None
     if reason is None:
         reason = next((told for name, _, told in trace if name == rule), None)
     return AlertInWords(
@@ -160,13 +162,13 @@ def tell(alert: AlertRow, language: str = "en") -> AlertInWords:
         position=alert.position,
         at=alert.created_at,
         type=alert.type,
-        label=label,
+        label=words.say(f"label.{key}"),
         tone=tone,
         is_seen=alert.seen_at is not None,
         page_id=alert.page_id,
         address=address,
         name=_words(page.get("text")) or title or address or _words(storm.get("host")) or "",
-        summary=_words(data.get("summary")),
+        summary=summarise(alert.event, language).sentence if sentence and is_told_anew else sentence,
         text=_words(page.get("text")),
         group=_words(page.get("group")),
         host=_words(storm.get("host")) or _words(question.get("host")),

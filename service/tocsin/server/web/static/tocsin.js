@@ -14,6 +14,13 @@ const fresh = async () => {
     if (now && !old.contains(document.activeElement) && !old.querySelector("input:checked, details[open]")) old.replaceWith(now);
   }
   prepare();
+  // A list that is being read is not moved: what is new in it is counted, and shown on request.
+  const news = document.getElementById("news");
+  if (!news) return;
+  const newest = Math.max(...[...document.querySelectorAll("[data-item]")].map((each) => each.dataset.item));
+  const count = [...there.querySelectorAll("[data-item]")].filter((each) => each.dataset.item > newest).length;
+  if (count) news.firstElementChild.textContent = count === 1 ? news.dataset.one : news.dataset.other.replace("#", count);
+  news.hidden = !count;
 };
 
 let waiting = 0;
