@@ -24,7 +24,6 @@ NOT_YET: Final = frozenset(
         "audit.html",
         "box.html",
         "change.html",
-        "changes.html",
         "channel_form.html",
         "confirm.html",
         "dead.html",
