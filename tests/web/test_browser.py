@@ -137,6 +137,7 @@ async def test_a_page_is_added_paused_and_resumed_by_keyboard_and_without_script
         await page.keyboard.type("http://weather.example/forecast")
         await page.keyboard.press("Tab")
         await page.keyboard.press("Enter")
+        await page.get_by_role("button", name="Watch it all the same").press("Enter")
         await page.wait_for_url("**/pages/*")
         assert "Added weather.example/forecast" in await page.inner_text("main")
 

@@ -9,7 +9,8 @@ import pytest
 from tests.contract.desk import NOW, A, B, C
 from tests.web.asking import Reader, rows_of, words_of
 from tests.web.town import HOSTILE
-from tocsin.model import DEMO_GROUP, BoundedCount, DayMark, DayMarks, GroupRow, JobRow, day_of
+from tocsin.errors import FetchFailed
+from tocsin.model import DEMO_GROUP, BoundedCount, DayMark, DayMarks, FailureKind, GroupRow, JobRow, day_of
 from tocsin.server.web.listing import MOST_GROUPS, PageListFilter, rail_of
 
 MOST_BYTES = 50_000
@@ -18,13 +19,13 @@ MOST_BYTES = 50_000
 async def test_a_first_start_says_what_to_do(reader: Reader) -> None:
     said = words_of(await reader.read("/pages"))
 
-    assert "Three steps" in said
+    assert "Watch your first page" in said
+    assert "Nothing is saved yet" in said
     assert "Watch the demo site" in said
-    assert "No page is watched yet" in said
 
 
 async def test_one_url_is_added_at_once_and_shown(reader: Reader) -> None:
-    said = words_of(await reader.sent("/pages/add", urls="https://one.example/a#part"))
+    said = words_of(await reader.sent("/pages/add", urls="https://one.example/a#part", step="add"))
 
     assert "Added one.example/a. Its first check follows at once." in said
     assert (await reader.desk.page(A)).group == "main"
@@ -33,10 +34,85 @@ async def test_one_url_is_added_at_once_and_shown(reader: Reader) -> None:
 async def test_a_url_that_is_watched_already_is_shown_and_nothing_is_changed(reader: Reader) -> None:
     await reader.desk.watch(A, group="x")
 
-    said = words_of(await reader.sent("/pages/add", urls=A, group="y"))
+    said = words_of(await reader.sent("/pages/add", urls=A, group="y", step="add"))
 
     assert "watched already; nothing was changed" in said
     assert (await reader.desk.page(A)).group == "x"
+
+
+LOOKED = b"""<!doctype html><title>Agenda of the council</title><meta name=topper-major content=2026-10-26>
+<main><h1>Agenda</h1><p>The council meets on Friday in the large hall</main>"""
+
+
+async def test_a_page_is_looked_at_before_it_is_added_and_nothing_is_stored(reader: Reader) -> None:
+    reader.rig.service.bodies[A] = LOOKED
+
+    said = words_of((await reader.send("/pages/add", urls=A, every="6h")).text)
+
+    assert "Agenda of the council says when it changes" in said
+    assert "It lists its major changes; the latest was on 26 October 2026." in said
+    assert "Its text has 3 lines." in said
+    assert "It is checked at once, then every 6h." in said
+    assert await reader.rig.store.page(A) is None
+
+
+async def test_a_page_that_cannot_be_received_says_why_and_can_be_watched_all_the_same(reader: Reader) -> None:
+    reader.rig.service.bodies[A] = FetchFailed(A, FailureKind.STATUS, "answered 500", status=500)
+
+    shown = await reader.send("/pages/add", urls=A)
+
+    assert shown.status_code == 422
+    assert "answered 500" in words_of(shown.text)
+    assert "Watch it all the same" in words_of(shown.text)
+
+
+async def test_a_shared_address_is_in_the_box(reader: Reader) -> None:
+    await reader.desk.watch(B)
+
+    assert ">\nhttps://one.example/a?x=&lt;b&gt;</textarea>" in await reader.read(
+        "/add?url=https://one.example/a?x=%3Cb%3E"
+    )
+
+
+@pytest.mark.parametrize(
+    ("address", "kind", "form"),
+    [
+        ("https://hooks.slack.com/services/T/B/x", "webhook", "slack"),
+        ("https://discord.com/api/webhooks/1/x", "webhook", "discord"),
+        ("https://chat.example/notslack.com", "webhook", "text"),
+    ],
+)
+async def test_a_chat_is_set_up_with_its_address_alone(reader: Reader, address: str, kind: str, form: str) -> None:
+    await reader.sent("/pages/add", urls=A, step="add", to="chat", address=address)
+
+    (entry,) = (await reader.rig.store.saved()).channels
+    assert (entry.name, entry.settings["type"], entry.settings["format"]) == ("chat", kind, form)
+    assert await reader.rig.store.page(A) is not None
+
+
+async def test_a_chat_that_cannot_be_adds_nothing_and_keeps_what_was_typed(reader: Reader) -> None:
+    shown = await reader.send("/pages/add", urls=A, step="add", to="chat", address="nonsense")
+
+    assert shown.status_code == 422
+    assert 'value="nonsense"' in shown.text
+    assert await reader.rig.store.page(A) is None
+
+
+async def test_a_chat_is_tested_before_it_is_saved(reader: Reader) -> None:
+    good = {"to": "chat", "address": "https://hooks.slack.com/services/T/B/x"}
+
+    assert "The test message was accepted." in words_of(
+        (await reader.send("/pages/add", urls=A, step="test", **good)).text
+    )
+    assert "choose a chat" in words_of((await reader.send("/pages/add", urls=A, step="test")).text)
+    assert (await reader.rig.store.saved()).channels == ()
+
+
+async def test_what_has_more_settings_than_an_address_is_set_up_next(reader: Reader) -> None:
+    answer = await reader.send("/pages/add", urls=A, step="add", to="mail")
+
+    assert answer.headers["location"].startswith("/notifications/channel?type=mail")
+    assert await reader.rig.store.page(A) is not None
 
 
 async def test_many_urls_are_shown_before_they_are_added(reader: Reader) -> None:
@@ -47,9 +123,9 @@ async def test_many_urls_are_shown_before_they_are_added(reader: Reader) -> None
 
     said = words_of(shown.text)
     assert shown.status_code == 200
-    assert "2 pages will be added to the group many" in said
-    assert "1 page watched already" in said
-    assert "1 line twice" in said
+    assert "2 pages will be added." in said
+    assert "1 page is watched already." in said
+    assert "1 line is there twice." in said
     assert await reader.rig.store.page(B) is None
     assert "Added 2 pages" in words_of(await reader.sent("/pages/add", urls=urls, group="many", step="add"))
     assert (await reader.desk.page(C)).group == "many"
@@ -58,8 +134,7 @@ async def test_many_urls_are_shown_before_they_are_added(reader: Reader) -> None
 async def test_the_group_that_a_pasted_line_names_is_shown_before_it_is_added(reader: Reader) -> None:
     shown = await reader.send("/pages/add", urls=f"{A} the city\n{B}")
 
-    assert '<span class="chip">the city</span>' in shown.text
-    assert shown.text.count('<span class="chip">') == 1
+    assert re.findall(r'<span class="group [^>]*>([^<]*)<', shown.text) == ["the city", "main"]
 
 
 async def test_a_wrong_line_is_named_and_what_was_typed_stays(reader: Reader) -> None:
@@ -94,7 +169,7 @@ async def test_what_cannot_be_added_is_refused_with_the_mend(reader: Reader, typ
 
 
 async def test_an_interval_holds_for_what_was_pasted(reader: Reader) -> None:
-    await reader.send("/pages/add", urls=A, every="6h")
+    await reader.send("/pages/add", urls=A, every="6h", step="add")
 
     assert (await reader.desk.page(A)).settings == {"every": "6h"}
 

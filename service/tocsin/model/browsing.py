@@ -56,7 +56,7 @@ class PageSort(StrEnum):
 SPANS: Final = {View.RECENT: timedelta(days=7), View.QUIET: timedelta(days=30)}
 
 # The most pages of a list that is sorted without an index.
-MOST_SORTED: Final = 5000
+MOST_SORTED: Final = 2000
 
 
 class PageQuery(Struct, frozen=True):
@@ -71,7 +71,7 @@ class PageQuery(Struct, frozen=True):
     since  the time that `recent` and `quiet` are about; see `asked_at`
     What cannot be combined and stay fast is refused with UsageError: `view` goes with `group` and with nothing else;
     `host` and `words` each stand alone. All pages are sorted by `changed_at`, `title` or `host`, pages of a group by
-    `changed_at`; every other list of at most 5,000 pages by anything. A part of a list that is sorted may be shorter
+    `changed_at`; every other list of at most 2,000 pages by anything. A part of a list that is sorted may be shorter
     than asked for, or empty, although it goes on.
     """
 

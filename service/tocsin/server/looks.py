@@ -14,7 +14,7 @@ from tocsin.server.parts import Parts
 from tocsin.server.problems import Problem
 from tocsin.server.received import refusing
 from tocsin.settings import PageSettings
-from tocsin.spec.html.urls import WatchedUrl
+from tocsin.spec.html.urls import watch_url
 from tocsin.spec.microdata.reading.packing import unpack
 from tocsin.spec.microdata.values import Item
 from tocsin.spec.topper.state import PageState
@@ -27,22 +27,32 @@ _STARTS: Final = ("dtstart", "startDate")
 _LONGEST: Final = 120
 
 
-async def look_at(parts: Parts, url: WatchedUrl) -> PageLook:
+async def look_at(parts: Parts, url: str, secrets: tuple[str, str] | None = None) -> PageLook:
     """Receive a page as a check would, by robots.txt, at its host's gate, within the same bounds, and read it.
 
-    Raises Problem where it cannot be received or read.
+    secrets  its user name and password
+    Raises BadUrl; Problem where it cannot be received or read.
     """
-    known = await parts.store.page(url.url)
+    page = watch_url(url)
+    known = await parts.store.page(page.url)
     for_all, groups = await parts.store.overrides()
     main = next((settings for name, settings in groups.values() if name == "main"), {})
     policy = resolve_page(parts.service.settings().pages, for_all, main, None)
     row = PageRow(
-        0, url.url, url.given, url.host, "main", paused=False, text=None, settings={}, secrets=url.credentials
+        0,
+        page.url,
+        page.given,
+        page.host,
+        "main",
+        paused=False,
+        text=None,
+        settings={},
+        secrets=secrets or page.credentials,
     )
     with refusing(parts.clock):
         received = await parts.service.receive(row)
     read = await asyncio.to_thread(_read, received, policy, parts.clock.now())
-    return PageLook(**read, url=url.url, id=None if known is None else str(known.id))
+    return PageLook(**read, url=page.url, id=None if known is None else str(known.id))
 
 
 def _read(received: Rendered, policy: PageSettings, now: int) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class PageList(PartOf):
         PageSort | None,
         Field(
             description="instead of the view's own order: the latest change first, by title, the page that is due "
-            "first, by host. Of lists of more than 5,000 pages, that of all is sorted by changed_at, title and host, "
+            "first, by host. Of lists of more than 2,000 pages, that of all is sorted by changed_at, title and host, "
             "that of a group by changed_at"
         ),
     ] = None

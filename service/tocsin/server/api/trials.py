@@ -15,7 +15,6 @@ from tocsin.server.decisions import demand_page
 from tocsin.server.looks import look_at
 from tocsin.server.parts import Given, Writing
 from tocsin.server.trials import copy_page, try_settings
-from tocsin.spec.html.urls import watch_url
 
 router = make_router("pages")
 look_routes = make_router("bulk")
@@ -82,4 +81,4 @@ async def look(_: Writing, parts: Given, wanted: PageToLookAt) -> PageLook:
 
     robots.txt, the address policy, the minimum delay of its host and all limits apply as for a check.
     """
-    return await look_at(parts, watch_url(wanted.url))
+    return await look_at(parts, wanted.url)

@@ -44,7 +44,7 @@ _DAY_WIDTH: Final = 3
 # About three dates.
 _MOST_OF_A_VALUE: Final = 30
 _MOST_OF_WHAT: Final = 50
-_MOST_OF_A_LINE: Final = 120  # Bytes of foreign text in one line, so that the largest 50 lines are below 50 KB.
+_MOST_OF_A_LINE: Final = 100  # Bytes of foreign text in one line, so that the largest 50 lines are below 50 KB.
 _FAILED: Final = (CheckOutcome.UNREACHABLE, CheckOutcome.DISALLOWED, CheckOutcome.DEFERRED, CheckOutcome.SUSPECT)
 
 

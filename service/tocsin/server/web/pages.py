@@ -11,9 +11,10 @@ from fastapi import APIRouter, Form, Request, UploadFile
 from fastapi.responses import Response, StreamingResponse
 from msgspec import Struct
 from msgspec.structs import replace
+from pydantic import BaseModel, ConfigDict
 
 from tocsin.configuration import parse_page_settings
-from tocsin.errors import UsageError
+from tocsin.errors import DeliveryError, SettingsError, UsageError
 from tocsin.lists.formats.text import PlainWriter, SeparatedWriter
 from tocsin.lists.importing import Reader, Tally
 from tocsin.lists.pages import check_group
@@ -30,12 +31,16 @@ from tocsin.model import (
     Slice,
     View,
 )
+from tocsin.model.records.pages import PageLook
 from tocsin.server import actions
 from tocsin.server.access.auditing import audit
 from tocsin.server.bodies import Shared, keep
 from tocsin.server.imports import ListToTake, start_import
 from tocsin.server.jobs import Work
-from tocsin.server.parts import Given, Parts, Reading, Writing
+from tocsin.server.looks import look_at
+from tocsin.server.notifications import read_given, save_channel, try_unsaved
+from tocsin.server.parts import Caller, Given, Parts, Reading, Writing
+from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import count, short_url, weight
 from tocsin.server.web.jobs import await_job
 from tocsin.server.web.listing import (
@@ -60,6 +65,18 @@ _PIECE: Final = 2**16
 _ROOM_FOR_GROUPS: Final = 3000
 _MOST_EMPTY: Final = 1
 _LONGEST_SHARED: Final = 8192
+# Chats that take webhooks of their own, by the end of their host.
+_CHATS: Final = (
+    ("slack.com", "slack"),
+    ("discord.com", "discord"),
+    ("discordapp.com", "discord"),
+    ("office.com", "teams"),
+    ("logic.azure.com", "teams"),
+    ("powerplatform.com", "teams"),
+    ("ntfy.sh", "ntfy"),
+)
+# What has more settings than an address: the type of its channel.
+_SET_UP: Final = {"mail": "mail", "program": "webhook"}
 _LATE_S: Final = 300
 
 
@@ -68,6 +85,9 @@ class Box(Struct, frozen=True):
 
     pasted   the parsed input; None before it is submitted
     known    its URLs that are watched already
+    found    what a look at its only page found
+    to       how alerts are to come, and the address of a chat
+    tested   what kept a test of that from being accepted; "" if nothing did, None before a test
     """
 
     urls: str = ""
@@ -76,6 +96,10 @@ class Box(Struct, frozen=True):
     wrong: tuple[str, ...] = ()
     pasted: Pasted | None = None
     known: frozenset[str] = frozenset()
+    found: PageLook | None = None
+    to: str = "here"
+    address: str = ""
+    tested: str | None = None
 
     @property
     def new(self) -> int:
@@ -273,33 +297,99 @@ def _with(page: NewPage, settings: JsonObject) -> NewPage:
     return replace(page, settings={**settings, **(page.settings or {})} or None)
 
 
+class WatchForm(BaseModel):
+    """The form that adds pages.
+
+    step     look: at the page, or at several lines; test: of the chat; add
+    to       how alerts are to come
+    address  of the chat
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    urls: str = ""
+    group: str = ""
+    every: str = ""
+    step: str = "look"
+    to: Literal["here", "chat", "feed", "mail", "program"] = "here"
+    address: str = ""
+
+
 @router.post("/pages/add")
 async def add(
-    request: Request,
-    caller: Writing,
-    parts: Given,
-    jobs: Work,
-    urls: Annotated[str, Form()] = "",
-    group: Annotated[str, Form()] = "",
-    every: Annotated[str, Form()] = "",
-    step: Annotated[str, Form()] = "look",
+    request: Request, caller: Writing, parts: Given, jobs: Work, form: Annotated[WatchForm, Form()]
 ) -> Response:
-    """Add one page at once; preview several lines, or lines with errors."""
+    """Look at a page or at several lines, test a chat, or add the pages."""
+    box = Box(form.urls, form.group, form.every, to=form.to, address=form.address.strip())
+    every = form.every.strip()
     try:
-        pasted = read_pasted(urls, group, parse_page_settings({"every": every.strip()} if every.strip() else {}))
+        pasted = read_pasted(form.urls, form.group, parse_page_settings({"every": every} if every else {}))
     except UsageError as exc:
-        return await _again(request, parts, Box(urls, group, every, (str(exc),)))
-    known = await _known(parts, pasted)
-    box = Box(urls, group, every, _wrong(pasted), pasted, known)
-    # One valid URL is what most users paste: it is added without a preview, and can be removed as easily.
-    is_plain = len(pasted.pages) == 1 and not pasted.refused
+        return await _again(request, parts, replace(box, wrong=(str(exc),)))
+    box = replace(box, wrong=_wrong(pasted), pasted=pasted, known=await _known(parts, pasted))
     if pasted.is_too_much or not pasted.pages:
         return await _again(request, parts, box)
-    if not (is_plain or step == "add"):
-        return await show_box(request, parts, box)
-    act = actions.Act(jobs, caller)
-    ids = [each for each in await actions.add_pages(parts, act, pasted.pages, check=True) if each is not None]
-    return await _added(request, parts, pasted, ids)
+    is_single = len(pasted.pages) == 1 and not pasted.refused
+    wanted = _chat_of(box) if is_single and form.step != "look" else None
+    if form.step == "add":
+        try:
+            if wanted is not None:
+                await save_channel(parts, caller, _free_name(parts), wanted, if_revision=0, written=True)
+        except (SettingsError, UsageError, Problem) as exc:
+            return await _again(request, parts, await _looked(parts, replace(box, wrong=(str(exc),))))
+        act = actions.Act(jobs, caller)
+        ids = [each for each in await actions.add_pages(parts, act, pasted.pages, check=True) if each is not None]
+        if is_single and box.to in _SET_UP:
+            said = f"Added {short_url(pasted.pages[0].url)}. Its alerts need one more step."
+            return go_on(request, f"/notifications/channel?type={_SET_UP[box.to]}", said)
+        return await _added(request, parts, pasted, ids)
+    if is_single:
+        box = await _looked(parts, box)
+        if form.step == "test":
+            box = replace(box, tested=await _test(parts, caller, wanted))
+    return await show_box(request, parts, box, status=422 if box.wrong and is_single else 200)
+
+
+async def _looked(parts: Parts, box: Box) -> Box:
+    """Look at the only page of the box; what keeps it from being looked at is wrong with it."""
+    if box.pasted is None:
+        return box
+    (wanted,) = box.pasted.pages
+    try:
+        return replace(box, found=await look_at(parts, wanted.url, wanted.secrets))
+    except Problem as exc:
+        return replace(box, wrong=(*box.wrong, str(exc)))
+
+
+def _chat_of(box: Box) -> dict[str, str] | None:
+    """Return the settings of a channel for the address of a chat; None where none is wanted."""
+    if box.to != "chat":
+        return None
+    scheme, _, rest = box.address.partition("://")
+    host = rest.partition("/")[0].lower()
+    if scheme.lower() in ("http", "https"):
+        known = next((name for ending, name in _CHATS if host == ending or host.endswith(f".{ending}")), "text")
+        return {"type": "webhook", "url": box.address, "format": known}
+    return {"type": "apprise", "url": box.address}
+
+
+def _free_name(parts: Parts) -> str:
+    known = parts.service.settings().channels
+    return next(
+        name for number in range(1, len(known) + 2) if (name := f"chat-{number}" if number > 1 else "chat") not in known
+    )
+
+
+async def _test(parts: Parts, caller: Caller, wanted: dict[str, str] | None) -> str:
+    """Send a test; returns what kept it from being accepted, "" if nothing did."""
+    if wanted is None:
+        return "choose a chat, and give its address"
+    try:
+        section, _ = read_given(parts, "chat", wanted, written=True)
+        await try_unsaved(parts, caller, "chat", section)
+    except (DeliveryError, SettingsError, UsageError) as exc:
+        return str(exc)
+    return ""
 
 
 async def _added(request: Request, parts: Parts, pasted: Pasted, ids: Sequence[int]) -> Response:

@@ -318,14 +318,13 @@ class QuietList(SortedWalk):
     def count(self, db: SqlSession) -> BoundedCount:
         """Tell how many there are, by how many there are not, where these can be counted."""
         recent = ViewList(View.RECENT, self._group, self._since).count(db)
-        place: dict[str, Any] = {"after": self._start(db) - 1, "since": self._since, "limit": COUNTED + 1}
+        place: dict[str, Any] = {"after": self._start(db) - 1, "since": self._since, "limit": LOOKED_AT + 1}
         if self._group is not None:
             place["group"] = _group_id(db, self._group)
-        added = _tally(
-            db.execute(SQL["added_since" if self._group is None else "added_since_to_group"], place).fetchone()[0]
-        )
-        if recent.is_exact and added.is_exact:
-            return BoundedCount(max(self._whole.count(db).number - recent.number - added.number, 0))
+        query = SQL["added_since" if self._group is None else "added_since_to_group"]
+        added = db.execute(query, place).fetchone()[0]
+        if recent.is_exact and added <= LOOKED_AT:
+            return BoundedCount(max(self._whole.count(db).number - recent.number - added, 0))
         return BoundedCount(self._changed.count(db).number, is_exact=False)
 
     def _start(self, db: SqlSession) -> int:
