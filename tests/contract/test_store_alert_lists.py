@@ -11,7 +11,7 @@ from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, Desk, alert
 from tocsin.adapters.stores.sql.pages.walks import COUNTED
 from tocsin.errors import UsageError
 from tocsin.events import CHANGED, HOST_CHANGED, OUTAGE_BEGAN, OUTAGE_ENDED, RECOVERED, UNREACHABLE
-from tocsin.model import AlertDraft, AlertQuery, BoundedCount, DeliveryResult, Instruction
+from tocsin.model import AlertDraft, AlertQuery, BoundedCount, ChangeMark, DeliveryResult, Instruction
 
 
 def told(name: str, kind: str = CHANGED, *, page_id: int | None = 1, **data: Any) -> AlertDraft:
@@ -236,6 +236,20 @@ async def test_T55_pages_that_wait_for_their_rendering_are_counted(desk: Desk) -
     await desk.check(A, "2")
 
     assert (await desk.store.tally_renders(), COUNTED) == (BoundedCount(1), 10_000)
+
+
+async def test_the_changes_of_a_page_since_a_time_are_read_without_what_changed(desk: Desk) -> None:
+    (page_id, other) = await desk.watch(A, B)
+    began = desk.now
+    for url in (A, B):
+        for number in range(4):
+            desk.now += DAY
+            await desk.check(url, f"2026-0{number + 1}")
+
+    marks = await desk.store.change_marks(page_id, began + 3 * DAY, limit=10)
+
+    assert marks == [ChangeMark(began + day * DAY, "major", "declared") for day in (4, 3)]
+    assert len(await desk.store.change_marks(other, 0, limit=2)) == 2
 
 
 async def test_states_verdicts_and_renderings_of_a_page_are_read_from_their_end(desk: Desk) -> None:

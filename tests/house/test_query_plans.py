@@ -174,6 +174,7 @@ def scans(steps: list[str]) -> list[str]:
         ("browsing", "revision_of_page", "INTEGER PRIMARY KEY"),
         ("browsing", "state", "INTEGER PRIMARY KEY"),
         ("browsing", "verdicts", "verdicts_by_page"),
+        ("browsing", "change_marks", "verdicts_by_page"),
         ("browsing", "renderings", "renderings_by_page"),
         ("watchlist", "rows", "INTEGER PRIMARY KEY"),
         ("words", "rows", "INTEGER PRIMARY KEY"),

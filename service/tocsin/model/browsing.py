@@ -167,6 +167,14 @@ class VerdictEntry(Struct, frozen=True):
     storm_id: int | None = None
 
 
+class ChangeMark(Struct, frozen=True, gc=False):
+    """A change of a page, minor or major, without what changed."""
+
+    at: Instant
+    outcome: str
+    basis: str
+
+
 class RenderingEntry(Struct, frozen=True):
     """What one rendering received, as the event shows it.
 

@@ -11,6 +11,7 @@ from tocsin.model import (
     AlertQuery,
     AlertRow,
     BoundedCount,
+    ChangeMark,
     GroupRow,
     HistoryEntry,
     Instant,
@@ -175,6 +176,9 @@ class BrowseStore(Protocol):
 
     async def verdicts_of(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[VerdictEntry]:
         """Return verdicts on a page, newest first."""
+
+    async def change_marks(self, page_id: int, since: Instant, *, limit: int) -> list[ChangeMark]:
+        """Return when a page changed, the latest first, without what changed."""
 
     async def verdict(self, verdict_id: int) -> VerdictEntry | None:
         """Return one verdict."""

@@ -152,6 +152,10 @@ v.id, v.page_id, v.at, v.outcome, v.reason, v.rule, v.basis, v.data, v.state_id,
 select {verdict_row} from verdicts v {index verdicts_by_page}
 where v.page_id = :page and v.id < :before order by v.id desc limit :limit;
 
+-- name: change_marks
+select v.at, v.outcome, v.basis from verdicts v {index verdicts_by_page}
+where v.page_id = :page and v.at >= :since and v.outcome in ('minor', 'major') order by v.id desc limit :limit;
+
 -- name: verdict
 select {verdict_row} from verdicts v where v.id = :verdict;
 

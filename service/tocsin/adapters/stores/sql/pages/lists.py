@@ -12,13 +12,13 @@ from tocsin.adapters.stores.sql.pages.walks import SQL, ChangedList, list_of
 from tocsin.adapters.stores.sql.pages.watchlist import to_page, to_verdict
 from tocsin.adapters.stores.sql.role import LAST, Role, bounded, ids
 from tocsin.adapters.stores.sql.values import read_fields, read_object, read_settings
-from tocsin.model import GroupRow, RenderingEntry, Slice, StateEntry, VerdictEntry
+from tocsin.model import ChangeMark, GroupRow, RenderingEntry, Slice, StateEntry, VerdictEntry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tocsin.adapters.stores.sql.session import SqlSession
-    from tocsin.model import BoundedCount, PageQuery, PageRow
+    from tocsin.model import BoundedCount, Instant, PageQuery, PageRow
 
 
 T = TypeVar("T")
@@ -90,6 +90,11 @@ class BrowseRole(Role):
 
     async def verdicts_of(self, page_id: int, *, cursor: str | None = None, limit: int = 50) -> Slice[VerdictEntry]:
         return await self._records_of("verdicts", page_id, cursor, limit, to_verdict)
+
+    async def change_marks(self, page_id: int, since: Instant, *, limit: int) -> list[ChangeMark]:
+        values = {"page": bounded(page_id), "since": bounded(since), "limit": limit}
+        rows = await self._view(lambda db: db.execute(SQL["change_marks"], values).fetchall())
+        return [ChangeMark(*row) for row in rows]
 
     async def verdict(self, verdict_id: int) -> VerdictEntry | None:
         place = {"verdict": bounded(verdict_id)}
