@@ -79,7 +79,7 @@ async def test_only_an_administrator_drains_a_node(api: Api) -> None:
     async with api.rig.asking(secret) as client:
         assert (await client.get("/api/v1/nodes")).status_code == 200
         assert (await client.post("/api/v1/nodes/one/drain")).status_code == 403
-        shown = (await client.get("/settings/nodes", headers={"Accept": "text/html"})).text
+        shown = (await client.get("/machines", headers={"Accept": "text/html"})).text
 
     assert "two &lt;b&gt;" in shown
     assert not tree(shown).xpath("//form[contains(@action, 'drain')]")
@@ -88,13 +88,13 @@ async def test_only_an_administrator_drains_a_node(api: Api) -> None:
 async def test_a_node_is_drained_on_its_page(api: Api) -> None:
     visitor = Visitor(api.rig, api.asked)
 
-    shown = tree(await visitor.get("/settings/nodes"))
+    shown = tree(await visitor.get("/machines"))
     done = await visitor.done("/settings/nodes/drain", name="two <b>")
     back = await visitor.done("/settings/nodes/undrain", name="two <b>")
 
     rows = [[" ".join(cell.text_content().split()) for cell in row] for row in shown.xpath("//tbody/tr")]
-    assert [row[:3] for row in rows] == [["one", "working", "1"], ["two <b>", "working", "0"]]
-    assert rows[0][6:] == ["leader", "Drain"]
+    assert [row[1:4] for row in rows] == [["one", "checks, leader", "1"], ["two <b>", "checks", "0"]]
+    assert rows[0][7:] == ["Drain"]
     assert told(done) == "Node two <b> gives its parts to the others."
     assert "End draining" in done
     assert told(back) == "Node two <b> takes its share again."
@@ -103,8 +103,8 @@ async def test_a_node_is_drained_on_its_page(api: Api) -> None:
 async def test_parts_without_a_node_are_told_on_the_page(api: Api) -> None:
     (one, _) = await api.store.nodes()
     visitor = Visitor(api.rig, api.asked)
-    assert "without a node" not in await visitor.get("/settings/nodes")
+    assert "has no node" not in await visitor.get("/machines")
 
     await api.store.leave(NodeIdentity("one", one.entered_at))
 
-    assert "1 part of the hosts without a node." in await visitor.get("/settings/nodes")
+    assert "1 part of the hosts has no node." in await visitor.get("/machines")

@@ -40,7 +40,7 @@ async def test_a_page_that_was_never_checked_says_so(reader: Reader) -> None:
     said = words_of(await reader.read(f"/pages/{page_id}"))
 
     assert "No history yet" in said
-    assert "Last check not yet" in said
+    assert "Not checked yet" in said
 
 
 async def test_a_page_that_is_not_watched_is_not_there(reader: Reader) -> None:

@@ -158,8 +158,8 @@ def check_web_address(text: str) -> str | None:
 
 
 _OWN_PATHS = """
-activity add api changes demo events feed.atom groups healthz jobs login logout look metrics notifications pages
-questions readyz rules settings static
+activity add api changes demo events feed.atom groups healthz jobs login logout look machines metrics notifications
+pages questions readyz rules settings static
 """
 # First segments of the service's own paths: a prefix must not begin with one.
 OWN_PATHS: Final = frozenset(_OWN_PATHS.split())

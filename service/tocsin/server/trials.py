@@ -16,7 +16,7 @@ from tocsin.server.problems import Problem
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.safe_copy import copy_safely
 from tocsin.spec.html.whole import Whole, parse_whole
-from tocsin.spec.signals.parts import PagePart, read_parts
+from tocsin.spec.signals.parts import PagePart, find_selectors, read_parts
 from tocsin.spec.signals.texts import unpack_text
 
 if TYPE_CHECKING:
@@ -43,6 +43,12 @@ async def try_settings(parts: Parts, page: PageRow, own: JsonObject) -> TriedSet
     received = await _receive(parts, page)
     texts = await _read_texts(parts, page)
     return await asyncio.to_thread(_try_on, received, page.url, policy, in_force, texts, parts.chance)
+
+
+async def selectors_of(parts: Parts, page: PageRow, texts: Sequence[str]) -> dict[str, str]:
+    """Make a selector for each of these parts of a page that has an element of its own; raises Problem."""
+    received = await _receive(parts, page)
+    return await asyncio.to_thread(lambda: find_selectors(_parse(received), texts))
 
 
 async def copy_page(parts: Parts, page: PageRow) -> PageCopy:

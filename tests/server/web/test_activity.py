@@ -6,30 +6,75 @@ import asyncio
 import re
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from tests.conftest import ROOT
 from tests.fakes import START
 from tests.server.web.visiting import Visitor, told, tree
-from tocsin.model import ActivityRow, JobRow
+from tocsin.model import ActivityRow, ChannelState, JobRow
 from tocsin.server.jobs import Progress
-from tocsin.server.web.activity import HEIGHT, SPAN_US, SPANS, WIDTH, charts, coarser, gather, stack
+from tocsin.server.web.activity import HEIGHT, SPAN_US, SPANS, WIDTH, coarser, gather, plot, stack
 from tocsin.server.web.jobs import said
+from tocsin.wording.words import words_of
 
 
 async def test_a_day_is_drawn_and_told_as_a_table(visitor: Visitor) -> None:
     page = tree(await visitor.get("/activity"))
 
-    assert len(page.xpath("//figure//path[starts-with(@class, 't-')]")) >= 8
+    assert all(page.xpath(f"//*[@class='plot']//*[@class='{kind}']/@d")[0] for kind in "qnjx")
     assert len(page.xpath("//table[@class='numbers']/tbody/tr")) == 24
 
 
-async def test_channels_are_summed_up_with_a_link_to_the_page_that_edits_them(visitor: Visitor) -> None:
-    (line,) = tree(await visitor.get("/activity")).xpath("//h2[@id='channels']/following-sibling::p[1]")
+@pytest.mark.parametrize(("span", "rows"), [("hour", 12), ("day", 24), ("week", 28)])
+async def test_an_hour_a_day_and_a_week_have_a_picture_each(visitor: Visitor, span: str, rows: int) -> None:
+    page = tree(await visitor.get(f"/activity?span={span}"))
+
+    assert len(page.xpath("//table[@class='numbers']/tbody/tr")) == rows
+    assert page.xpath("//*[@aria-label='Span']/*[@aria-current]")[0].text.lower() == span
+
+
+async def test_the_first_sentence_says_whether_all_is_well(visitor: Visitor) -> None:
+    def first(text: str) -> str:
+        return " ".join(tree(text).xpath("//*[@id='now']/*[1]")[0].text_content().split())
+
+    for channel in ("lines", "ops"):
+        await visitor.store.save_channel_state(ChannelState(channel))
+    assert first(await visitor.get("/activity")).startswith("All is well.")
+
+    visitor.rig.service.state = replace(visitor.rig.service.state, late_s=7300.0, has_lease=False)
+    said = first(await visitor.get("/activity"))
+
+    assert said.startswith("Not all is well. This service waits for another engine")
+    assert "Checks are late by 2 h 1 min." in said
+
+
+async def test_the_log_says_in_words_who_did_what_to_what(visitor: Visitor) -> None:
+    await visitor.done("/pages/1/pause", paused="yes")
+
+    (row, *_) = tree(await visitor.get("/activity")).xpath("//*[@aria-labelledby='log']//tbody/tr")
+
+    assert "local" in row.text_content()
+    assert "paused " in row.text_content()
+    assert row.xpath(".//a/@href") == ["/pages/1"]
+
+
+async def test_every_change_that_is_audited_has_words_in_the_log() -> None:
+    found = set()
+    for path in (ROOT / "service/tocsin/server").rglob("*.py"):
+        found |= set(re.findall(r'audit\(\s*(?:\w+(?:\.\w+)?, ){2}"([a-z.-]+)"', path.read_text("utf-8")))
+
+    assert len(found) > 15
+    assert [what for what in sorted(found) if f"audit.{what}" not in words_of("en")] == []
+
+
+async def test_channels_are_counted_with_a_link_to_the_page_that_edits_them(visitor: Visitor) -> None:
+    (line,) = tree(await visitor.get("/activity")).xpath("//*[@id='channels']")
 
     assert "2 channels" in line.text_content()
-    assert "All of them in Notifications" in line.text_content()
-    assert "/notifications#channels" in line.xpath("a/@href")
+    assert "/notifications#channels" in line.xpath(".//a/@href")
 
 
 async def test_a_job_that_is_cancelled_by_a_page_is_audited_as_one_that_a_program_cancels(visitor: Visitor) -> None:
@@ -123,16 +168,24 @@ def test_hours_hold_what_their_half_hours_hold() -> None:
 
 
 def test_a_day_without_anything_draws_nothing() -> None:
-    for chart in charts(gather([], START)):
-        assert (chart.total, [series.path for series in chart.series]) == (0, [""] * len(chart.series))
+    drawn = plot(gather([], START))
+
+    assert (drawn.same, drawn.minor, drawn.major, drawn.bad, drawn.most) == ("", "", "", "", 0)
 
 
 def test_one_major_change_among_a_million_checks_is_seen() -> None:
-    checks = next(chart for chart in charts(gather([ActivityRow(START, {"unchanged": 10**6, "major": 1})], START)))
+    drawn = plot(gather([ActivityRow(START, {"unchanged": 10**6, "major": 1})], START))
 
-    changed = next(series for series in checks.series if series.name == "changed")
-    ((_, _, _, height),) = bars(changed.path)
+    ((_, _, _, height),) = bars(drawn.major)
     assert height >= 1.5
+
+
+@given(st.integers(0, 10**9))
+def test_the_upper_line_of_a_picture_is_an_even_number_above_its_bars(most: int) -> None:
+    drawn = plot(gather([ActivityRow(START, {"minor": most})], START))
+
+    assert most <= drawn.top <= max(2 * most, 2)
+    assert drawn.top % 2 == 0
 
 
 @given(COUNTS)

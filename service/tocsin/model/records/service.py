@@ -150,17 +150,26 @@ class AuditLine(Record, frozen=True):
     at: Annotated[Time, Meta(title="When")]
     who: Annotated[str, Meta(description="name of the token")]
     what: Annotated[str, Meta(examples=["pages.remove"])]
+    verb: Annotated[str, Meta(description="what was done", examples=["remove"])]
+    object: Annotated[str, Meta(description="the kind of thing that it was done to", examples=["page"])]
+    object_id: Annotated[str | None, Meta(description="its id or name; null: several, or none")]
     detail: Annotated[Json, Meta(description="what was changed, without secrets")]
     request_id: Annotated[str, Meta(description="names the request in the log")]
 
 
 def audit_line_of(entry: AuditEntry) -> AuditLine:
     """Show an entry of the audit log."""
+    kind, _, verb = entry.what.rpartition(".")
+    # Of several things, the detail has their number.
+    name = entry.detail.get("of") if kind == "settings" else None if kind.endswith("s") else entry.detail.get(kind)
     return AuditLine(
         id=str(entry.id),
         at=to_rfc3339(entry.at),
         who=entry.who,
         what=entry.what,
+        verb=verb,
+        object=kind,
+        object_id=None if name is None else str(name),
         detail=entry.detail,
         request_id=entry.request_id,
     )

@@ -1,24 +1,37 @@
-"""*Activity*: the work of the service, now and over a day; channels, fetchers and jobs."""
+"""*Activity*: is all well, and what did the service do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import tzinfo
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 from msgspec import Struct
 
-from tocsin.model import ActivityRow, AlertQuery, ChannelState, Instant, StateEntry, VerdictEntry, as_configured
+from tocsin.model import (
+    ActivityRow,
+    AlertQuery,
+    ChannelState,
+    Instant,
+    LiveState,
+    PageQuery,
+    StateEntry,
+    VerdictEntry,
+    View,
+    as_configured,
+)
 from tocsin.server.actions import Act
 from tocsin.server.decisions import missing, redeliver_dead
 from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.web.formatting import absolute, count
-from tocsin.server.web.rendering import go_on, page
+from tocsin.server.web.log import read_log
+from tocsin.server.web.rendering import go_on, page, together
 from tocsin.server.web.telling import tell
+from tocsin.settings import Scope
 
 # Drawings for the web pages: the activity of a day as bars, the versions of a page as a timeline. Pure.
 #
@@ -60,33 +73,22 @@ class ActivityBar(Struct, frozen=True):
         return sum(self.outcomes.values())
 
 
-class Series(Struct, frozen=True):
-    """One colour of a chart.
+class Plot(Struct, frozen=True):
+    """Checks as stacked bars.
 
-    tone   the CSS class of the colour
-    path   of its bars
-    total  of its values
+    same, minor, major, bad  a path each
+    top                      the value of the upper line
+    labels                   (share of the width in percent, time) each
     """
 
-    name: str
-    tone: str
-    path: str
-    total: int
-
-
-class Chart(Struct, frozen=True):
-    """Stacked bars.
-
-    most   the highest bar
-    total  of all bars
-    """
-
-    key: str
-    title: str
-    series: tuple[Series, ...]
+    same: str
+    minor: str
+    major: str
+    bad: str
+    top: int
     most: int
-    total: int
-    is_bytes: bool = False
+    least: int
+    labels: tuple[tuple[float, Instant], ...]
 
 
 def gather(
@@ -114,10 +116,11 @@ def coarser(spans: Sequence[ActivityBar], of: int) -> list[ActivityBar]:
     """Join this many neighbouring spans, counted from the latest."""
     # From the latest backwards; what is left over at the old end is no whole hour, and is dropped.
     begins = range(len(spans) % of, len(spans), of)
-    return [_joined(spans[begin : begin + of]) for begin in begins]
+    return [join_spans(spans[begin : begin + of]) for begin in begins]
 
 
-def _joined(spans: Sequence[ActivityBar]) -> ActivityBar:
+def join_spans(spans: Sequence[ActivityBar]) -> ActivityBar:
+    """Sum neighbouring spans."""
     outcomes: dict[str, int] = {}
     for span in spans:
         for name, number in span.outcomes.items():
@@ -132,74 +135,25 @@ def _joined(spans: Sequence[ActivityBar]) -> ActivityBar:
     )
 
 
-def charts(spans: Sequence[ActivityBar]) -> list[Chart]:
-    """Draw a day; each chart has its own scale, since changes are rare compared with checks."""
-    return [
-        _draw(
-            "checks",
-            "Checks",
-            spans,
-            (
-                ("unchanged", "calm", lambda span: span.of(*AS_BEFORE)),
-                ("first check", "new", lambda span: span.of("first")),
-                ("changed", "major", lambda span: span.of("minor", "major")),
-                ("unreachable", "bad", lambda span: span.of(*NOT_RECEIVED)),
-                ("not requested", "faint", lambda span: span.of(*LEFT_OUT)),
-            ),
-        ),
-        _draw(
-            "changes",
-            "Changes",
-            spans,
-            (
-                ("minor", "minor", lambda span: span.of("minor")),
-                ("major", "major", lambda span: span.of("major")),
-            ),
-        ),
-        _draw(
-            "missing",
-            "Unreachable",
-            spans,
-            (
-                ("unreachable", "bad", lambda span: span.of("unreachable")),
-                ("put off", "minor", lambda span: span.of("deferred")),
-                ("forbidden", "faint", lambda span: span.of("disallowed")),
-                ("held back", "new", lambda span: span.of("suspect")),
-            ),
-        ),
-        _draw("alerts", "Alerts", spans, (("alerts", "calm", lambda span: span.alerts),)),
-        _draw("rendered", "Pages rendered", spans, (("rendered", "calm", lambda span: span.rendered),)),
-        _draw(
-            "bytes",
-            "Bytes",
-            spans,
-            (
-                ("received", "calm", lambda span: span.wire_bytes),
-                ("saved", "faint", lambda span: span.saved_bytes),
-            ),
-            is_bytes=True,
-        ),
+def plot(spans: Sequence[ActivityBar]) -> Plot:
+    """Draw the checks of each span by what they found."""
+    values = [
+        [span.of(*AS_BEFORE, *LEFT_OUT, "first") for span in spans],
+        [span.of("minor") for span in spans],
+        [span.of("major") for span in spans],
+        [span.of(*NOT_RECEIVED) for span in spans],
     ]
+    checks = [span.checks for span in spans]
+    top = _ceiling(max(checks, default=0))
+    labels = tuple((100 * place / len(spans), spans[place].at) for place in range(0, len(spans), len(spans) // 4))
+    same, minor, major, bad = stack(values, top)
+    return Plot(same, minor, major, bad, top, max(checks, default=0), min(checks, default=0), labels)
 
 
-def _draw(
-    key: str,
-    title: str,
-    spans: Sequence[ActivityBar],
-    series: Sequence[tuple[str, str, Callable[[ActivityBar], int]]],
-    *,
-    is_bytes: bool = False,
-) -> Chart:
-    """Draw one chart; a series is (name, tone, value of a span)."""
-    values = [[count(span) for span in spans] for _, _, count in series]
-    bars = [sum(column) for column in zip(*values, strict=True)] if values else []
-    most = max(bars, default=0)
-    paths = stack(values, most)
-    drawn = [
-        Series(name, tone, path, sum(numbers))
-        for (name, tone, _), path, numbers in zip(series, paths, values, strict=True)
-    ]
-    return Chart(key, title, tuple(drawn), most, sum(bars), is_bytes)
+def _ceiling(number: int) -> int:
+    """Round up to an even number of one or two digits and zeros, which the lines of a drawing can have."""
+    step: int = 10 ** max(len(str(number)) - 2, 0) * 2
+    return max(-(-number // step) * step, 2)
 
 
 def stack(values: Sequence[Sequence[int]], most: int) -> list[str]:
@@ -320,7 +274,12 @@ def _said(states: Sequence[StateEntry], told: Sequence[VerdictEntry], zone: tzin
 
 router = APIRouter(include_in_schema=False)
 
-_HALF_HOURS_AN_HOUR: Final = 2
+HOUR_US: Final = 3600 * 1_000_000
+# Bars of each view, and the time of one.
+_SPANS: Final = {"hour": (12, HOUR_US // 12), "day": (SPANS, SPAN_US), "week": (56, 3 * HOUR_US)}
+# A check that begins later than this after its time is late, as one of many pages at once is not.
+_LATE_S: Final = 60.0
+_LOGGED: Final = 12
 # The latest ones; the rest has a page of its own.
 _JOBS: Final = 8
 _ALL_JOBS: Final = 50
@@ -328,23 +287,65 @@ _PART: Final = 30
 
 
 @router.get("/activity")
-async def activity(request: Request, _caller: Reading, parts: Given, work: Work) -> Response:
-    """Show the activity."""
+async def activity(
+    request: Request, caller: Reading, parts: Given, work: Work, span: Literal["hour", "day", "week"] = "day"
+) -> Response:
+    """Show the activity of an hour, a day or a week."""
     now, live = parts.clock.now(), parts.service.live()
-    rows = await parts.store.activity(now - SPANS * SPAN_US)
-    spans = gather(rows, now)
+    number, span_us = _SPANS[span]
+    rows = await parts.store.activity(now - number * span_us)
+    spans = gather(rows, now, spans=number, span_us=span_us)
+    problems, renders, questions = await together(
+        [
+            parts.store.tally_pages(PageQuery(view=View.PROBLEMS)),
+            parts.store.tally_renders(),
+            parts.store.tally_questions(),
+        ]
+    )
+    channels = await _channels(parts)
+    may_audit = caller.may(Scope.ADMIN)
     return await page(
         request,
         "activity.html",
         live=live,
-        waiting=await parts.store.tally_renders(),
-        charts=charts(spans),
-        hours=coarser(spans, _HALF_HOURS_AN_HOUR),
-        noted=len(rows),
-        channels=await _channels(parts),
+        span=span,
+        hours=number * span_us // HOUR_US,
+        plot=plot(spans),
+        sums=join_spans(spans),
+        table=coarser(spans, max(number // 24, 1)),
+        problems=problems,
+        renders=renders,
+        questions=questions,
+        worries=find_worries(live, channels),
+        channels=channels,
+        waiting=sum(each.waiting for each in channels),
+        gathered=sum(each.gathered for each in channels),
         jobs=await work.latest(_JOBS),
-        settings=parts.service.settings(),
+        log=await read_log(parts, (await parts.store.audit(limit=_LOGGED)).rows) if may_audit else None,
+        is_alone=len(await parts.store.nodes()) <= 1,
     )
+
+
+def find_worries(live: LiveState, channels: Sequence[ChannelState]) -> list[tuple[str, dict[str, object]]]:
+    """Say what is not well, the worst first: keys of texts with their values."""
+    found: list[tuple[str, dict[str, object]]] = []
+    if not live.has_lease:
+        found.append(("waits", {}))
+    if live.unwritten.for_s > _LATE_S:
+        found.append(("unwritten", {"why": live.unwritten.why}))
+    if live.outage_since is not None:
+        found.append(("outage", {}))
+    if live.shortage.error is not None:
+        found.append(("shortage", {"why": live.shortage.error}))
+    if not any(fetcher.is_ready for fetcher in live.fetchers):
+        found.append(("fetchers", {}))
+    if live.late_s > _LATE_S:
+        found.append(("late", {"late_s": live.late_s}))
+    if failing := [each.name for each in channels if each.disabled or each.failures]:
+        found.append(("channels", {"n": len(failing), "names": ", ".join(failing[:5])}))
+    if live.crowded.total:
+        found.append(("crowded", {"n": live.crowded.total}))
+    return found
 
 
 @router.get("/activity/jobs")

@@ -64,7 +64,7 @@ async def _home(
         following=f"{_HOME}?from={end}" if end < len(routes) else None,
         first=_HOME if begin else None,
         file=deeds.place_of(parts, "route", ""),
-        places={each.name: deeds.place_of(parts, "channel", each.name) for each in channels},
+        sources={each.name: deeds.place_of(parts, "channel", each.name) for each in channels},
         channels=channels,
         refused=refused,
         failing=[each for each in channels if each.state in {"failing", "disabled", "unreadable"}],

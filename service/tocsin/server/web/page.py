@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
-import msgspec
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
+from msgspec import Struct
 
-from tocsin.configuration import mask, parse_page_settings, resolve_page_origins, resolve_readable
-from tocsin.configuration.pages import mend_of
-from tocsin.errors import UsageError
 from tocsin.events import CHANGED
-from tocsin.lists.pages import check_group, check_words
-from tocsin.model import DEMO_HOST, AlertRow, PageItems, PageRow, SnapshotRow, StateEntry, VerdictEntry, to_rfc3339
+from tocsin.model import (
+    DEMO_HOST,
+    AlertQuery,
+    AlertRow,
+    PageItems,
+    PageRow,
+    SnapshotRow,
+    StateEntry,
+    VerdictEntry,
+    to_rfc3339,
+)
 from tocsin.server import actions
 from tocsin.server.decisions import demand_page
 from tocsin.server.jobs import Work
 from tocsin.server.kept_items import why_no_items
-from tocsin.server.notifications import OtherVersion, differing
 from tocsin.server.parts import Given, Parts, Reading, Writing, base_url
 from tocsin.server.web.activity import draw_timeline
-from tocsin.server.web.formatting import short, short_url, zone_named
+from tocsin.server.web.formatting import short_url, zone_named
 from tocsin.server.web.listing import problem_of, to_line
+from tocsin.server.web.page_history import day_in, draw_year, find_habits
 from tocsin.server.web.page_views import Texts, choose, compare_kept, field_rows, show_held
-from tocsin.server.web.rendering import Undo, go_on, page, typed_again
-from tocsin.server.web.settings import FORM_KEYS, SECRET_KEYS, as_typed, fields, read_revision
+from tocsin.server.web.rendering import Undo, go_on, page
 from tocsin.server.web.telling import BASES, AlertInWords, tell
 from tocsin.spec.microdata.changes.words import tell_changes
 from tocsin.spec.signals.texts import unpack_text
@@ -35,13 +40,19 @@ from tocsin.spec.signals.texts import unpack_text
 router = APIRouter(include_in_schema=False)
 
 # Of each kind the latest few; the API has all.
-_STATES: Final = 20
+_STATES: Final = 16
 # More marks would overlap on a telephone.
-_DRAWN: Final = 40
+_DRAWN: Final = 24
 _VERDICTS: Final = 10
 _RENDERINGS: Final = 5
 _COPIES: Final = 5
 _CHANGES: Final = 4
+# Of the changes of a year; what they hold is not read.
+_MARKS: Final = 1000
+_YEAR_US: Final = 365 * 86_400 * 1_000_000
+_ALERTS: Final = 6
+# Channels that are named.
+_NAMED: Final = 4
 
 
 async def frame_of(parts: Parts, row: PageRow) -> dict[str, Any]:
@@ -62,20 +73,23 @@ async def show(
     page_id: int,
     older: Annotated[int | None, Query()] = None,
     newer: Annotated[int | None, Query()] = None,
+    diff: Annotated[str, Query(max_length=20)] = "",
 ) -> Response:
-    """Show a page: its last check, a timeline of its versions, two of them compared, and its changes."""
+    """Show a page: its last change, its history, and all that is known of it."""
     row = await demand_page(parts, page_id)
     # One read serves both: the timeline draws all of them, the list below it shows the first _STATES.
     states = (await parts.store.states_of(page_id, limit=_DRAWN)).rows
     verdicts = (await parts.store.verdicts_of(page_id, limit=_DRAWN)).rows
     pair = choose(states, older, newer) if states else None
-    changed = await parts.store.item_changes(page_id, limit=_CHANGES)
-    renderings = await parts.store.renderings_of(page_id, limit=_RENDERINGS)
-    instance = parts.service.settings().instance
-    zone = zone_named(instance.time_zone)
+    settings, now = parts.service.settings(), parts.clock.now()
+    zone = zone_named(settings.instance.time_zone)
     kept = await parts.store.items_before(page_id)
     # There may be a thousand items: other requests have their turn meanwhile.
     held = await asyncio.to_thread(show_held, kept) if kept is not None else None
+    marks = await parts.store.change_marks(page_id, now - _YEAR_US, limit=_MARKS)
+    told = [(each, tell_verdict(row, each, settings.instance.language)) for each in verdicts[:_VERDICTS]]
+    alerts = (await parts.store.browse_alerts(AlertQuery(page_id=page_id), limit=_ALERTS)).rows
+    last = await _last_change(parts, row, told, alerts)
     return await page(
         request,
         "page.html",
@@ -83,22 +97,61 @@ async def show(
         part="overview",
         report=row.last.report or {},
         problem=problem_of(row.last.report or {}),
-        timeline=draw_timeline(states, verdicts, row.last.checked_at, now=parts.clock.now(), zone=zone),
+        channels=", ".join(list(settings.channels)[:_NAMED]),
+        last=last,
+        latest=[(each, tell(each, settings.instance.language)) for each in alerts],
+        sides=diff == "sides",
+        year=draw_year(row.days, day_in(now)),
+        habits=find_habits(marks, zone, is_cut=len(marks) == _MARKS),
+        comparing=older is not None or newer is not None,
+        timeline=draw_timeline(states, verdicts, row.last.checked_at, now=now, zone=zone),
         states=_shown(states, pair),
         # More are known only as far as they were read for the timeline; the page links to the API for the rest.
         more_states=len(states) > _STATES,
         pair=pair,
         fields=field_rows(pair[0].fields if pair[0] else None, pair[1].fields) if pair else [],
-        verdicts=[(each, told(row, each, instance.language)) for each in verdicts[:_VERDICTS]],
+        verdicts=told,
         more_verdicts=len(verdicts) > _VERDICTS,
-        renderings=renderings.rows,
+        renderings=(await parts.store.renderings_of(page_id, limit=_RENDERINGS)).rows,
         copies=(await parts.store.copies_of(row.url))[:_COPIES],
         held=held,
-        not_held=None if held else _why_no_items(row, kept, keeps=parts.service.settings().items.keep),
-        held_changes=[(each.at, tuple(tell_changes(each.changes))) for each in changed.rows],
-        address=base_url(request, parts.service.settings().http),
+        not_held=None if held else _why_no_items(row, kept, keeps=settings.items.keep),
+        held_changes=[
+            (each.at, tuple(tell_changes(each.changes)))
+            for each in (await parts.store.item_changes(page_id, limit=_CHANGES)).rows
+        ],
+        address=base_url(request, settings.http),
         bases=BASES,
     )
+
+
+class ShownChange(Struct, frozen=True):
+    """A change as the page shows it.
+
+    alert  None of a change that has none yet, or that one alert told for several pages
+    """
+
+    outcome: str
+    told: AlertInWords
+    alert: AlertRow | None
+    is_storm: bool
+
+
+async def _last_change(
+    parts: Parts, row: PageRow, told: Sequence[tuple[VerdictEntry, AlertInWords]], alerts: Sequence[AlertRow]
+) -> ShownChange | None:
+    """Find the last change, with its alert, which says more than the verdict."""
+    found = next((each for each in told if each[0].outcome in ("major", "minor")), None)
+    if found is None:
+        return None
+    verdict, words = found
+    alert = next((each for each in alerts if each.id == verdict.alert_id), None)
+    if alert is None and verdict.alert_id is not None:
+        alert = await parts.store.alert(verdict.alert_id)
+    # An alert about several pages has another page's text.
+    if alert is not None and alert.page_id == row.id:
+        words = tell(alert, parts.service.settings().instance.language)
+    return ShownChange(verdict.outcome, words, alert, verdict.storm_id is not None)
 
 
 def _why_no_items(row: PageRow, kept: PageItems | None, *, keeps: bool) -> str | None:
@@ -115,7 +168,7 @@ def _shown(states: tuple[StateEntry, ...], pair: tuple[StateEntry | None, StateE
     return [state for place, state in enumerate(states) if place < _STATES or state.id in chosen]
 
 
-def told(row: PageRow, verdict: VerdictEntry, language: str) -> AlertInWords:
+def tell_verdict(row: PageRow, verdict: VerdictEntry, language: str) -> AlertInWords:
     """Describe a verdict as its alert does."""
     # A verdict keeps the data of its event, so that the page and the alert say the same sentence.
     event = {"time": to_rfc3339(verdict.at), "data": verdict.data}
@@ -249,120 +302,3 @@ async def _why_none(parts: Parts, row: PageRow, kept: Sequence[SnapshotRow]) -> 
         "None of its text is kept yet: that begins when it is next read whole "
         "(never where it says noarchive, has mode auto or signals none, or is no HTML)."
     )
-
-
-# The settings of one page: a form with the source of each value.
-
-
-@router.get("/pages/{page_id:int}/settings")
-async def show_settings(request: Request, _caller: Reading, parts: Given, page_id: int) -> Response:
-    """Show the settings of a page."""
-    return await _show_settings(request, parts, await demand_page(parts, page_id))
-
-
-async def _show_settings(
-    request: Request,
-    parts: Parts,
-    row: PageRow,
-    *,
-    typed: Mapping[str, str] | None = None,
-    errors: Mapping[str, str] | None = None,
-    wrong: tuple[str, ...] = (),
-    other: OtherVersion | None = None,
-    status: int = 200,
-) -> Response:
-    """Show the stored settings, or the rejected input."""
-    for_all, groups = await parts.store.overrides()
-    group: dict[str, Any] = next((settings for name, settings in groups.values() if name == row.group), {})
-    settings, origins = parts.service.settings(), parts.service.origins()
-    # What each field falls back to, without the page's own values: the form shows it beside an empty field.
-    inherited = resolve_readable(settings.pages, for_all, group, {}).settings
-    # A setting may have become unreadable, by an update or by an edit of the file: the page says so where it is
-    # mended.
-    refused = resolve_readable(settings.pages, for_all, group, row.settings).refused
-    typed = typed or {}
-    own = {**as_typed(row.settings), **{key: value for key, value in typed.items() if key in FORM_KEYS}}
-    return await page(
-        request,
-        "page_settings.html",
-        status=status,
-        **await frame_of(parts, row),
-        part="settings",
-        blocks=fields(
-            own, msgspec.structs.asdict(inherited), resolve_page_origins(origins, for_all, group, None), errors
-        ),
-        secrets=[(key, str(mask(("pages", key), row.settings[key]))) for key in SECRET_KEYS if key in row.settings],
-        # Input that is shown again keeps the revision that it was typed against; else the check for a stale form is
-        # void.
-        revision=typed.get("revision") or str(await parts.store.page_revision(row.id)),
-        text=typed.get("text", row.text or ""),
-        group=typed.get("group", row.group),
-        # Suggestions only, the field takes any name; forty keep the page small.
-        groups=[each.name for each in (await parts.store.group_rows())[:40]],
-        wrong=wrong,
-        other=other,
-        held=[short(each.why, 400) for each in refused],
-        mend=mend_of(refused, url=row.url, group=row.group) if refused else "",
-    )
-
-
-@router.post("/pages/{page_id:int}/settings")
-async def save(request: Request, caller: Writing, parts: Given, jobs: Work, page_id: int) -> Response:
-    """Change the settings of a page; errors are shown beside the input."""
-    row = await demand_page(parts, page_id)
-    typed = {name: value.strip() for name, value in (await request.form()).items() if isinstance(value, str)}
-    errors = judge(typed)
-    if await typed_again(request):
-        return await _show_settings(request, parts, row, typed=typed, errors=errors)
-    if errors:
-        return await _show_settings(
-            request, parts, row, typed=typed, errors=errors, wrong=tuple(errors.values()), status=422
-        )
-    # An empty field means "inherit", and is no empty value: it becomes a key to unset, if the page has it.
-    given = {key: typed[key] for key in FORM_KEYS if typed.get(key)}
-    taken = [key for key in FORM_KEYS if key in typed and not typed[key] and key in row.settings]
-    # Secrets are never sent to the browser, so an empty field cannot mean that they go: a box beside each says it.
-    taken += [key for key in SECRET_KEYS if typed.get(f"forget-{key}") and key in row.settings]
-    own = as_typed(row.settings)
-    try:
-        deed = actions.read_deed(
-            "edit",
-            # Only what differs: a value that was only shown must not be written, and audited, as if it were set anew.
-            settings={key: value for key, value in given.items() if own.get(key) != value},
-            unset=taken,
-            group=typed.get("group") or None,
-            text=typed.get("text"),
-        )
-        act, revision = actions.Act(jobs, caller), read_revision(typed.get("revision", ""))
-        await actions.edit_page(parts, act, page_id, deed, if_revision=revision)
-    except actions.Stale:
-        # The new revision goes into the form, so that saving again is a decision to overwrite.
-        now = {**typed, "revision": str(await parts.store.page_revision(page_id))}
-        row = await demand_page(parts, page_id)
-        saved = {"your notes": row.text, "group": row.group, **as_typed(row.settings)}
-        here = {"your notes": typed.get("text"), "group": typed.get("group"), **given}
-        other = OtherVersion(differing(saved, here))
-        return await _show_settings(request, parts, row, typed=now, other=other, status=409)
-    except UsageError as exc:
-        return await _show_settings(request, parts, row, typed=typed, wrong=tuple(str(exc).splitlines()), status=422)
-    return go_on(request, f"/pages/{page_id}/settings", "Saved. The settings apply from the next check on.")
-
-
-def judge(typed: Mapping[str, str]) -> dict[str, str]:
-    """Return the errors of the input, by field."""
-    wrong = {}
-    for key in FORM_KEYS:
-        if typed.get(key):
-            try:
-                # Key by key, so that each error is shown at its field; what two of them forbid together is found when
-                # it is saved.
-                parse_page_settings({key: typed[key]}, source="settings")
-            except UsageError as exc:
-                wrong[key] = str(exc).removeprefix("settings: ")
-    for key, check in (("group", check_group), ("text", check_words)):
-        try:
-            if typed.get(key):
-                check(typed[key])
-        except UsageError as exc:
-            wrong[key] = str(exc)
-    return wrong

@@ -23,7 +23,7 @@ _LONGEST: Final = 20_000  # Letters of a value that are compared word by word; t
 _LONGEST_SHOWN: Final = 600
 # Pieces of a value; changes in every other word are no help to a reader.
 _MOST_RUNS: Final = 60
-_ROOM_FOR_VALUES: Final = 12_000
+_ROOM_FOR_VALUES: Final = 7_000
 # Together with the limit in bytes, this keeps the page below 50 KB.
 MOST_ROWS: Final = 300
 _LONGEST_LINE: Final = 1200

@@ -34,6 +34,7 @@ from tocsin.server.lost_forms import AGAIN, LostForm, is_shown_again, read_kept
 from tocsin.server.parts import CALLER, SENDER, Caller, Parts, Sender
 from tocsin.server.problems import Problem
 from tocsin.server.web import formatting
+from tocsin.server.web.log import LogLine
 from tocsin.wording.words import LANGUAGES, Language, Words, words_of
 
 # Static files: read once, named by their digest, cached by browsers for a year.
@@ -299,9 +300,40 @@ def _utc(context: Context, text: str) -> Markup:
 
 
 @pass_context
-def _brief(context: Context, text: str) -> Markup:
-    at = (datetime.fromisoformat(text) - EPOCH) // timedelta(microseconds=1)
+def _brief(context: Context, when: Instant | str) -> Markup:
+    at = when if isinstance(when, int) else (datetime.fromisoformat(when) - EPOCH) // timedelta(microseconds=1)
     return formatting.brief(at, context["zone"])
+
+
+@pass_context
+def _word(context: Context, name: Any, kind: str) -> str:
+    """Say the word for a value of ours, such as a basis; the value itself where there is none."""
+    words, key = context["words"], f"{kind}.{name}"
+    return str(words.say(key) if key in words else name)
+
+
+@pass_context
+def _named(context: Context, number: int, key: str) -> str:
+    """Name what is counted from 0, such as a weekday, by a list of names."""
+    return str(context["words"].say(key).split()[number])
+
+
+@pass_context
+def _day(context: Context, at: Instant) -> str:
+    """Write a day in words: 3 August."""
+    now = formatting.absolute(context["now"], context["zone"])
+    return context["words"].day(formatting.absolute(at, context["zone"])[:10], now) or ""
+
+
+@pass_context
+def _deed(context: Context, line: LogLine, room: formatting.Room) -> Markup:
+    """Say what was done, with a link to what it was done to."""
+    words, name = context["words"], escape(_finish(room.fit(line.object, 80)))
+    if line.path and name:
+        name = Markup('<a href="{}">{}</a>').format(line.path, name)
+    if (key := f"audit.{line.key}") not in words:
+        return Markup("{} {}").format(room.fit(line.key, 60), name)
+    return Markup(words.say(key, object=name))  # noqa: S704 - our own text; its values are escaped
 
 
 class Columns:
@@ -368,6 +400,10 @@ def _environment() -> Environment:
         url=formatting.url,
         linked=formatting.linked,
         short_url=formatting.short_url,
+        word=_word,
+        named=_named,
+        day=_day,
+        deed=_deed,
     )
     made.tests["web"] = formatting.is_web
     made.globals["asset"] = asset_path

@@ -309,7 +309,7 @@ TABS: Final = (
     ("/settings/force", "In use"),
     ("/settings/access", "Access"),
     ("/settings/audit", "Audit log"),
-    ("/settings/nodes", "Nodes"),
+    ("/machines", "Machines"),
 )
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, deque
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
 from tocsin.spec.html.blocks import CELL, HEADING, ITEM, LINKED, OUTSIDE, Blocks, read_blocks_of
+from tocsin.spec.html.whole import ELEMENT, TEXT, Whole
 from tocsin.spec.signals.content import ALL, CHOSEN, choose_blocks, fold, read_blocks_at, to_content
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from tocsin.spec.html.whole import Whole
 
 PartKind: TypeAlias = Literal["heading", "row", "item", "link", "text"]
 # A selector of the user; menus, adverts and what else is beside the content; what changes by itself; not chosen.
@@ -30,6 +31,13 @@ _KINDS: Final[tuple[tuple[int, PartKind], ...]] = (
     (ITEM, "item"),
     (LINKED, "link"),
 )
+
+
+_NAME: Final = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
+_MOST_STEPS: Final = 8
+# Each is looked for at so many places: to take the text of an element costs as much as it is long.
+_MOST_FOUND: Final = 10
+_MOST_TRIES: Final = 4
 
 
 class PagePart(Struct, frozen=True):
@@ -118,6 +126,50 @@ def split_selectors(text: str) -> list[str]:
             found.append(text[start:place].strip())
             start = place + 1
     return [each for each in (*found, text[start:].strip()) if each]
+
+
+def find_selectors(whole: Whole, texts: Iterable[str]) -> dict[str, str]:
+    """Make a CSS selector for the element that holds each of these parts and nothing else; at most ten."""
+    wanted = list(dict.fromkeys(texts))[:_MOST_FOUND]
+    tries = Counter[str]()
+    found: dict[str, str] = {}
+    for node in whole.document.descendants:
+        if type(node) is not TEXT or not (begin := fold(node.data)):
+            continue
+        for text in wanted:
+            if text not in found and text.startswith(begin) and tries[text] < _MOST_TRIES:
+                tries[text] += 1
+                if (holder := _holder_of(node, text)) is not None:
+                    found[text] = _selector_of(whole, holder)
+        if len(found) == len(wanted):
+            break
+    return found
+
+
+def _holder_of(node: Any, text: str) -> Any:
+    """Return the outermost element whose whole text is this, above the text that begins it; None if there is none."""
+    holder = None
+    while type(node := node.parent) is ELEMENT and node.tag not in ("body", "html"):
+        shown = " ".join(node.text.split())
+        if shown == text:
+            holder = node
+        elif not text.startswith(shown):
+            break
+    return holder
+
+
+def _selector_of(whole: Whole, node: Any) -> str:
+    steps: list[str] = []
+    while type(node) is ELEMENT and node.tag not in ("body", "html") and len(steps) < _MOST_STEPS:
+        own = node.attr("id")
+        if own and _NAME.fullmatch(own):
+            return " > ".join([f"#{own}", *steps])
+        name = next((each for each in (node.attr("class") or "").split() if _NAME.fullmatch(each)), "")
+        steps.insert(0, f"{node.tag}.{name}" if name else node.tag)
+        if len(whole.select(" > ".join(steps))) == 1:
+            break
+        node = node.parent
+    return " > ".join(steps)
 
 
 def _lines(blocks: Blocks, title: str = "") -> Iterator[_Line]:

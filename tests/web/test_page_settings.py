@@ -1,0 +1,123 @@
+"""*Settings of a page*: what settings compare is seen before they are saved, with scripts and without."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from tests.contract.desk import A
+from tests.web.asking import Reader, words_of
+from tests.web.living import Living
+from tests.web.looking import Window
+from tests.web.town import STANDARD
+from tocsin.errors import FetchFailed
+from tocsin.model import PageFlags
+
+PATH = "/pages/1/settings"
+PAGE = b"""<!doctype html><title>Agenda</title><main><h1>Agenda of the council</h1>
+<p id=date>The council meets on Friday in the large hall</p>
+<div class=market>Visit the winter market, open until the end of the year!</div></main>"""
+MARKET = "Visit the winter market, open until the end of the year!"
+
+
+@pytest.fixture
+async def tried(reader: Reader) -> Reader:
+    """A page that is watched, and received when it is tried."""
+    await reader.desk.watch(A)
+    reader.rig.service.bodies[A] = PAGE
+    return reader
+
+
+async def test_a_test_shows_what_would_be_compared_and_saves_nothing(tried: Reader) -> None:
+    answer = await tried.send(PATH, do="preview", ignore=".market, .cookies", every="6h")
+
+    said = words_of(answer.text)
+    assert answer.status_code == 200
+    assert "This would be compared 3 of 4 parts" in said
+    assert f"{MARKET} left out by .market" in said
+    assert ".market leaves out 1 part" in said
+    assert ".cookies matches nothing on this page Remove" in said
+    assert 'value="6h"' in answer.text
+    assert (await tried.desk.page(A)).settings == {}
+
+
+async def test_a_selector_that_matches_nothing_is_dropped_with_one_click(tried: Reader) -> None:
+    answer = await tried.send(PATH, drop=".cookies", ignore=".market, .cookies")
+
+    assert re.search(r'name="ignore" value="\.market"', answer.text)
+
+
+@pytest.mark.parametrize(
+    ("fields", "ignore"),
+    [
+        ({"text-4": MARKET, "part-4": "out"}, "div.market"),
+        ({"ignore": "p", "text-3": "The council …", "by-3": "p", "part-3": "in"}, ""),
+        ({"ignore": "p", "text-2": "Agenda of the council", "part-2": "out"}, "p, h1"),
+        ({"text-2": "is not on the page", "part-2": "out"}, ""),
+    ],
+)
+async def test_without_script_two_choices_a_part_make_the_selector(
+    tried: Reader, fields: dict[str, str], ignore: str
+) -> None:
+    answer = await tried.send(PATH, do="preview", **fields)
+
+    assert re.search(rf'name="ignore" value="{re.escape(ignore)}"', answer.text)
+
+
+async def test_a_page_that_is_not_received_says_why_and_keeps_what_was_typed(tried: Reader) -> None:
+    tried.rig.service.bodies[A] = FetchFailed(A, "timeout", "it took too long")
+
+    answer = await tried.send(PATH, do="preview", ignore=".market")
+
+    assert "These settings were not tried. The page could not be received: timeout" in words_of(answer.text)
+    assert 'value=".market"' in answer.text
+
+
+async def test_a_wrong_setting_is_shown_at_its_field_and_not_tried(tried: Reader) -> None:
+    answer = await tried.send(PATH, do="preview", every="sometimes")
+
+    assert answer.text.count('aria-invalid="true"') == 1
+    assert tried.rig.service.received == []
+
+
+async def test_a_page_that_is_not_to_be_indexed_is_not_offered_a_trial(tried: Reader) -> None:
+    await tried.desk.check(A, flags=PageFlags(noindex=True))
+
+    html = await tried.read(PATH)
+
+    assert 'class="picker"' not in html
+    assert "may be indexed" in html
+
+
+async def test_the_heads_of_the_steps_say_the_values_in_force(tried: Reader) -> None:
+    await tried.desk.edit(1, settings={"every": "6h", "ignore": ".market", "tell": "major"})
+
+    said = words_of(await tried.read(PATH))
+
+    for head in ("How often every 6h", "What counts all text but .market", "Notify me of major changes only"):
+        assert head in said
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_part_is_picked_on_a_copy_in_which_nothing_runs(living: Living, browser: Browser) -> None:
+    async with living.home.store() as store:
+        row = await store.page(STANDARD)
+    assert row is not None
+    async with Window.on(browser, living.url) as window:
+        await window.go(f"/pages/{row.id}/settings")
+        page = window.page
+        await expect(page.locator("#picking")).to_be_visible()
+        await expect(page.locator("#trial .blk.counts").last).to_have_text(re.compile("Everything heavier is board"))
+        frame = page.frame_locator(".picker iframe")
+        place = await frame.locator("p").last.bounding_box()
+        assert place is not None
+
+        await page.mouse.click(place["x"] + 5, place["y"] + 5)
+
+        field = page.locator("#f-ignore")
+        assert re.fullmatch(r"[\w\s.#:-]*p", await field.input_value())
+        await expect(page.locator("#trial .blk.out").last).to_have_text(re.compile("left out by"))
+        assert await page.locator(".picker iframe").get_attribute("sandbox") == "allow-same-origin"
+        assert (await window.complaints(), window.said, window.elsewhere) == ([], [], [])
