@@ -16,12 +16,15 @@ from benchmarks.bench.size_service import Service
 from benchmarks.bench.size_stores import LARGE, Shape, make_store, site_port
 
 _LISTS = (
-    "/",
-    "/?view=problems",
-    "/?view=changed&group=main",
-    "/?by=host&q=127.1.0.0",
-    "/?q=page",
-    "/?q=page+benchmark+nowhere",
+    "/pages",
+    "/pages?view=problems",
+    "/pages?view=recent&group=main",
+    "/pages?view=quiet",
+    "/pages?sort=title",
+    "/pages?sort=host&more=1",
+    "/pages?by=host&q=127.1.0.0",
+    "/pages?q=page",
+    "/pages?q=page+benchmark+nowhere",
     "/changes",
     "/questions",
     "/questions?show=rules",
@@ -31,7 +34,11 @@ _LISTS = (
     "/api/openapi.json",
     "/api/v1/pages?total=true&limit=200",
     "/api/v1/pages?q=of&total=true&limit=200",
+    "/api/v1/pages?sort=changed_at&total=true",
+    "/api/v1/pages?view=quiet&group=main&total=true",
     "/api/v1/alerts",
+    "/api/v1/alerts/unseen",
+    "/api/v1/alerts?since=2026-01-01T00:00:00Z",
     "/feed.atom",
     "/metrics",
 )
@@ -66,6 +73,10 @@ async def measure(sizes: Sizes) -> list[Figure]:
     return [
         figure(what, [max(firsts)], "ms", aim=aim, note=_LISTS[firsts.index(max(firsts))]),
         figure("… the slowest at the 95th percentile", [_p95(rest[worst])], "ms", aim=aim, note=_LISTS[worst]),
+        *(
+            figure(f"… {path} at the 95th percentile", [_p95(each)], "ms", aim=aim)
+            for path, each in zip(_LISTS, rest, strict=True)
+        ),
         figure("… the median of all", [statistics.median(each for some in rest for each in some)], "ms"),
         figure(
             f"{sizes.listed:,} pages added by POST /api/v1/imports",

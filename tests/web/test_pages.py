@@ -410,6 +410,9 @@ async def test_the_list_is_exported_and_no_spreadsheet_runs_it(reader: Reader) -
     assert "'=cmd|' /C calc'!A0" in answer.text
     assert B not in answer.text
     assert await reader.read("/pages/export?format=list") == f"{B}\n{A}\n"
+    outline = await reader.read("/pages/export?format=opml")
+    assert re.findall(r'<outline text="([^"]*)">', outline) == ["g", "main"]
+    assert outline.count("<outline type=") == 2
 
 
 async def test_what_a_user_wrote_is_shown_and_never_run(reader: Reader) -> None:

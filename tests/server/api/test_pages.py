@@ -278,3 +278,15 @@ async def test_what_is_done_to_a_list_of_a_week_means_that_week(api: Api) -> Non
     job = await api.ended(await api.do("POST", "/pages/bulk", {"pages": {"view": "quiet"}, "action": "pause"}))
 
     assert job["result"]["pages"] == 0
+
+
+async def test_a_list_is_exported_as_it_can_be_imported(api: Api) -> None:
+    await api.add(A, B, group="news")
+    await api.add(C)
+
+    csv = await api.call("GET", "/pages/export?group=news")
+    opml = await api.call("GET", "/pages/export?format=opml")
+
+    assert csv.headers["content-type"] == "text/csv; charset=utf-8"
+    assert (A in csv.text, C in csv.text) == (True, False)
+    assert [each in opml.text for each in (A, B, C, 'text="news"')] == [True] * 4

@@ -42,7 +42,9 @@ from tocsin.server.api.operations import (
     tag,
 )
 from tocsin.server.api.settings import PageSettingsInput, SettingKey
+from tocsin.server.bodies import Shared
 from tocsin.server.decisions import demand_page, not_watched
+from tocsin.server.exports import ListFormat, export_list
 from tocsin.server.jobs import Work
 from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.problems import Problem
@@ -53,6 +55,7 @@ bulk_routes = make_router("bulk")
 
 # Pages of one request; longer lists are imports.
 MOST_ADDED: Final = 1000
+_TEXT: Final = {"schema": {"type": "string"}}
 
 
 # What clients send ------------------------------------------------------------------------------------------------
@@ -89,6 +92,13 @@ class PageList(PartOf):
         ),
     ] = None
     total: Annotated[bool, Field(description="also count the pages, as far as that is quick")] = False
+
+
+class ListToExport(Input):
+    """Which list is exported, and how."""
+
+    format: Annotated[ListFormat, Field(description="of the file")] = "csv"
+    group: GroupFilter | None = None
 
 
 class PageToAdd(Input):
@@ -324,6 +334,23 @@ _DEEDS: Final[dict[str, DeedKind]] = {
     "set": "edit",
     "check": "check",
 }
+
+
+@bulk_routes.get(
+    "/pages/export",
+    summary="Export a list of pages",
+    operation_id="export_pages",
+    response_class=Response,
+    responses={
+        200: {"description": "The list.", "content": {"text/csv": _TEXT, "text/x-opml": _TEXT, "text/plain": _TEXT}}
+    },
+)
+async def export_pages(_: Reading, parts: Given, shared: Shared, asked: Annotated[ListToExport, Query()]) -> Response:
+    """Stream all pages, or those of a group, as CSV with all settings, as OPML with groups, or one URL a line.
+
+    Credentials are left out. POST /imports takes each of these formats.
+    """
+    return await export_list(parts, shared, PageQuery(group=asked.group), asked.format)
 
 
 @bulk_routes.post("/pages/bulk", status_code=202, summary="Act on many pages", operation_id="do_to_pages")

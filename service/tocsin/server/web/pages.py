@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Final, Literal, TypeAlias
 
 from fastapi import APIRouter, Form, Request, UploadFile
-from fastapi.responses import Response, StreamingResponse
+from fastapi.responses import Response
 from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict
 
 from tocsin.configuration import parse_page_settings
 from tocsin.errors import DeliveryError, SettingsError, UsageError
-from tocsin.lists.formats.text import PlainWriter, SeparatedWriter
 from tocsin.lists.importing import Reader, Tally
 from tocsin.lists.pages import check_group
 from tocsin.model import (
@@ -35,6 +34,7 @@ from tocsin.model.records.pages import PageLook
 from tocsin.server import actions
 from tocsin.server.access.auditing import audit
 from tocsin.server.bodies import Shared, keep
+from tocsin.server.exports import ListFormat, export_list
 from tocsin.server.imports import ListToTake, start_import
 from tocsin.server.jobs import Work
 from tocsin.server.looks import look_at
@@ -58,8 +58,6 @@ router = APIRouter(include_in_schema=False)
 
 PER_PART: Final = 50
 _WIDE_PART: Final = 35  # With further columns, so that they stay below 50 KB as well.
-# Rows of one read: an export of a million pages must not hold the store.
-_STEP: Final = 500
 _PIECE: Final = 2**16
 # Bytes of the select box; with more groups it becomes a text field.
 _ROOM_FOR_GROUPS: Final = 3000
@@ -213,33 +211,10 @@ async def export(
     parts: Given,
     shared: Shared,
     asked: AskedFor,
-    format: Literal["csv", "list"] = "csv",  # noqa: A002 - as addresses say it
+    format: ListFormat = "csv",  # noqa: A002 - as addresses say it
 ) -> Response:
-    """Export the whole list: as CSV, safe for spreadsheets, or one URL per line."""
-    # Errors must come before the first byte of the answer.
-    shared.demand_place()
-    query = asked.query.asked_at(parts.clock.now())
-    await parts.store.browse_pages(query, limit=1)
-    name, media_type = ("pages.csv", "text/csv") if format == "csv" else ("pages.txt", "text/plain")
-    return StreamingResponse(
-        shared.counted(_written(parts, query, format)),
-        media_type=f"{media_type}; charset=utf-8",
-        headers={"content-disposition": f'attachment; filename="{name}"', "cache-control": "no-store"},
-    )
-
-
-async def _written(parts: Parts, query: PageQuery, kind: str) -> AsyncGenerator[str]:
-    # A browser's downloads folder is no place for credentials; the command line exports them where it is told to.
-    writer = SeparatedWriter(with_secrets=False) if kind == "csv" else PlainWriter()
-    yield writer.begin()
-    cursor: str | None = None
-    while True:
-        found = await parts.store.browse_pages(query, cursor=cursor, limit=_STEP)
-        yield writer.pages(found.rows)
-        if found.next is None:
-            break
-        cursor = found.next
-    yield writer.end()
+    """Export the whole list: as CSV, safe for spreadsheets, as OPML, or one URL per line."""
+    return await export_list(parts, shared, asked.query, format)
 
 
 # Forms that add pages: one page at once, many after a preview; input with errors is shown again.
