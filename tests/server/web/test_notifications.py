@@ -127,7 +127,7 @@ async def test_a_channel_is_tested_as_it_is(visitor: Visitor) -> None:
 
 async def test_a_channel_is_muted_and_unmuted_also_one_of_the_configuration(visitor: Visitor) -> None:
     page = await visitor.done("/notifications/channel/mute", name="ops", muted="yes", until="7d")
-    assert "mutedby local until" in text_of(page)
+    assert "muted by local until" in text_of(page)
     wrong = await visitor.done("/notifications/channel/mute", name="ops", muted="yes", until="then")
     assert "is not muted" in told(wrong)
 
