@@ -12,6 +12,7 @@ from tocsin.model.common import Instant
 # A year of squares that begins with a whole week.
 MOST_DAYS: Final = 371
 _BITS: Final = 2
+_ONE_DAY: Final = (1 << _BITS) - 1
 _ALL: Final = (1 << _BITS * MOST_DAYS) - 1
 _DAY_US: Final = 86_400_000_000
 
@@ -43,19 +44,21 @@ class DayMarks(Struct, frozen=True, gc=False):
 
     def with_mark(self, day: int, mark: DayMark) -> Self:
         """Add what was found on a day; the same marks where that day has as telling a one already."""
-        bits, latest = int.from_bytes(self.packed, "little"), max(day, self.day if self.packed else day)
+        # In plain numbers: arithmetic of an enumeration takes several times as long.
+        bits, latest, sign = 0, day, int(mark)
         if self.packed:
-            bits <<= _BITS * min(latest - self.day, MOST_DAYS)
+            latest = max(day, self.day)
+            bits = int.from_bytes(self.packed, "little") << _BITS * min(latest - self.day, MOST_DAYS)
         place = _BITS * (latest - day)
-        if bits >> place & DayMark.MAJOR >= mark:
+        if bits >> place & _ONE_DAY >= sign:
             return self
-        bits = (bits & ~(DayMark.MAJOR << place) | mark << place) & _ALL
+        bits = (bits & ~(_ONE_DAY << place) | sign << place) & _ALL
         return type(self)(latest, bits.to_bytes((bits.bit_length() + 7) // 8, "little"))
 
     def until(self, day: int, count: int) -> tuple[DayMark, ...]:
         """Give the marks of this many days up to this one, the oldest first."""
         bits, ahead = int.from_bytes(self.packed, "little"), day - self.day
         return tuple(
-            DayMark(bits >> _BITS * (back - ahead) & DayMark.MAJOR) if back >= ahead else DayMark.NOTHING
+            DayMark(bits >> _BITS * (back - ahead) & _ONE_DAY) if back >= ahead else DayMark.NOTHING
             for back in range(count - 1, -1, -1)
         )
