@@ -27,8 +27,9 @@ from benchmarks.soak.site import Site
 from benchmarks.soak.versions import Muddled
 from benchmarks.soak.wire import Journal
 
-SETTLE_S = 240.0
-# The fifth pause of an alert is ten minutes.
+# The fifth pause of an alert or a digest is ten minutes. Alerts are replayed then; a digest has to be waited for, and
+# those of its route behind it.
+SETTLE_S = 900.0
 _LONG_S = 60.0
 _STOP_S = 120.0
 _START_S = 60.0
@@ -127,7 +128,7 @@ class Rounds:
     async def _replay_put_off(self) -> None:
         """Send what failed so often that it waits for minutes, as a person would who has mended a receiver."""
         for alert, channel in put_off(self._tocsin.store, self._receivers.refused, _LONG_S):
-            status, said = await self._tocsin.command("alerts", "replay", alert, "--channel", channel)
+            status, said = await self._tocsin.command("alerts", "replay", alert, "--channel", channel, "--yes")
             if status:
                 self.findings.append(f"alerts replay ended with {status}: {said}")
             self.replayed += 1
