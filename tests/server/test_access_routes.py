@@ -194,7 +194,7 @@ ASKED = "/api/openapi.json"
 async def test_whoever_is_on_this_machine_is_administrator(rig: Rig) -> None:
     async with rig.asking(client=("::1", 1), base="http://[::1]:8330") as asked:
         answer = await asked.get(ASKED)
-        page = await asked.get("/", headers={"Accept": "text/html"})
+        page = await asked.get("/changes", headers={"Accept": "text/html"})
 
     assert (answer.status_code, page.status_code) == (200, 200)
 

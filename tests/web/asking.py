@@ -36,7 +36,7 @@ class Reader:
             rig.clock.set_wall(NOW)
             client.headers["accept"] = "text/html"
             reader = cls(rig, client, Desk(store, claim, folder))
-            reader._csrf = unescape(_CSRF.findall((await client.get("/")).text)[0])
+            reader._csrf = unescape(_CSRF.findall((await client.get("/settings")).text)[0])
             yield reader
 
     async def read(self, path: str, status: int = 200) -> str:

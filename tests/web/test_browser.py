@@ -122,7 +122,7 @@ async def test_everything_can_be_reached_and_seen_by_keyboard(living: Living, br
 
 async def test_the_skip_link_goes_to_the_content(living: Living, browser: Browser) -> None:
     async with Window.on(browser, living.url) as window:
-        await window.go("/")
+        await window.go("/pages")
         await window.page.keyboard.press("Tab")
         await window.page.keyboard.press("Enter")
 

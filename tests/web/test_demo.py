@@ -13,7 +13,7 @@ OFFER = "Watch the demo site"
 async def test_the_demo_is_offered_under_settings_once_something_is_watched(reader: Reader) -> None:
     await reader.desk.watch(A)
 
-    assert OFFER not in words_of(await reader.read("/"))
+    assert OFFER not in words_of(await reader.read("/pages"))
     assert OFFER in words_of(await reader.read("/settings"))
     assert OFFER not in words_of(await reader.read("/settings/group?name=main"))
 

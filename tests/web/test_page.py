@@ -249,12 +249,12 @@ async def test_settings_that_cannot_be_keep_what_was_typed(reader: Reader) -> No
 async def test_a_page_is_named_by_its_title_until_it_has_notes(reader: Reader) -> None:
     (page_id,) = await reader.desk.watch(A)
     await reader.desk.check(A, title="The council & its <notices>")
-    for path in ("/", f"/pages/{page_id}"):
+    for path in ("/pages", f"/pages/{page_id}"):
         assert "The council & its <notices>" in words_of(await reader.read(path))
 
     await reader.desk.edit(page_id, text="my words")
 
-    for path in ("/", f"/pages/{page_id}"):
+    for path in ("/pages", f"/pages/{page_id}"):
         told = words_of(await reader.read(path))
         assert "my words" in told
         assert "The council" not in told
@@ -306,7 +306,7 @@ async def test_who_may_only_read_is_offered_nothing_that_would_be_refused(reader
     token = await reader.rig.token(Scope.READ)
 
     async with reader.rig.asking(token) as client:
-        for path in ("/", f"/pages/{page_id}", f"/pages/{page_id}/settings"):
+        for path in ("/pages", f"/pages/{page_id}", f"/pages/{page_id}/settings"):
             html = (await client.get(path, headers={"accept": "text/html"})).text
             assert "one.example/a" in html
             posted = set(re.findall(r'<form[^>]*method="post"[^>]*action="([^"]+)"', html))

@@ -418,3 +418,14 @@ def test_a_difference_by_word_has_a_bound_in_bytes() -> None:
 
 def test_an_event_that_was_made_without_rows_shows_whole_lines() -> None:
     assert '<p class="added">' in shown(told_of(events.CHANGED, difference={"added": ["x"], "removed": []}))
+
+
+@pytest.mark.parametrize(
+    ("path", "target"), [("/", "/changes"), ("/?view=problems&q=a%20b", "/pages?view=problems&q=a%20b")]
+)
+async def test_the_first_page_is_changes_and_the_old_address_of_the_list_leads_to_it(
+    visitor: Visitor, path: str, target: str
+) -> None:
+    answer = await visitor.client.get(path, headers={"Accept": "text/html"})
+
+    assert (answer.status_code, answer.headers["location"]) == (303, target)

@@ -34,7 +34,7 @@ async def test_every_page_that_shows_settings_is_shown(visitor: Visitor, level: 
     assert page is not None
 
     paths = [
-        "/", "/activity", "/settings", f"/settings/group?name={page.group}", f"/pages/{number}",
+        "/pages", "/activity", "/settings", f"/settings/group?name={page.group}", f"/pages/{number}",
         f"/pages/{number}/settings", "/api/v1/pages", f"/api/v1/pages/{number}", "/api/v1/groups",
         "/settings/groups", "/settings/force", "/settings/audit", "/api/v1/settings/pages", "/api/v1/settings",
     ]  # fmt: skip

@@ -327,4 +327,6 @@ def rail_of(groups: Sequence[GroupRow], unseen: Mapping[str, BoundedCount], aske
     shown = [row for row in ranked if row.pages or row.name == asked.group][:MOST_GROUPS]
     if asked.group and asked.group not in [row.name for row in shown]:
         shown += [row for row in groups if row.name == asked.group]
-    return [RailEntry(row.name, asked.path(group=row.name), row.pages, row.name == asked.group) for row in shown]
+    # A host is not searched within a group.
+    base = asked.model_copy(update={"q": "", "by": "words"}) if asked.by == "host" else asked
+    return [RailEntry(row.name, base.path(group=row.name), row.pages, row.name == asked.group) for row in shown]

@@ -225,7 +225,7 @@ async def remove(
         )
     # No revision is demanded: what was edited since the question does not matter to a user who deletes all of it.
     await actions.remove_page(parts, actions.Act(jobs, caller), page_id, if_revision=None)
-    return go_on(request, "/", f"Deleted {short_url(row.url)}.")
+    return go_on(request, "/pages", f"Deleted {short_url(row.url)}.")
 
 
 # Of the kept texts, in the box to choose from.

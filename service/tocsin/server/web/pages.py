@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Final, Literal, TypeAlias
 
 from fastapi import APIRouter, Form, Request, UploadFile
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict
@@ -115,6 +115,14 @@ class Chosen(Struct, frozen=True):
 
 
 @router.get("/")
+async def home(request: Request, _caller: Reading, parts: Given) -> Response:
+    """Go to *Changes*, to the first steps while no page is watched, or with parameters to the list that was here."""
+    is_watching = bool((await parts.store.tally_pages(PageQuery())).number)
+    if request.url.query or not is_watching:
+        return RedirectResponse(f"/pages?{request.url.query}".rstrip("?"), status_code=303)
+    return RedirectResponse("/changes", status_code=303)
+
+
 @router.get("/pages")
 async def show(request: Request, _caller: Reading, parts: Given, asked: AskedFor) -> Response:
     """Show the list, or the first steps while no page is watched."""
