@@ -508,3 +508,10 @@ async def test_static_files_are_kept_for_as_long_as_they_are_the_same(reader: Re
     assert older.headers["cache-control"] == "no-cache"
     again = await reader.client.get(path, headers={"if-none-match": kept.headers["etag"]})
     assert again.status_code == 304
+
+
+async def test_a_long_title_leaves_room_for_the_name_of_its_group(reader: Reader) -> None:
+    await reader.desk.watch(A, group="town hall")
+    await reader.desk.check(A, title="T" * 200)
+
+    assert "town hall" in words_of(await reader.read("/pages"))

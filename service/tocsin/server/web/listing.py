@@ -182,6 +182,8 @@ def to_line(page: PageRow, mode: str, now: Instant, *, has_more: bool = False) -
     """
     report = page.last.report or {}
     outcome, room = report.get("outcome"), Room(_MOST_OF_A_LINE)
+    # The group first: it is short, and a long title must not take its room.
+    group = room.fit(page.group, 24) or "…"
     name = room.fit(page.text or page.title or short_url(page.url, 64), 80)
     problem = problem_key(report)
     changed_at = page.last.changed_at
@@ -210,7 +212,7 @@ def to_line(page: PageRow, mode: str, now: Instant, *, has_more: bool = False) -
         said,
         int(report.get("status") or 0),
         at,
-        room.fit(page.group, 24) or "…",
+        group,
         to_spark(page.days, now),
         page.paused,
         declared(page.state.fields, room) if has_more else (),
