@@ -128,7 +128,7 @@ async def _log_in(context: BrowserContext, living: Living, token: str) -> None:
     await page.goto(f"{living.url}/login")
     await page.get_by_label("Token").fill(token)
     await page.get_by_role("button", name="Log in").click()
-    await page.wait_for_url(f"{living.url}/")
+    await page.wait_for_url(lambda url: not url.endswith("/login"))
     await page.close()
 
 
@@ -137,7 +137,7 @@ async def _wanted(living: Living) -> list[tuple[str, str]]:
         rows = [await store.page(url) for url in (COUNCIL, STANDARD, PRESS)]
     council, standard, press = [row.id for row in rows if row is not None]
     return [
-        ("/", "pages"),
+        ("/pages", "pages"),
         (f"/pages/{council}", "page"),
         (f"/pages/{council}#held-title", "page-data"),
         (f"/pages/{press}/text", "page-text"),

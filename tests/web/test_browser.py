@@ -227,7 +227,7 @@ async def test_the_look_is_kept_in_a_cookie(living: Living, browser: Browser) ->
     async with Window.on(browser, living.url, color_scheme="light") as window:
         await window.go("/pages?view=changed")
         await window.page.get_by_role("button", name="dark").click()
-        await window.page.wait_for_url("**/?view=changed")
+        await window.page.wait_for_url("**/pages?view=changed")
 
         paper = await window.page.evaluate("getComputedStyle(document.body).backgroundColor")
 
