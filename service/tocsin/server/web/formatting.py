@@ -27,24 +27,6 @@ _YEAR_US: Final = 365 * 86_400 * 1_000_000
 # Browsers show about this much of a title.
 _MOST_OF_A_TITLE: Final = 160
 _KIB: Final = 1024
-# Causes of unreachable pages, by kind of failure.
-CAUSES: Final = {
-    "dns": "its name was not found",
-    "connect": "no connection",
-    "tls": "the encrypted connection failed",
-    "timeout": "it took too long",
-    "protocol": "its answer was not HTTP",
-    "too-large": "it is larger than allowed",
-    "too-complex": "it is nested too deep to be read",
-    "empty": "it was empty",
-    "status": "the server refused it",
-    "decode": "what came could not be decoded",
-    "redirect": "its redirects lead nowhere",
-    "blocked-address": "it lies at an address that may not be dialled",
-    "crashed": "reading it ended the process",
-    "settings": "its settings cannot be used",
-    "shortage": "this machine was short of files, memory, ports or certificates",
-}
 _FEWEST: Final = 8  # Letters; a text that would be shorter is left out.
 
 
@@ -61,7 +43,8 @@ def short(text: str, most: int = 80) -> str:
 
 def failure(kind: str, message: str) -> str:
     """Say why a page is unreachable: the cause, and the message."""
-    return ": ".join(part for part in (CAUSES.get(kind, kind), message) if part) or "unknown cause"
+    cause = ENGLISH.say(f"cause.{kind}") if f"cause.{kind}" in ENGLISH else kind
+    return ": ".join(part for part in (cause, message) if part) or "unknown cause"
 
 
 class Room:

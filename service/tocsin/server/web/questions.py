@@ -16,19 +16,14 @@ from tocsin.server.actions import Act
 from tocsin.server.decisions import STAYING, answer_question, lift_standing_answer, missing, read_moment
 from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.parts import Given, Parts, Reading, Writing
-from tocsin.server.web.formatting import CAUSES, count, fitting, fitting_by, local_path, weight, zone_named
+from tocsin.server.web.formatting import count, fitting, fitting_by, local_path, weight, zone_named
 from tocsin.server.web.rendering import go_on, page
 from tocsin.spec.html.urls import LONGEST_URL_BYTES, watch_url
 
 Kind = Literal["again", "never", "until-major", "drop", "copy"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-SCOPES: Final = {
-    "page": "each of its pages",
-    "host-cause": "this host and cause",
-    "host": "this host, any cause",
-    "cause": "every host, this cause",
-}
-WHENS: Final = {"now": "at once", "at": "at a time, or after a delay:", "later": "later, on request"}
+SCOPES: Final = ("page", "host-cause", "host", "cause")
+WHENS: Final = ("now", "at", "later")
 # Each try is a set of requests to a host that failed.
 MOST_TIMES: Final = 100
 
@@ -164,12 +159,12 @@ _FIELDS: Final = {
 class Group(Struct, frozen=True):
     """A question for its page.
 
-    cause  in words; `code` is the stored value
+    cause   a kind of failure, and its detail after a space
+    stands  asked, gathered (not asked yet), answered or ended
     """
 
     row: QuestionRow
     cause: str
-    code: str
     stands: str
 
 
@@ -184,22 +179,20 @@ async def questions(
     """List open questions, closed ones, or standing answers."""
     tally = await parts.store.tally_questions()
     known = show if show in ("closed", "standing") else "open"
-    tabs = [
-        ("/questions", "Open", tally, known == "open"),
-        ("/questions?show=closed", "Closed", None, known == "closed"),
-        (_STANDING, "Standing answers", None, known == "standing"),
+    lists = [
+        ("/questions", "open", tally, known == "open"),
+        ("/questions?show=closed", "closed", None, known == "closed"),
+        (_STANDING, "standing", None, known == "standing"),
     ]
     if known == "standing":
         kept = await parts.store.browse_standing_answers(cursor=cursor, limit=_PART_OF_STANDING)
         return await page(
             request,
             "standing_answers.html",
-            tabs=tabs,
+            lists=lists,
             answers=kept.rows,
             following=f"{_STANDING}&cursor={kept.next}" if kept.next else None,
             first=_STANDING if cursor else None,
-            causes=CAUSES,
-            said=SAID,
         )
     found = await parts.store.browse_questions(closed=known == "closed", cursor=cursor, limit=_PART)
     base = "/questions?show=closed" if known == "closed" else "/questions"
@@ -207,12 +200,11 @@ async def questions(
     return await page(
         request,
         "questions.html",
-        tabs=tabs,
+        lists=lists,
         groups=[grouped(row) for row in found.rows],
         is_closed=known == "closed",
         following=f"{base}{joint}cursor={found.next}" if found.next else None,
         first=base if cursor else None,
-        said=SAID,
     )
 
 
@@ -261,17 +253,12 @@ async def lift(request: Request, caller: Writing, parts: Given, work: Work, answ
 
 def grouped(row: QuestionRow) -> Group:
     """Make the view of a question."""
-    code, _, detail = row.cause.partition(" ")
-    words = CAUSES.get(code, code)
-    if row.times.closed_at is not None:
-        stands = "ended"
-    elif row.instruction is not None:
-        stands = f"answered: {SAID.get(row.instruction.kind, row.instruction.kind)}"
-        if row.instruction.later:
-            stands += ", at a time that you will set"
-    else:
-        stands = "asked" if row.times.announced_at is not None else "not asked yet"
-    return Group(row, f"{words} ({detail})" if detail else words, row.cause, stands)
+    times = row.times
+    if times.closed_at is not None:
+        return Group(row, row.cause, "ended")
+    if times.answered_at is not None or row.instruction is not None:
+        return Group(row, row.cause, "answered")
+    return Group(row, row.cause, "gathered" if times.announced_at is None else "asked")
 
 
 async def _show(
@@ -297,10 +284,9 @@ async def _show(
         typed=typed,
         wrong=wrong,
         complaints=[f"{_FIELDS[field]}: {words}" for field, words in wrong.items()],
-        scopes=[(key, words) for key, words in SCOPES.items()],
-        whens=list(WHENS.items()),
+        scopes=SCOPES,
+        whens=WHENS,
         zone_name=parts.service.settings().instance.time_zone,
-        said=SAID,
     )
 
 

@@ -313,6 +313,14 @@ def _word(context: Context, name: Any, kind: str) -> str:
 
 
 @pass_context
+def _cause(context: Context, code: str) -> str:
+    """Say why a page is unreachable: a kind of failure, and its detail after a space."""
+    kind, _, detail = code.partition(" ")
+    said = _word(context, kind, "cause")
+    return f"{said} ({detail})" if detail else said
+
+
+@pass_context
 def _named(context: Context, number: int, key: str) -> str:
     """Name what is counted from 0, such as a weekday, by a list of names."""
     return str(context["words"].say(key).split()[number])
@@ -401,6 +409,7 @@ def _environment() -> Environment:
         linked=formatting.linked,
         short_url=formatting.short_url,
         word=_word,
+        cause=_cause,
         named=_named,
         day=_day,
         deed=_deed,
