@@ -68,6 +68,12 @@ def test_no_template_and_no_route_goes_round_the_escaping() -> None:
     assert users == {"formatting.py", "rendering.py"}
 
 
+def test_no_field_of_a_form_is_hidden_on_a_telephone() -> None:
+    for path in (FOLDER / "templates").iterdir():
+        # Where there is little room, the class `wide` hides what a list can do without.
+        assert not re.search(r'<(input|select|textarea)[^>]*class="[^"]*\bwide\b', path.read_text("utf-8")), path.name
+
+
 @pytest.mark.parametrize(
     "url", ["javascript:hit()", "JAVASCRIPT:hit()", "data:text/html,x", "//evil.example", " http://x", ""]
 )

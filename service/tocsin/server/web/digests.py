@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 
-from tocsin.model import AlertQuery, BundleRow, BundleState
+from tocsin.model import AlertQuery, BundleState
 from tocsin.server import notifications as deeds
 from tocsin.server.parts import Given, Reading, Writing
 from tocsin.server.web.formatting import count
@@ -20,13 +20,7 @@ router = APIRouter(include_in_schema=False)
 _HOME: Final = "/notifications/digests"
 _PART: Final = 40
 _MOST_DIGITS: Final = 10**17
-# What people call the states of the store.
-STATES: Final[dict[BundleState, tuple[str, str]]] = {
-    "open": ("Waiting", "still"),
-    "sealed": ("Being sent", "minor"),
-    "accepted": ("Sent", "good"),
-    "dead": ("Given up", "bad"),
-}
+TONES: Final[dict[BundleState, str]] = {"open": "same", "sealed": "minor", "accepted": "good", "dead": "bad"}
 
 
 @router.get(_HOME)
@@ -43,14 +37,14 @@ async def digests(
     given = {"state": state} if state is not None else {}
     first = f"{_HOME}?{urlencode(given)}" if given else _HOME
     following = f"{_HOME}?{urlencode({**given, 'before': shown[-1].id})}" if len(rows) > _PART else None
-    tabs = [(_HOME, "All", None, state is None)]
-    tabs += [(f"{_HOME}?state={each}", title, None, state == each) for each, (title, _tone) in STATES.items()]
+    lists = [(_HOME, "all", None, state is None)]
+    lists += [(f"{_HOME}?state={each}", each, None, state == each) for each in TONES]
     return await page(
         request,
         "digests.html",
         rows=shown,
-        tabs=tabs,
-        states=STATES,
+        lists=lists,
+        tones=TONES,
         following=following,
         first=first if before is not None else None,
     )
@@ -72,11 +66,10 @@ async def digest(
         request,
         "digest.html",
         row=row,
-        states=STATES,
+        tones=TONES,
         alerts=[tell(each) for each in found.rows],
         following=f"{here}?{urlencode({'cursor': found.next})}" if found.next else None,
         first=here if cursor else None,
-        told_send=_verb_of(row),
     )
 
 
@@ -110,7 +103,3 @@ async def give_up(
         )
     await deeds.give_up_digest(parts, caller, number)
     return go_on(request, f"{_HOME}/{number}", f"Digest {number} is given up.", kind="warn")
-
-
-def _verb_of(row: BundleRow) -> str:
-    return {"open": "Send now", "sealed": "Try now"}.get(row.state, "Send again")

@@ -18,15 +18,6 @@ from tocsin.server.web.rendering import Undo, go_on, page
 
 router = APIRouter(include_in_schema=False)
 
-TITLES: Final[Mapping[str, str]] = {
-    "pages.pause": "Pausing pages",
-    "pages.resume": "Resuming pages",
-    "pages.check": "Asking for checks",
-    "pages.remove": "Deleting pages",
-    "pages.edit": "Editing pages",
-    "pages.import": "Importing pages",
-    "settings.set": "Changing settings",
-}
 _DONE: Final[Mapping[str, str]] = {
     "pages.pause": "Paused {}.",
     "pages.resume": "Resumed {}.",
@@ -61,12 +52,12 @@ async def show(request: Request, _caller: Reading, jobs: Work, job_id: str) -> R
     row = await jobs.find(job_id)
     if row is None:
         raise missing("job", job_id, "/activity/jobs; they are kept for some time after their end")
-    return await page(request, "job.html", job=row, title=TITLES.get(row.kind, row.kind), said=said(row))
+    return await page(request, "job.html", job=row)
 
 
 @router.post("/jobs/{job_id}/cancel")
 async def cancel(
-    request: Request, caller: Writing, parts: Given, jobs: Work, job_id: str, back: Annotated[str, Form()] = "/"
+    request: Request, caller: Writing, parts: Given, jobs: Work, job_id: str, back: Annotated[str, Form()] = ""
 ) -> Response:
     """Cancel a job."""
     row = await cancel_job(parts, Act(jobs, caller), job_id)

@@ -22,7 +22,6 @@ from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import local_time, zone_named
 from tocsin.server.web.rendering import go_on, page, typed_again
-from tocsin.server.web.route_words import KIND_TITLES, LANGUAGE_NAMES
 from tocsin.server.web.week_picker import (
     DigestChoice,
     QuietRow,
@@ -33,23 +32,16 @@ from tocsin.server.web.week_picker import (
     write_digest,
     write_quiet,
 )
+from tocsin.wording.words import LANGUAGES
 
 router = APIRouter(include_in_schema=False)
 
 _HOME: Final = "/notifications"
 _LAST: Final = 50
 _MOST_ROWS: Final = 8  # Of quiet hours.
-# Texts of the form of a route: key, label and hint.
-MATCH_TEXTS: Final = (
-    ("group", "In groups", "any, or several with commas: press, town hall"),
-    ("host", "On hosts", "any, or *.example.org"),
-    ("words", "Containing any of these words", "in the title, the added lines or your notes: recall, tender"),
-    ("url", "With an address", "any, or https://example.org/news/*"),
-)
-_SELDOM: Final = (
-    ("rule", "Decided by a rule", "such as T44"),
-    ("field", "With a changed field", "such as topper-major"),
-)
+# Texts of the form of a route.
+MATCH_TEXTS: Final = ("group", "host", "words", "url")
+_SELDOM: Final = ("rule", "field")
 _AS_TYPED: Final = ("at_most", "say_nothing", "continue", "group_by", "template", "language")
 _CHOICES: Final = {
     "outcome": ("major", "minor", "unchanged", "too-soon"),
@@ -132,7 +124,7 @@ def _overtaken(parts: Parts, form: RouteForm) -> RouteForm:
 
 
 def _typed_route(form: Any) -> dict[str, Any]:
-    texts = [key for key, _, _ in (*MATCH_TEXTS, *_SELDOM)]
+    texts = (*MATCH_TEXTS, *_SELDOM)
     found: dict[str, Any] = {key: str(form.get(key, "")).strip() for key in texts}
     found |= {f"unless-{key}": str(form.get(f"unless-{key}", "")).strip() for key in (*texts, "kind", *_CHOICES)}
     found |= {key: [str(each) for each in form.getlist(key)] for key in ("kind", *_CHOICES, "channels", "group_by")}
@@ -182,7 +174,7 @@ def _given_route(typed: Mapping[str, Any]) -> dict[str, Any]:
             wrong.append((key, str(exc)))
     if wrong:
         raise FieldErrors("routes", wrong)
-    keys = ("kind", *_CHOICES, *(key for key, _, _ in (*MATCH_TEXTS, *_SELDOM)))
+    keys = ("kind", *_CHOICES, *MATCH_TEXTS, *_SELDOM)
     match = {key: listed(typed.get(key, "")) for key in keys}
     unless = {key: listed(typed.get(f"unless-{key}", "")) for key in keys}
     given = {
@@ -241,7 +233,7 @@ async def _route_page(request: Request, parts: Parts, form: RouteForm, *, status
         "route_form.html",
         status=status,
         form=form,
-        kinds=[(kind, KIND_TITLES[kind]) for kind in KINDS],
+        kinds=KINDS,
         choices=_CHOICES,
         texts=MATCH_TEXTS,
         seldom=_SELDOM,
@@ -254,5 +246,5 @@ async def _route_page(request: Request, parts: Parts, form: RouteForm, *, status
         days=DAYS,
         sentence=_tell_when(parts, form.typed),
         zone_name=settings.instance.time_zone,
-        languages=LANGUAGE_NAMES,
+        languages=LANGUAGES,
     )

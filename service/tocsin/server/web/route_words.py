@@ -7,26 +7,21 @@ from typing import Any, Final
 
 from tocsin.model.records.routing import ConfiguredRoute
 from tocsin.server.web.week_picker import tell_digest, tell_quiet
+from tocsin.wording.words import words_of
 
-KIND_TITLES: Final = {
-    "changed": "changed",
-    "unreachable": "is unreachable",
-    "recovered": "is reachable again",
-    "suspect": "shows something else (a login, an error)",
-    "storm": "changed like many others",
-    "disallowed": "may not be read (robots.txt)",
-    "outage": "cannot be read: our own connection is down",
-    "unchanged": "did not change",
-    "too-soon": "was checked too soon",
-}
-LANGUAGE_NAMES: Final = {"en": "English", "de": "German"}
+_ENGLISH: Final = words_of("en")
+_LANGUAGE_NAMES: Final = {"en": "English", "de": "German"}
+
+
+def _kind(kind: str) -> str:
+    return _ENGLISH.say(f"route_kind.{kind}") if f"route_kind.{kind}" in _ENGLISH else kind
 
 
 def tell_match(match: Mapping[str, Any]) -> str:
     """Tell which alerts are meant, in words."""
     words = {"group": "in", "host": "on", "words": "with the word", "url": "at", "rule": "by rule", "field": "of field"}
     said = {key: " or ".join(map(str, values)) for key, values in match.items() if values}
-    kinds = " or ".join(KIND_TITLES.get(kind, kind) for kind in match.get("kind") or ())
+    kinds = " or ".join(_kind(kind) for kind in match.get("kind") or ())
     first = " ".join(part for part in (said.get("outcome"), said.get("basis")) if part)
     begin = f"a page {kinds}" if kinds else f"{first} changes" if first else "all alerts"
     if kinds and first:
@@ -43,7 +38,7 @@ def tell_route(route: ConfiguredRoute) -> str:
     when = tell_digest(route.digest, route.group_by)
     parts = [tell_match(route.match), f"but not {_when(tell_match(route.unless))}" if route.unless else "", when]
     parts += [f"at most {route.at_most}" if route.at_most else "", "further routes, too" if route.continues else ""]
-    parts += [f"in {LANGUAGE_NAMES[route.language]}" if route.language else ""]
+    parts += [f"in {_LANGUAGE_NAMES[route.language]}" if route.language else ""]
     parts += [f"by {route.template}" if route.template else ""]
     quiet = f"not {tell_quiet(route.quiet)}" if route.quiet else ""
     sentence = "; ".join(part for part in (*parts, quiet) if part)

@@ -304,18 +304,18 @@ MODES: Final[dict[str, tuple[str, str]]] = {
     "off": ("Check nothing", "No page is requested. All pages and their history are kept."),
 }
 TABS: Final = (
-    ("/settings", "All pages"),
-    ("/settings/groups", "Groups"),
-    ("/settings/force", "In use"),
-    ("/settings/access", "Access"),
-    ("/settings/audit", "Audit log"),
-    ("/machines", "Machines"),
+    ("/settings", "all_pages"),
+    ("/settings/groups", "groups"),
+    ("/settings/force", "in_use"),
+    ("/settings/access", "access"),
+    ("/settings/audit", "audit"),
+    ("/machines", "machines"),
 )
 
 
 def tabs_at(path: str) -> list[tuple[str, str, None, bool]]:
-    """Return the tabs of *Settings*."""
-    return [(each, title, None, each == path) for each, title in TABS]
+    """Return the parts of *Settings*: path, key of the title, no count, whether it is this one."""
+    return [(each, key, None, each == path) for each, key in TABS]
 
 
 class SettingsLevel(Struct, frozen=True):

@@ -137,11 +137,6 @@ def _doorkeeper(request: Request) -> Doorkeeper:
 _LONGEST_NAME: Final = 64
 _PART: Final = 25
 _PATH: Final = "/settings/access"
-SCOPES: Final[Mapping[str, str]] = {
-    "read": "read everything",
-    "write": "read, and change what is watched",
-    "admin": "everything, including tokens and the audit log",
-}
 
 
 @router.get(_PATH)
@@ -255,6 +250,6 @@ async def _show(
         me=caller,
         typed=typed or {"name": "", "scope": "read" if tokens else "admin", "expires": ""},
         wrong=wrong or {},
-        scopes=list(SCOPES.items()),
+        scopes=[each.value for each in Scope],
         session=parts.service.settings().http.session,
     )
