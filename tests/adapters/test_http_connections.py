@@ -460,8 +460,8 @@ async def test_a_long_answer_is_read_in_several_turns_of_the_loop(tls: bool, mon
         answer = await client.get(request(origin.url()))
 
     assert answer.body == b"x" * MANY
-    assert max(size for _, size in fed) <= 64 * 1024
-    long = [number for number, size in fed if size == 64 * 1024]
+    assert max(size for _, size in fed) <= 128 * 1024
+    long = [number for number, size in fed if size == 128 * 1024]
     assert len(long) == len(set(long))
 
 

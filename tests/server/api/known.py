@@ -230,6 +230,7 @@ def _bulk(_: Known, chance: random.Random) -> Any:
 
 
 _BODIES: dict[tuple[str, str], Callable[[Known, random.Random], Any]] = {
+    ("POST", "/pages/look"): lambda _, chance: {"url": f"{_URL}{chance.getrandbits(24)}"},
     ("POST", "/pages"): _page,
     ("PATCH", "/pages/{page_id}"): lambda known, chance: {**_edit(known, chance), "text": "words", "paused": False},
     ("POST", "/pages/bulk"): _bulk,
