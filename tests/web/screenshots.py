@@ -31,7 +31,7 @@ SPANS_OF_A_DAY: Final = 288
 SPAN_US: Final = 300_000_000
 MADE_UP: Final = 1_795_249_325_123_000
 """2026-11-21T08:22:05.123Z."""
-MOST_BYTES: Final = 150_000
+MOST_BYTES: Final = 180_000
 OTHER_LOOKS: Final = {"page": "dark", "changes": "telephone"}
 """Pictures that are taken in another look, too, beside the light one."""
 
