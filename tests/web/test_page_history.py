@@ -143,6 +143,7 @@ async def test_the_last_change_is_told_by_its_alert_together_and_side_by_side(re
     assert "“six” instead of “five”." in words
     assert "Open until removed: five added: six 4 lines unchanged" in words
     assert "Why major The page says so itself: it added 22 November" in words
+    assert '<a href="/rules/T44">rule T44</a>' in html
     assert "Sent to no channel" in words
     assert '<p dir="auto">Open until <del>five</del></p>' in sides
     assert '<p dir="auto">Open until <ins>six</ins></p>' in sides
