@@ -19,7 +19,7 @@ _LEFT: Final = 30
 _TOP: Final = 14
 _MIDDLE: Final = 5.5
 _WEEK: Final = 7
-# A habit is told where so many changes follow it.
+# Fewer changes show no habit.
 _FEWEST: Final = 4
 _US: Final = 1_000_000
 _DAY_S: Final = 86_400

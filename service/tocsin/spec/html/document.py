@@ -314,7 +314,7 @@ def find_title(document: turbohtml.Document) -> str | None:
 def _find_title_of_head(document: turbohtml.Document) -> str | None:
     """Return the text of the title in a page's head, white space folded; None if there is none.
 
-    It is the page's, whatever follows. One in the body is not: markup that follows a table puts a title before it.
+    A title in the head is final. One in the body is not: markup after a table can put another title before it.
     """
     title = document.find("title")
     if title is None or not isinstance(title.parent, turbohtml.Element) or title.parent.tag != "head":

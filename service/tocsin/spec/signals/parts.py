@@ -35,8 +35,9 @@ _KINDS: Final[tuple[tuple[int, PartKind], ...]] = (
 
 _NAME: Final = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 _MOST_STEPS: Final = 8
-# Each is looked for at so many places: to take the text of an element costs as much as it is long.
+# Parts that get a selector.
 _MOST_FOUND: Final = 10
+# Elements that are tried for each part: taking the text of an element costs time for each letter.
 _MOST_TRIES: Final = 4
 
 
