@@ -305,6 +305,12 @@ create table summaries (
 );
 create index summaries_by_title on summaries (lower(substr(title, 1, 16) collate "C"), page_id) where title is not null;
 
+create table logins (
+  page_id  bigint primary key references pages (id) on delete cascade,
+  cookies  text collate "C" not null,
+  kept_at  bigint not null
+);
+
 create table items (
   page_id   bigint primary key,
   first_at  bigint not null,

@@ -276,6 +276,13 @@ create table summaries (
 ) strict;
 create index summaries_by_title on summaries (lower(substr(title, 1, 16))) where title is not null;
 
+-- Cookies of a page whose steps log in, for its next visit; a secret. Few pages have any.
+create table logins (
+  page_id  integer primary key references pages (id) on delete cascade,
+  cookies  text not null,                        -- JSON
+  kept_at  integer not null                      -- when the browser gave them
+) strict;
+
 -- The latest microdata of each page. No reference, as in `states`. A page that had none when it was first checked has bit
 -- 256 of pages.flags instead of a row.
 create table items (

@@ -275,6 +275,11 @@ CREATE TABLE listings (
   entries  blob,                                 -- what is to be copied, as write_entries packs it
   to_do    integer not null default 1            -- 1: entries are to be copied, or its page was removed
 ) strict;
+CREATE TABLE logins (
+  page_id  integer primary key references pages (id) on delete cascade,
+  cookies  text not null,                        -- JSON
+  kept_at  integer not null                      -- when the browser gave them
+) strict;
 CREATE TABLE nodes (
   node         text primary key,
   incarnation  integer not null,                      -- when its process entered, which tells it from others of that name
