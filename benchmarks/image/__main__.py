@@ -29,7 +29,7 @@ def main() -> int:
         prog="./dev image", description="Build the image and prove what is promised of it."
     )
     parser.add_argument("--base", help="take this base image from its registry, instead of one of Debian's packages")
-    parser.add_argument("--lint", action="store_true", help="only judge Dockerfile and compose.yaml")
+    parser.add_argument("--lint", action="store_true", help="only judge Dockerfile, compose.yaml and chart")
     given = parser.parse_args()
     report = Report()
     try:

@@ -1,4 +1,4 @@
-"""Dockerfile and compose file, judged by programs that need no engine."""
+"""Dockerfile, compose file and chart, judged by programs that need neither an engine nor a cluster."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 from benchmarks.image.commands import call
 from benchmarks.image.telling import Impossible, Report, Unproved, hold
 
-PROFILES = ("", "observe", "demo")
+PROFILES = ("", "observe", "demo", "cluster")
 
 
 def lint(root: Path, tools: Path, report: Report) -> None:
-    """Judge both files; tools is the environment that holds hadolint and docker compose."""
+    """Judge them; tools is the environment that holds hadolint, docker compose and Helm."""
     call([_tool(tools, "hadolint"), "--failure-threshold", "style", root / "Dockerfile"])
     report.proved("hadolint finds nothing in the Dockerfile")
     for profile in PROFILES:
@@ -25,7 +25,11 @@ def lint(root: Path, tools: Path, report: Report) -> None:
             hold(service.get("cap_drop") == ["ALL"], f"{where}: it keeps capabilities")
             hold("no-new-privileges:true" in service.get("security_opt", []), f"{where}: it may gain privileges")
             hold(service.get("mem_limit"), f"{where}: its memory is not bounded")
-    report.proved("docker compose reads compose.yaml", "default, observe, demo; each service is shut and bounded")
+    report.proved(
+        "docker compose reads compose.yaml", "default, observe, demo, cluster; each service is shut and bounded"
+    )
+    call([_tool(tools, "python"), root / "benchmarks" / "image" / "chart.py", root])
+    report.proved("Helm makes the plain manifest of the chart, and refuses it without store.url")
 
 
 def compose(root: Path, tools: Path, profile: str = "") -> Any:
