@@ -199,6 +199,9 @@ def test_a_key_below_a_value_is_unknown(tmp_path: Path) -> None:
         ('[cluster]\nlease = "4s"', 'cluster.lease: found "4s"', "from 5s to 5m"),
         ('[cluster]\nnode = "a b"', 'cluster.node: found "a b"', "letters, digits"),
         ("[render]\nlimit = 2\nresume_at = 3", "render.resume_at: found 3", "at most render.limit, which is 2"),
+        ('[browser]\ndeadlines = { ready = "40s" }', "browser.deadlines.ready: found 40s", "which is 30s"),
+        ('[browser]\nsocket = "/run/render.sock"', 'browser.socket: found "/run/render.sock"', "unix:/run/"),
+        ("[browser]\nslots = 0", "browser.slots: found 0", "a whole number from 1 to 64"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_named_with_what_is_allowed(

@@ -101,6 +101,30 @@ def test_selectors_are_checked_when_they_are_set(key: str) -> None:
         parse_page_settings({key: "main >>> p["})
 
 
+@pytest.mark.parametrize(
+    ("key", "good", "bad", "mend"),
+    [
+        ("fetch", ["http", "browser", "auto"], ["chrome", ""], '"browser"'),
+        ("ready", ["network", "dom", "css: main .price", "3s", "60s"], ["", "load", "61s", "0s", "3", "css:"], "css: "),
+        ("ready", [], ["css: main >>> p["], "CSS selectors such as"),
+        ("consent", ["none", "reject"], ["accept"], '"reject"'),
+    ],
+)
+def test_how_a_page_is_read_is_checked_when_it_is_set(key: str, good: list[str], bad: list[str], mend: str) -> None:
+    for text in good:
+        assert parse_page_settings({key: text}) == {key: text}
+    for text in bad:
+        with pytest.raises(SettingsError, match=mend):
+            parse_page_settings({key: text})
+
+
+def test_a_page_has_at_most_twenty_steps_of_500_characters() -> None:
+    assert parse_page_settings({"steps": "click .more, wait #list"}) == {"steps": ["click .more", "wait #list"]}
+    for steps, mend in ((["scroll"] * 21, "a list of at most 20"), ([f"click .{'a' * 500}"], 'such as "click .more"')):
+        with pytest.raises(SettingsError, match=mend):
+            parse_page_settings({"steps": ", ".join(steps)})
+
+
 def test_rules_for_signals_are_checked_when_they_are_set() -> None:
     given = "JSON-LD version: major, ignore ETag"
 

@@ -112,6 +112,10 @@ class PageSettings(Struct, frozen=True, forbid_unknown_fields=True):
     ignore: str = ""
     suspects: Literal["hold", "accept"] = "hold"
     route: str = ""
+    fetch: Literal["http", "browser", "auto"] = "http"
+    ready: str = "network"
+    steps: Annotated[tuple[str, ...], Meta(max_length=20)] = ()
+    consent: Literal["none", "reject"] = "none"
     adaptive: bool = False
     every_min: timedelta = timedelta(hours=1)
     every_max: timedelta = timedelta(days=7)
@@ -203,9 +207,46 @@ class ItemSettings(Struct, frozen=True, forbid_unknown_fields=True):
 class RenderSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """The render queue: `limit` slots, of which `resume_at` must be free before deferred pages go on (T55, T56)."""
 
-    kind: Literal["http"] = "http"
+    kind: Literal["http", "browser"] = "http"
+    screenshot: bool = False
     limit: Annotated[int, Meta(ge=1, le=1000)] = 4
     resume_at: Annotated[int, Meta(ge=1, le=1000)] = 1
+
+
+class BrowserDeadlines(Struct, frozen=True, forbid_unknown_fields=True):
+    """How long one page may take: until it is ready, and altogether."""
+
+    ready: timedelta = timedelta(seconds=20)
+    total: timedelta = timedelta(seconds=30)
+
+
+class RecycleSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """When the browser of a slot is replaced by a new one."""
+
+    pages: Annotated[int, Meta(ge=1, le=100_000)] = 200
+    after: timedelta = timedelta(minutes=20)
+
+
+class BrowserSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """The browser: it is started where a page is read in it, and never otherwise.
+
+    slots     browsers, each with one page at a time
+    path      of the program, or its name
+    socket    of a worker elsewhere, which is then used; "": one is started here
+    memory    of one slot, and
+    cpu       of one page: beyond these it is ended
+    requests  of one page
+    """
+
+    slots: Annotated[int, Meta(ge=1, le=64)] = 2
+    path: str = "chromium-headless-shell"
+    socket: str = ""
+    memory: Bytes = 400 * 2**20
+    cpu: timedelta = timedelta(seconds=20)
+    deadlines: BrowserDeadlines = BrowserDeadlines()
+    max_wire: Bytes = 30 * 2**20
+    requests: Annotated[int, Meta(ge=1, le=10_000)] = 300
+    recycle: RecycleSettings = RecycleSettings()
 
 
 class DeliverySettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -358,6 +399,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     snapshots: SnapshotSettings = SnapshotSettings()
     items: ItemSettings = ItemSettings()
     render: RenderSettings = RenderSettings()
+    browser: BrowserSettings = BrowserSettings()
     delivery: DeliverySettings = DeliverySettings()
     messages: MessageSettings = MessageSettings()
     channels: dict[str, ChannelSettings] = field(default_factory=dict)

@@ -438,6 +438,8 @@ def _list(kind: VarTupleType, key: str, value: object, *, written: bool) -> tupl
             value = [part.strip() for part in value.split(",") if part.strip()]
     if not isinstance(value, list):
         raise NotAllowed("a list")
+    if kind.max_length is not None and len(value) > kind.max_length:
+        raise NotAllowed(f"a list of at most {kind.max_length}")
     return tuple(_convert(kind.item_type, key, item, written=written) for item in value)
 
 

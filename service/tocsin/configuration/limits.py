@@ -51,12 +51,16 @@ SPANS: Final[dict[str, Range]] = {
     "questions.gather": (_NONE, _DAY),
     "signals.gather": (_NONE, _DAY),
     "snapshots.keep": (_NONE, 100 * _YEAR),
+    "browser.cpu": (_SECOND, _HOUR),
+    "browser.deadlines.ready": (100 * _MS, 600 * _SECOND),
+    "browser.deadlines.total": (_SECOND, 900 * _SECOND),
+    "browser.recycle.after": (10 * _SECOND, 7 * _DAY),
     "delivery.give_up": (_SECOND, _YEAR),
     "http.session": (_SECOND * 60, _YEAR),
 }
 
 # Whole numbers that are written as sizes.
-SIZES: Final = frozenset({"fetch.max_body", "fetch.max_wire", "snapshots.total"})
+SIZES: Final = frozenset({"fetch.max_body", "fetch.max_wire", "snapshots.total", "browser.memory", "browser.max_wire"})
 
 LARGEST_SIZE: Final = 2**40
 
@@ -221,6 +225,43 @@ def check_selectors(text: str) -> str | None:
     return None if wrong is None else f'CSS selectors such as "main, #price" ({wrong})'
 
 
+_WAIT: Final = re.compile(r"([0-9]{1,5})(ms|s)")
+_LONGEST_WAIT_MS: Final = 60_000
+_READY: Final = '"network", "dom", "css: main .price", or a time of at most 60s such as "3s"'
+_LONGEST_STEP: Final = 500
+
+
+def check_ready(text: str) -> str | None:
+    """Say what is allowed if `text` does not tell when a page is ready."""
+    if text in {"network", "dom"}:
+        return None
+    if text.startswith("css:"):
+        selector = text.removeprefix("css:").strip()
+        return check_selectors(selector) if selector else _READY
+    wait = _WAIT.fullmatch(text)
+    milliseconds = int(wait[1]) * (1 if wait[2] == "ms" else 1000) if wait else 0
+    return None if 0 < milliseconds <= _LONGEST_WAIT_MS else _READY
+
+
+def check_step(text: str) -> str | None:
+    """Say what is allowed if `text` cannot be a step."""
+    allowed = f'a step such as "click .more", at most {_LONGEST_STEP} characters'
+    return None if text.strip() and text.isprintable() and len(text) <= _LONGEST_STEP else allowed
+
+
+def check_browser_socket(text: str) -> str | None:
+    """Say what is allowed if `text` is neither empty nor the socket of a browser's worker."""
+    path = text.removeprefix("unix:")
+    if not text or (text.startswith("unix:") and path.startswith("/") and "\0" not in path):
+        return None
+    return 'a Unix socket such as "unix:/run/tocsin-browser/render.sock"'
+
+
+def check_program(text: str) -> str | None:
+    """Say what is allowed if `text` cannot be the name or path of a program."""
+    return None if text.strip() and text.isprintable() else 'a program such as "chromium-headless-shell"'
+
+
 def check_signal_rule(text: str) -> str | None:
     """Say what is allowed if `text` is no rule for a signal."""
     from tocsin.spec.signals import SOURCES  # noqa: PLC0415 - loads a parser, which few settings need
@@ -304,6 +345,10 @@ TEXTS: Final[dict[str, Check]] = {
     "pages.look_at": check_selectors,
     "pages.ignore": check_selectors,
     "pages.route": check_route_name,
+    "pages.ready": check_ready,
+    "pages.steps": check_step,
+    "browser.path": check_program,
+    "browser.socket": check_browser_socket,
     "pages.auth": check_line,
     "pages.proxy": check_proxy,
     "hosts.rules.*.certificate": check_certificate,

@@ -37,7 +37,7 @@ from tocsin.configuration.convert import (
 )
 from tocsin.configuration.routes import TABLE_LISTS, check_page_route, check_routes
 from tocsin.errors import SettingsError
-from tocsin.settings import ChannelSettings, PageSettings, Settings, unread, why_unread
+from tocsin.settings import BrowserDeadlines, ChannelSettings, PageSettings, Settings, unread, why_unread
 
 if TYPE_CHECKING:
     import pathlib
@@ -475,6 +475,16 @@ def _check_required(gathered: _Gathered) -> None:
         )
 
 
+def _check_deadlines(deadlines: BrowserDeadlines, gathered: _Gathered) -> None:
+    if deadlines.ready > deadlines.total:
+        source = gathered.origins.get(("browser", "deadlines", "ready"), DEFAULT)
+        most = show_span(deadlines.total)
+        raise SettingsError(
+            f"{source}: browser.deadlines.ready: found {show_span(deadlines.ready)}, allowed is at most "
+            f"browser.deadlines.total, which is {most}; lower it, or raise the other"
+        )
+
+
 def _check_whole(settings: Settings, gathered: _Gathered) -> None:
     """Check values that depend on each other."""
     limit, resume_at = settings.render.limit, settings.render.resume_at
@@ -483,6 +493,7 @@ def _check_whole(settings: Settings, gathered: _Gathered) -> None:
         raise SettingsError(
             f"{source}: render.resume_at: found {resume_at}, allowed is at most render.limit, which is {limit}"
         )
+    _check_deadlines(settings.browser.deadlines, gathered)
     _check_adaptive(settings.pages, gathered)
     if settings.routes:
         check_routes(settings.routes, settings.channels, gathered.origins.get(("routes",), DEFAULT))

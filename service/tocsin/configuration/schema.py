@@ -101,6 +101,8 @@ def _of_several(kind: Type) -> dict[str, Any]:
     match kind:
         case VarTupleType():
             result = {"type": "array", "items": schema_of(kind.item_type)}
+            if kind.max_length is not None:
+                result["maxItems"] = kind.max_length
         case DictType():
             result = {"type": "object", "additionalProperties": schema_of(kind.value_type)}
         case UnionType():

@@ -32,6 +32,7 @@ _Span = Annotated[
     Field(pattern=r"^[0-9]{1,9}(ms|s|m|h|d)$", max_length=16, description="such as 10s, 5m, 24h, 80d", examples=["6h"]),
 ]
 _Rule = Annotated[str, Field(max_length=200)]
+_Step = Annotated[str, Field(max_length=500)]
 _Value = Annotated[str, Field(max_length=4096)]
 
 
@@ -58,6 +59,10 @@ class PageSettingsInput(Input):
     ignore: Annotated[str | None, Field(max_length=1000, examples=[".ads"])] = None
     suspects: Literal["hold", "accept"] | None = None
     route: Annotated[str | None, Field(max_length=63, description="name of a route", examples=["press"])] = None
+    fetch: Literal["http", "browser", "auto"] | None = None
+    ready: Annotated[str | None, Field(max_length=500, examples=["css: main .price"])] = None
+    steps: Annotated[list[_Step] | None, Field(max_length=20, examples=[["click .more"]])] = None
+    consent: Literal["none", "reject"] | None = None
     adaptive: bool | None = None
     every_min: _Span | None = None
     every_max: _Span | None = None

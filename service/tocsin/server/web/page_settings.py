@@ -37,6 +37,7 @@ _STEPS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ("look_at", "ignore", "signals", "signal_rules", "durational_threshold", "minor_threshold", "refresh_cap"),
     ),
     ("notify", ("tell", "report", "route")),
+    ("read", ("fetch", "ready", "steps", "consent")),
     ("more", ("mode", "suspects", "tries", "retry_refused")),
 )
 

@@ -49,6 +49,7 @@ BLOCKS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("When pages are checked", ("every", "cron", "adaptive", "every_min", "every_max", "at_launch", "min_gap")),
     ("What counts as a major change", ("durational_threshold", "minor_threshold", "refresh_cap")),
     ("What is compared", ("signals", "signal_rules", "look_at", "ignore", "suspects")),
+    ("How pages are read", ("fetch", "ready", "steps", "consent")),
     ("Unreachable pages", ("tries", "retry_refused")),
 )
 
@@ -72,6 +73,10 @@ LABELS: Final = {
     "look_at": "Compare only",
     "ignore": "Leave out",
     "suspects": "Login and error pages",
+    "fetch": "Read with",
+    "ready": "Ready when",
+    "steps": "Steps",
+    "consent": "Consent banner",
     "tries": "Retries",
     "retry_refused": "Retry refusals",
 }
