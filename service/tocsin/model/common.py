@@ -68,6 +68,7 @@ class FailureKind(StrEnum):
     REDIRECT = "redirect"
     BLOCKED_ADDRESS = "blocked-address"
     CRASHED = "crashed"
+    STEP = "step"
 
 
 class Attempt(Struct, frozen=True, gc=False):

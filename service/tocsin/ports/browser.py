@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
 # Called before each further document of the page's main frame is requested, by redirect or by script, with its URL;
 # returns once it may be, and raises what ends the visit: Disallowed, Postponed, Withdrawn or a FetchError.
 Admission: TypeAlias = Callable[[str], Awaitable[None]]
+StepOutcome: TypeAlias = Literal["done", "skipped", "failed"]
 
 
 class BrowserVisit(Struct, frozen=True):
@@ -19,7 +20,10 @@ class BrowserVisit(Struct, frozen=True):
     headers         of the page's own origin alone, as are cookies and authorization among them
     user_agent      without the browser's platform part, which is added
     ready           "network", "dom", "css: SELECTOR" or a time such as "3s"
-    steps           as `spec.steps` reads them, in order; secrets are filled in already
+    steps           as `spec.steps` reads them, in order
+    secrets         that steps may type, by name
+    cookies         that an earlier visit's `VisitedPage.cookies` gave, for steps that log in; "": none
+    is_trial        a step that fails ends the steps, and not the visit
     consent         "none" or "reject"
     wants_picture   take one of the whole page, at most 1280 x 10,000 px
     ready_s, total_s  deadlines
@@ -35,6 +39,9 @@ class BrowserVisit(Struct, frozen=True):
     time_zone: str = "UTC"
     ready: str = "network"
     steps: tuple[str, ...] = ()
+    secrets: dict[str, str] = {}
+    cookies: str = ""
+    is_trial: bool = False
     consent: str = "none"
     wants_picture: bool = False
     ready_s: float = 20.0
@@ -42,6 +49,19 @@ class BrowserVisit(Struct, frozen=True):
     max_body_bytes: int = 10 * 2**20
     max_wire_bytes: int = 30 * 2**20
     private: bool = False
+
+
+class StepResult(Struct, frozen=True):
+    """What became of a step.
+
+    step    as it is written; "consent: reject" for the refusal of cookies
+    detail  why it failed or was left out, or what it found
+    """
+
+    step: str
+    outcome: StepOutcome
+    detail: str = ""
+    elapsed_ms: int = 0
 
 
 class PagePicture(Struct, frozen=True):
@@ -62,6 +82,8 @@ class VisitedPage(Struct, frozen=True):
     is_ready   False: the deadline ended the waiting, and the complete document was taken as it was
     refused    requests that were not let out: reasons, at most 20
     elapsed_ms, wire_bytes, cpu_ms  what the visit cost
+    steps      in order, up to the first that failed
+    cookies    after steps that log in: a secret, for the next visit; "": none
     """
 
     url: str
@@ -75,6 +97,8 @@ class VisitedPage(Struct, frozen=True):
     elapsed_ms: int = 0
     wire_bytes: int = 0
     cpu_ms: int = 0
+    steps: tuple[StepResult, ...] = ()
+    cookies: str = ""
 
 
 class Browser(Protocol):
@@ -85,7 +109,7 @@ class Browser(Protocol):
     async def visit(self, visit: BrowserVisit, admit: Admission) -> VisitedPage:
         """Visit one page; a cancelled visit frees its slot.
 
-        Raises FetchFailed (dns connect tls timeout protocol crashed) or FetchRefused (blocked-address too-large
+        Raises FetchFailed (dns connect tls timeout protocol crashed step) or FetchRefused (blocked-address too-large
         too-complex); ProcessError where no browser can be started, with the mend; and what `admit` raises.
         """
 

@@ -406,7 +406,7 @@ def failed(kind: FailureKind, *, status: int | None = None, retry_after: timedel
     return FetchFailed(URL, kind, "…", status=status, retry_after=retry_after)
 
 
-@pytest.mark.parametrize("kind", ["dns", "connect", "tls", "timeout", "protocol", "decode", "empty"])
+@pytest.mark.parametrize("kind", ["dns", "connect", "tls", "timeout", "protocol", "decode", "empty", "step"])
 def test_T58_what_kept_the_answer_from_us_is_tried_again(kind: FailureKind) -> None:
     assert is_retried(failed(FailureKind(kind)))
 

@@ -30,6 +30,7 @@ _ANSWERED = frozenset(
         FailureKind.TOO_COMPLEX,
         FailureKind.DECODE,
         FailureKind.EMPTY,
+        FailureKind.STEP,
     }
 )
 

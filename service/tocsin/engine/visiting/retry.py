@@ -31,6 +31,7 @@ _TRIED_AGAIN = frozenset(
         FailureKind.PROTOCOL,
         FailureKind.DECODE,
         FailureKind.EMPTY,
+        FailureKind.STEP,
     }
 )
 # Request Timeout, Too Early, Too Many Requests: the same request may succeed later.
