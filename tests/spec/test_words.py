@@ -24,7 +24,7 @@ LANGUAGE = re.compile("[a-z]{2}")
 
 
 def test_there_are_lists_of_words() -> None:
-    assert [path.stem for path in FILES] == ["dates", "fleeting", "marks", "places", "suspicion", "zones"]
+    assert [path.stem for path in FILES] == ["consent", "dates", "fleeting", "marks", "places", "suspicion", "zones"]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -33,6 +33,8 @@ def test_no_phrase_is_empty_or_has_capital_letters(path: Path) -> None:
     wrong = [
         (name, phrase)
         for name, entries in lists.items()
+        # Selectors are written as the programs write them.
+        if name != "buttons of products"
         for text in entries.values()
         for phrase in split_phrases(text)
         if not phrase or phrase != phrase.lower()
