@@ -1,0 +1,1 @@
+"""The browser worker: pages visited in browsers of their own, driven by Playwright, which it alone knows."""
