@@ -128,6 +128,7 @@ from tocsin.model.saved import ChannelMute, Saved, SavedEntry, SavedKind
 from tocsin.model.watching import (
     HistoryEntry,
     HostPages,
+    KeptLogin,
     LastChange,
     LastCheck,
     LatestState,
@@ -205,6 +206,7 @@ __all__ = [
     "JobRow",
     "JsonObject",
     "KeptContents",
+    "KeptLogin",
     "KnownCopy",
     "LastAnswer",
     "LastChange",

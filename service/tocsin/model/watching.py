@@ -27,6 +27,16 @@ class NewPage(Struct, frozen=True):
     paused: bool = False
 
 
+class KeptLogin(Struct, frozen=True):
+    """What a login of a page's steps left for its next visit.
+
+    cookies  a secret: as the browser gave them, JSON
+    """
+
+    cookies: str
+    kept_at: Instant
+
+
 class LastCheck(Struct, frozen=True):
     """The last check of a page: when it was, and its report; and when the page was last received, and changed."""
 

@@ -16,6 +16,7 @@ from tocsin.model import (
     HistoryEntry,
     Instant,
     JsonObject,
+    KeptLogin,
     NewPage,
     PageFilter,
     PageQuery,
@@ -120,6 +121,15 @@ class WatchList(Protocol):
 
     async def remove_group(self, name: str, *, if_revision: int | None = None) -> bool:
         """Remove a group with its settings; False if it has pages, is main, or is not there."""
+
+    async def login(self, page_id: int) -> KeptLogin | None:
+        """Return the cookies that the last login of a page's steps left; None if none are kept."""
+
+    async def keep_login(self, page_id: int, login: KeptLogin) -> None:
+        """Keep these cookies for the next visit of a page, in place of earlier ones."""
+
+    async def forget_logins(self, page_ids: Sequence[int]) -> int:
+        """Delete the cookies of these pages; returns how many had any. An edit of steps or secrets does it, too."""
 
     async def groups(self) -> list[tuple[str, int, JsonObject]]:
         """Return each group with its number of pages and its settings."""

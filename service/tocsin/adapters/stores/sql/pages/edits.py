@@ -150,6 +150,7 @@ def remove(db: SqlSession, page_ids: Sequence[int], *, if_revision: int | None =
 
 
 _CLOCK = frozenset({"every", "cron"})
+_LOGIN = frozenset({"steps", "secrets"})
 
 
 class WatchListEdit(Struct, frozen=True):
@@ -184,6 +185,11 @@ class WatchListEdit(Struct, frozen=True):
             return _CLOCK.isdisjoint(own)
         is_fixed_now = "adaptive" in given and self.settings.get("adaptive") is not True and "adaptive" not in own
         return is_fixed_now or ("every_max" in given and "every_max" not in own)
+
+    @property
+    def ends_login(self) -> bool:
+        """Whether cookies of an earlier login are of no use: another user may log in, or none."""
+        return not _LOGIN.isdisjoint({*self.settings, *self.unset})
 
     def merged(self, settings: str | None) -> JsonObject:
         """Give these settings with the edit's in their place."""
@@ -224,6 +230,8 @@ def edit_step(db: SqlSession, page_ids: Sequence[int], edit: WatchListEdit, now:
     if edit.settings or edit.unset:
         changed = [{"id": row[0], "settings": to_json_or_null(edit.merged(row[1]))} for row in rows]
         db.executemany(SQL["set_settings"], changed)
+    if edit.ends_login:
+        db.execute(SQL["forget_logins"], place)
     if edit.paused is not None:
         db.execute(SQL["set_paused"], {**place, "paused": edit.paused})
         if edit.paused:

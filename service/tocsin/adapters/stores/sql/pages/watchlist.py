@@ -36,6 +36,7 @@ from tocsin.model import (
     DayMarks,
     DueTime,
     HistoryEntry,
+    KeptLogin,
     LastChange,
     LastCheck,
     LatestState,
@@ -169,6 +170,18 @@ class WatchRole(Role):
             return is_gone
 
         return await self._edit(remove_it)
+
+    async def login(self, page_id: int) -> KeptLogin | None:
+        row = await self._read(lambda db: db.execute(SQL["login"], {"page": page_id}).fetchone())
+        return KeptLogin(*row) if row else None
+
+    async def keep_login(self, page_id: int, login: KeptLogin) -> None:
+        row = {"page": page_id, "cookies": login.cookies, "at": login.kept_at}
+        await self._write(lambda db: db.execute(SQL["keep_login"], row), shared=True)
+
+    async def forget_logins(self, page_ids: Sequence[int]) -> int:
+        place = {"ids": ids(page_ids)}
+        return await self._write(lambda db: db.execute(SQL["forget_logins"], place).rowcount, shared=True)
 
     async def groups(self) -> list[tuple[str, int, JsonObject]]:
         rows = await self._read(lambda db: db.execute(SQL["groups"]).fetchall())

@@ -169,3 +169,15 @@ order by s.id desc limit :limit;
 select id, page_id, at, outcome, reason, rule, basis, data, state_id, alert_id, storm_id from verdicts
 where page_id = (select id from pages where key = url_key(:url) and url = :url) and state_id in {ids :states}
 order by id;
+
+-- The cookies of a page whose steps log in.
+-- name: login
+select cookies, kept_at from logins where page_id = :page;
+
+-- A page that was removed meanwhile keeps none.
+-- name: keep_login
+insert into logins (page_id, cookies, kept_at) select id, :cookies, :at from pages where id = :page
+on conflict (page_id) do update set cookies = excluded.cookies, kept_at = excluded.kept_at;
+
+-- name: forget_logins
+delete from logins where page_id in {ids :ids};
