@@ -35,6 +35,7 @@ SOUND: Final = ServerFacts(
     clock_s=0.0,
     parts=64,
     forgets_sessions=False,
+    may_create=True,
 )
 
 
@@ -63,6 +64,7 @@ def test_a_server_is_looked_at_as_it_is(empty: str) -> None:
     assert facts.unsafe == ("fsync", "full_page_writes")
     assert (facts.parts, facts.clock_s, facts.is_standby, facts.is_read_only) == (0, 0.0, False, False)
     assert not facts.forgets_sessions
+    assert facts.may_create
     assert facts.connections == 57
     assert facts.version.partition(".")[0].isdigit()
 
@@ -240,6 +242,33 @@ def test_the_doctor_looks_at_the_server_of_a_store(tmp_path: Path, empty: str) -
     assert not any("cannot be used" in finding for finding in found)
 
 
+def test_the_doctor_tells_a_user_without_rights_from_one_whose_store_is_not_made_yet(
+    tmp_path: Path, empty: str
+) -> None:
+    postgres().command("create role guest login")
+    installation = Installation(tmp_path)
+    installation.configure("")
+    try:
+        found = {
+            user: [
+                record["finding"]
+                for record in installation.call(
+                    "--store", empty.replace("//tocsin@", f"//{user}@"), "doctor", "--no-settings"
+                ).records
+            ]
+            for user in ("tocsin", "guest")
+        }
+    finally:
+        postgres().command("drop role guest")
+
+    said = {"no store yet": "There is no store yet", "no rights": "The user of store.url may not make tables"}
+    told = {
+        user: [what for what, start in said.items() if any(each.startswith(start) for each in all_)]
+        for user, all_ in found.items()
+    }
+    assert told == {"tocsin": ["no store yet"], "guest": ["no rights"]}
+
+
 def node(name: str, left_s: float = 5.0, **said: str) -> NodeRow:
     """A node as its store lists it."""
     return NodeRow(name, 0, left_s, draining=False, parts=8, said=dict(said))
@@ -264,6 +293,7 @@ def told(facts: ServerFacts = SOUND, nodes: int = 3) -> list[str]:
         ({"clock_s": 5.4}, "The clock of this machine is 5 seconds behind that of the database."),
         ({"clock_s": -3600.0}, "The clock of this machine is 3,600 seconds ahead of that of the database."),
         ({"clock_s": 4.9}, None),
+        ({"may_create": False}, "The user of store.url may not make tables, as a new store and a newer version of"),
         ({"forgets_sessions": True}, "A pooler of connections works in transaction mode: settings, locks and noti"),
     ],
 )

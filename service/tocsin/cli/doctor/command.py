@@ -208,7 +208,9 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
         if not is_store_there(loaded.settings):
             if server is not None:
                 found.findings += describe_server(server, 1)
-            found.findings.append(_of_no_store(url, path))
+            # A user without the right cannot follow its mend.
+            if server is None or server.may_create:
+                found.findings.append(_of_no_store(url, path))
             return False, False
         # Beside a service that may be running, and of a store as it is: looking must mend or migrate nothing.
         store = await open_store(url, password=password, engine=False, create=False)

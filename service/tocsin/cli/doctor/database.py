@@ -34,6 +34,11 @@ def describe_server(facts: ServerFacts, nodes: int) -> Iterator[Diagnosis]:
             "The server, the database or the user is set to be read-only.",
             "Set default_transaction_read_only to off for it.",
         )
+    if not facts.may_create:
+        yield Diagnosis(
+            "The user of store.url may not make tables, as a new store and a newer version of Tocsin need.",
+            "Make it the owner of the database: alter database NAME owner to USER",
+        )
     for name in facts.unsafe:
         yield Diagnosis(
             f"The server runs with {name} = off: a crash of its machine damages the store.",

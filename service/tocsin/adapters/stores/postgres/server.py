@@ -30,7 +30,8 @@ select
     current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
     nullif((select rolconnlimit from pg_roles where rolname = current_user), -1),
     nullif((select datconnlimit from pg_database where datname = current_database()), -1)
-  )
+  ),
+  coalesce(has_schema_privilege(current_schema(), 'create'), false)
 """
 _HAS_PARTS: Final = "select to_regclass('parts') is not null"
 _PARTS: Final = "select count(*) from parts"
@@ -49,6 +50,7 @@ class ServerFacts(Struct, frozen=True):
     clock_s           by how much its clock is ahead of ours; 0 where the time that the question took explains it
     parts             that the store was made with; 0: there is none yet
     forgets_sessions  a pooler gives each transaction another session, and with it another's settings
+    may_create        the user may make tables, as a new store and a later version need
     """
 
     version: str
@@ -60,6 +62,7 @@ class ServerFacts(Struct, frozen=True):
     clock_s: float
     parts: int
     forgets_sessions: bool
+    may_create: bool
 
 
 def examine_server(place: PostgresPlace, wall_s: Callable[[], float] = time.time) -> ServerFacts:
@@ -68,7 +71,7 @@ def examine_server(place: PostgresPlace, wall_s: Callable[[], float] = time.time
     wall_s  our clock
     """
     with translated(place.name), closing(place.connect(writes=True)) as server:
-        version, unsafe, is_standby, is_read_only, connections = _one(server, _FACTS)
+        version, unsafe, is_standby, is_read_only, connections, may_create = _one(server, _FACTS)
         return ServerFacts(
             version,
             tuple(unsafe),
@@ -79,6 +82,7 @@ def examine_server(place: PostgresPlace, wall_s: Callable[[], float] = time.time
             _ahead_s(server, wall_s),
             _one(server, _PARTS)[0] if _one(server, _HAS_PARTS)[0] else 0,
             _forgets_sessions(place, server),
+            may_create,
         )
 
 
