@@ -215,6 +215,8 @@ class PageRowState(Struct):
     rule: str | None
     next_at: Instant | None
     next_why: str | None
+    day: int | None
+    days: bytes | None
 
     def was_told(self, result: CheckResult) -> bool:
         """Tell whether the check was told what the user has said of this page."""
@@ -299,7 +301,6 @@ def write_results(db: SqlSession, claim: Claim, batch: Batch, terms: Terms) -> C
     drafts: list[AlertDraft] = []
     for part in [others] if are_distinct else [[result] for result in others]:
         written += _write_others(db, part, terms, drafts)
-    mark_days(db, written[len(batch.same) :])
     _write_beside_rows(db, written)
     publish(db, drafts, terms.routes)
     return CommittedResults(due_of_hosts(db, hosts, terms.shown), refused)
@@ -348,6 +349,7 @@ def _write_others(
     found = [(result, page) for result, page in known if not _is_outdated(result, page)]
     _note_checks(db, found, _turned_on(db, found, terms.mode))
     _write_verdicts(db, found, terms.storms)
+    mark_days(db, [(result, page.day, page.days) for result, page in found])
     drafts += _settle_the_rest(db, found, Questions(db, terms.gather_us))
     return [result for result, _ in found]
 

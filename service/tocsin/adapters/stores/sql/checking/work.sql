@@ -79,8 +79,9 @@ left join states s on s.id = p.state_id;
 -- The columns that writing a batch needs of its pages; removed pages are not found.
 -- name: standing
 select p.id, p.state_id, p.stored_at, p.storings, p.question_id, p.flags, p.standing_answer_id,
-  case when p.standing_answer_id is not null then {field r.instruction kind} end, p.rule, p.next_at, p.next_why
-from pages p left join standing_answers r on r.id = p.standing_answer_id
+  case when p.standing_answer_id is not null then {field r.instruction kind} end, p.rule, p.next_at, p.next_why,
+  y.day, y.days
+from pages p left join standing_answers r on r.id = p.standing_answer_id left join summaries y on y.page_id = p.id
 where p.id in {ids :ids};
 
 -- What every check writes, in the order of `noting`. Of the bits it takes back none of 4, 64 and 256.

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.adapters.stores.sql.values import to_json
 from tocsin.model import CheckOutcome, DayMark, DayMarks, day_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     from tocsin.adapters.stores.sql.session import Row, SqlSession
     from tocsin.model import CheckResult
@@ -25,29 +24,27 @@ _MARKS: Final[dict[str, DayMark]] = {
 _UNMARKED: Final = DayMarks()
 
 
-def mark_days(db: SqlSession, results: Sequence[CheckResult]) -> None:
-    """Mark the days of changes and problems; a page that fails all day is written once a day."""
-    telling = [(result, mark) for result in results if (mark := _mark_of(result)) is not None]
-    if not telling:
-        return
-    rows = db.execute(SQL["marks"], {"ids": to_json(sorted({result.page_id for result, _ in telling}))})
-    known = {page_id: DayMarks(day, bytes(days)) for page_id, day, days in rows if days is not None}
-    days: dict[int, Row] = {}
-    changes: dict[int, Row] = {}
-    for result, mark in telling:
-        page_id = result.page_id
-        before = known.get(page_id, _UNMARKED)
-        after = known[page_id] = before.with_mark(day_of(result.checked_at), mark)
+def mark_days(db: SqlSession, found: Iterable[tuple[CheckResult, int | None, bytes | None]]) -> None:
+    """Mark the days of changes and problems; a page that fails all day is written once a day.
+
+    found  of each page one result, with the day and the days that its row has
+    """
+    days: list[Row] = []
+    changes: list[Row] = []
+    for result, day, packed in found:
+        mark = _mark_of(result)
+        if mark is None:
+            continue
+        before = _UNMARKED if day is None or packed is None else DayMarks(day, bytes(packed))
+        after = before.with_mark(day_of(result.checked_at), mark)
         if result.verdict is not None and mark is not DayMark.PROBLEM:
-            changes[page_id] = (page_id, after.day, after.packed, result.verdict.outcome)
-        elif page_id in changes:
-            changes[page_id] = (page_id, after.day, after.packed, changes[page_id][-1])
+            changes.append((result.page_id, after.day, after.packed, result.verdict.outcome))
         elif after != before:
-            days[page_id] = (page_id, after.day, after.packed)
+            days.append((result.page_id, after.day, after.packed))
     if days:
-        db.executemany(SQL["mark_days"], list(days.values()))
+        db.executemany(SQL["mark_days"], days)
     if changes:
-        db.executemany(SQL["mark_change"], list(changes.values()))
+        db.executemany(SQL["mark_change"], changes)
 
 
 def _mark_of(result: CheckResult) -> DayMark | None:

@@ -1,8 +1,5 @@
 -- What lists show of pages beside their rows: titles, the last change, days.
 
--- name: marks
-select page_id, day, days from summaries where page_id in {ids :ids};
-
 -- name: mark_days
 insert into summaries (page_id, day, days) values (?, ?, ?)
 on conflict (page_id) do update set day = excluded.day, days = excluded.days;
