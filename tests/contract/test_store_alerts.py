@@ -238,6 +238,28 @@ async def test_how_a_channel_stands_outlives_the_process(desk: Desk) -> None:
     assert await desk.store.channel_state("unknown") == ChannelState("unknown")
 
 
+async def test_a_channel_that_is_back_makes_due_what_failed_only_since_it_began_to_fail(desk: Desk) -> None:
+    await desk.store.set_channels(["ops", "log"])
+    await publish(desk, "tried", page_id=7)
+    await publish(desk, "new", page_id=8)
+    for channel in ("ops", "log"):
+        await record(desk, "tried", "waiting", channel, next_at=NOW + HOUR)
+    failing = ChannelState("ops", failures=5, since=NOW)
+    for since in (NOW + 1, None):
+        # It began to fail later, or did not fail.
+        await desk.store.save_channel_state(structs.replace(failing, since=since))
+        await desk.store.save_channel_state(ChannelState("ops", accepted_at=NOW + 2))
+    assert await due(desk, at=NOW + 2) == ["new"]
+
+    await desk.store.save_channel_state(failing)
+    await desk.store.save_channel_state(structs.replace(failing, failures=6, accepted_at=NOW))
+    assert await due(desk, at=NOW + 2) == ["new"]
+    await desk.store.save_channel_state(ChannelState("ops", accepted_at=NOW + 2))
+
+    assert await due(desk, at=NOW + 2) == ["tried", "new"]
+    assert await due(desk, "log", at=NOW + 2) == ["new"]
+
+
 async def test_alerts_are_listed_newest_first_and_page_by_page(desk: Desk) -> None:
     (page_id,) = await desk.watch(A)
     await publish(desk, "one")

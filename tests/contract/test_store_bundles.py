@@ -15,6 +15,7 @@ from tocsin.model import (
     BoundedCount,
     BundleRow,
     BundleState,
+    ChannelState,
     DeliveryResult,
     Instant,
     RateLimit,
@@ -573,6 +574,18 @@ async def test_a_digest_waits_on_where_the_clock_was_not_set_back(desk: Desk) ->
     for at, next_at in ((DUE, DUE + DAY), (DUE + HOUR, DUE + DAY), (DUE - HOUR, DUE - HOUR + DAY)):
         await desk.store.resume_deliveries("mail", at)
         assert (await bundle(desk)).next_at == next_at, at
+
+
+async def test_a_digest_that_failed_only_while_its_channel_did_is_due_when_that_is_back(desk: Desk) -> None:
+    await routed(desk, gathering(DUE))
+    await publish(desk, "one")
+    await seal(desk)
+    await end(desk, "waiting", next_at=DUE + DAY)
+
+    for since, next_at in ((DUE + 1, DUE + DAY), (DUE, DUE)):
+        await desk.store.save_channel_state(ChannelState("mail", failures=3, since=since))
+        await desk.store.save_channel_state(ChannelState("mail", accepted_at=DUE + HOUR))
+        assert (await bundle(desk)).next_at == next_at
 
 
 async def test_a_digest_that_was_not_tried_yet_is_due_at_once_only_where_the_clock_was_set_back(desk: Desk) -> None:

@@ -232,7 +232,7 @@ async def test_channel(settings: Settings, name: str, store: Store) -> bool:
         alert = writer.test_event(name, SystemClock().now())
         message = await only.messages.write(alert.event, name) if channel.takes_messages else None
         await channel.deliver(Notification(SerializedEvent.of(alert.event), message))
-        await store.save_channel_state(ChannelState(name))
+        await store.save_channel_state(ChannelState(name, accepted_at=SystemClock().now()))
     return False
 
 

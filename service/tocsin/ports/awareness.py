@@ -142,6 +142,9 @@ class AlertStore(Protocol):
     async def save_channel_state(self, state: ChannelState, *, under: NamedLease | None = None) -> None:
         """Keep a back-off or a disabling over restarts.
 
+        Where a failing channel accepts alerts again (`accepted_at`), what failed only since it began to fail is due at
+        once, in the order of its first tries.
+
         under  as of `record_deliveries`
         """
 

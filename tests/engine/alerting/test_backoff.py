@@ -131,7 +131,14 @@ def test_a_channel_whose_receiver_is_gone_is_disabled_and_says_why() -> None:
 def test_a_channel_that_accepts_again_is_as_if_it_had_never_failed() -> None:
     broken = channel_after_failure(ChannelState("ops", waiting=3), refused("gone"), START)
 
-    assert channel_after_success(broken) == ChannelState("ops", waiting=3)
+    assert channel_after_success(broken, START) == ChannelState("ops", waiting=3, accepted_at=START)
+
+
+def test_a_channel_fails_since_the_first_of_the_alerts_that_it_is_blamed_for() -> None:
+    first = channel_after_failure(ChannelState("ops"), refused("channel"), START, since=START - SECOND)
+    again = channel_after_failure(first, refused("channel"), START + HOUR, since=START + HOUR)
+
+    assert (first.since, again.since) == (START - SECOND, START - SECOND)
 
 
 @pytest.mark.parametrize(

@@ -345,6 +345,77 @@ async def test_a_channel_that_is_back_is_not_flooded(outbox: Outbox) -> None:
     assert all(number <= 1 + place for place, number in enumerate(most))
 
 
+async def pass_until_due(outbox: Outbox) -> None:
+    await outbox.pass_time(((await outbox.store.next_delivery_at("ops")) or 0) - outbox.clock.now())
+
+
+async def test_alerts_that_failed_only_while_their_channel_was_down_are_tried_at_once_when_it_is_back(
+    outbox: Outbox,
+) -> None:
+    outbox.channel.faults["*"] = BROKEN
+    await outbox.write("a1", "b1", "b2")
+    for _ in range(5):
+        await outbox.deliver()
+        await pass_until_due(outbox)
+    await outbox.deliver()
+    # Only now is the channel to blame, and for a second; the steps of the others are half an hour by now.
+    await outbox.write("c1")
+    await outbox.deliver()
+    outbox.channel.faults.clear()
+    await outbox.pass_time(SECOND)
+
+    assert await outbox.deliver() == ["c1", "a1", "b1", "b2"]
+
+
+async def test_a_test_that_ends_the_pause_of_a_channel_ends_those_of_its_alerts(outbox: Outbox) -> None:
+    outbox.channel.faults["*"] = BROKEN
+    await outbox.write("a1", "b1", "c1", "d1")
+    for _ in range(8):
+        await outbox.deliver()
+        await pass_until_due(outbox)
+    await outbox.deliver()
+    outbox.channel.faults.clear()
+
+    await outbox.loop.try_out({"id": "test"})
+
+    assert sorted(await outbox.deliver()) == ["a1", "b1", "c1", "d1"]
+
+
+async def test_alerts_that_failed_before_their_channel_did_keep_their_steps(outbox: Outbox) -> None:
+    outbox.channel.faults["a*"] = BROKEN
+    await outbox.write("a1")
+    for number in range(5):
+        await outbox.write(f"b{number}")
+        await outbox.deliver()
+        await pass_until_due(outbox)
+    await outbox.deliver()
+    await outbox.write("b9", "c9", "d9")
+    outbox.channel.faults["*"] = BROKEN
+    await outbox.deliver()
+    del outbox.channel.faults["*"]
+    await outbox.pass_time(SECOND)
+
+    assert sorted(await outbox.deliver()) == ["b9", "c9", "d9"]
+    assert [tries for _, _, tries, _ in await outbox.standing("a1")] == [6]
+
+
+async def test_alerts_that_are_refused_for_their_own_sake_bring_a_channel_that_is_back_down_once_at_most(
+    outbox: Outbox,
+) -> None:
+    await outbox.write("x1", "y1", "z1")
+    outbox.channel.faults |= {"x*": BROKEN, "y*": BROKEN, "z*": BROKEN}
+    await outbox.deliver()
+
+    for number in range(60):
+        await outbox.write(f"a{number}", f"b{number}")
+        await outbox.deliver()
+        await outbox.pass_time(SECOND)
+
+    assert len(outbox.channel.given) >= 2 * 58
+    tries = [tries for name in ("x1", "y1", "z1") for _, _, tries, _ in await outbox.standing(name)]
+    assert max(tries) <= 6
+
+
 async def test_nothing_is_lost_while_a_channel_is_down_for_days(outbox: Outbox) -> None:
     names = [f"{letter}{number}" for letter in "abc" for number in range(3)]
     await outbox.write(*names)

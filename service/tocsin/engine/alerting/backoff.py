@@ -81,9 +81,14 @@ def after_failure(
     )
 
 
-def channel_after_failure(state: ChannelState, error: DeliveryError, now: Instant) -> ChannelState:
-    """Back the channel off, or disable it where its receiver says that it is gone."""
-    since = state.since if state.since is not None else now
+def channel_after_failure(
+    state: ChannelState, error: DeliveryError, now: Instant, *, since: Instant | None = None
+) -> ChannelState:
+    """Back the channel off, or disable it where its receiver says that it is gone.
+
+    since  when the first of the alerts failed that it is blamed for; None: now
+    """
+    since = state.since if state.since is not None else now if since is None else since
     failed = msgspec.structs.replace(state, error=error.detail, failed_at=now, since=since)
     if error.blames == "gone":
         return msgspec.structs.replace(failed, disabled=True, next_at=None)
@@ -91,10 +96,10 @@ def channel_after_failure(state: ChannelState, error: DeliveryError, now: Instan
     return msgspec.structs.replace(failed, failures=failures, next_at=now + _pause(failures, error))
 
 
-def channel_after_success(state: ChannelState) -> ChannelState:
+def channel_after_success(state: ChannelState, now: Instant) -> ChannelState:
     """Clear the failures of a channel that accepts alerts again."""
     return msgspec.structs.replace(
-        state, failures=0, next_at=None, disabled=False, error=None, failed_at=None, since=None
+        state, failures=0, next_at=None, disabled=False, error=None, failed_at=None, since=None, accepted_at=now
     )
 
 

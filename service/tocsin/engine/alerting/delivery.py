@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from tocsin.engine.alerting.digests import DigestComposer, MessageComposer
-    from tocsin.model import ChannelState, DeliveryResult, DueDelivery, JsonObject, Message, NamedLease
+    from tocsin.model import ChannelState, DeliveryResult, DueDelivery, Instant, JsonObject, Message, NamedLease
     from tocsin.ports import Channel, Clock, DeliveryStore, Telemetry
     from tocsin.settings import DeliverySettings
 
@@ -206,6 +206,7 @@ class ChannelLoop:
     An alert that fails is tried again after steps of its own, and the other pages' go on. Only where alerts of
     BLAMED_AT different pages fail, with none accepted between, the whole channel is left alone for a while; it is then
     given one alert at a time, and one more for each that it accepts, so that a receiver that is back is not flooded.
+    Alerts that failed only while their channel did are not at fault: once it is back, they do not wait for their steps.
 
     duty  of several nodes one delivers to a channel, so that order and back-off are decided in one place
     """
@@ -234,7 +235,9 @@ class ChannelLoop:
         self._under_way: dict[int, float] = {}
         self._answered: dict[int, DeliveryResult] = {}
         self._answered_s = 0.0
+        # Pages whose alerts failed with none accepted since, and when the first of them did.
         self._failing: set[int | str] = set()
+        self._failing_since: Instant | None = None
         self._limit = IN_FLIGHT
         # Counts how often the channel was blamed: answers to deliveries begun before that are no new evidence.
         self._round = 0
@@ -287,7 +290,7 @@ class ChannelLoop:
         if state.disabled or state.failures:
             self._limit = 1
             self._failing.clear()
-            self._state = channel_after_success(state)
+            self._state = channel_after_success(state, self._clock.now())
             await self._store.save_channel_state(self._state)
             self._tell(state, self._state)
         self.wake()
@@ -482,7 +485,7 @@ class ChannelLoop:
         self._limit = min(self._limit + 1, IN_FLIGHT)
         # A delivery begun before the receiver reported itself gone does not prove that it is back.
         if state.failures and not state.disabled:
-            self._become(channel_after_success(state))
+            self._become(channel_after_success(state, self._clock.now()))
         return after_success(delivery, self._clock.now())
 
     def _failed(self, delivery: DueDelivery, fault: DeliveryError, *, is_news: bool) -> DeliveryResult:
@@ -491,6 +494,8 @@ class ChannelLoop:
         if fault.blames == "gone" and not state.disabled:
             self._blame(fault)
         elif fault.blames == "channel" and is_news:
+            if not self._failing:
+                self._failing_since = now
             self._failing.add(delivery.page_id if delivery.page_id is not None else delivery.alert_id)
             if len(self._failing) >= BLAMED_AT:
                 self._blame(fault)
@@ -504,11 +509,12 @@ class ChannelLoop:
 
     def _blame(self, fault: DeliveryError) -> None:
         """Pause or disable the whole channel."""
+        since = self._failing_since if self._failing else None
         self._round += 1
         self._limit = 1
         self._failing.clear()
         self._ready.clear()
-        self._become(channel_after_failure(self._known_state, fault, self._clock.now()))
+        self._become(channel_after_failure(self._known_state, fault, self._clock.now(), since=since))
 
     def _become(self, state: ChannelState) -> None:
         before, self._state, self._is_unsaved = self._known_state, state, True

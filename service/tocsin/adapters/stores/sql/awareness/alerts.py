@@ -164,7 +164,16 @@ class AlertRole(BundleRole):
             "failed_at": state.failed_at,
             "since": state.since,
         }
-        await self._write_under(under, lambda db: db.execute(SQL["save_channel"], row).close())
+
+        def write(db: SqlSession) -> None:
+            if state.since is None and state.accepted_at is not None:
+                for (since,) in db.execute(SQL["failing_since"], row).fetchall():
+                    place = {"name": state.name, "now": state.accepted_at, "since": since}
+                    db.execute(SQL["recover_deliveries"], place)
+                    db.execute(BUNDLES["recover_bundles"], place)
+            db.execute(SQL["save_channel"], row)
+
+        await self._write_under(under, write)
 
     async def ask_for_channel_test(self, channel: str, now: Instant) -> int:
         def write(db: SqlSession) -> int:

@@ -91,6 +91,15 @@ where channel = :channel and position in (
 -- name: channel
 select failures, next_at, disabled, error, failed_at, since from channels where name = :name;
 
+-- name: failing_since
+select since from channels where name = :name and since is not null;
+
+-- Its channel was down, and is back. What failed before that, or without its channel, keeps its steps: else alerts that
+-- are refused for their own sake would bring down a channel each time that it is back.
+-- name: recover_deliveries
+update deliveries {index deliveries_ready} set next_at = first_try_at
+where channel = :name and state = 'waiting' and is_first = 1 and next_at > :now and first_try_at >= :since;
+
 -- The latest alert that went alone, and the latest digest.
 -- name: last_accepted
 select (

@@ -85,6 +85,11 @@ update bundles {index bundles_sealed} set
   last_try_at = {least last_try_at :now}
 where channel = :channel and state = 'sealed' and case when tries > 0 then last_try_at else next_at end > :now;
 
+-- As for deliveries.
+-- name: recover_bundles
+update bundles {index bundles_sealed} set next_at = first_try_at
+where channel = :name and state = 'sealed' and next_at > :now and first_try_at >= :since;
+
 -- Only to a channel that is still there.
 -- name: replay_bundle
 update bundles set state = 'sealed', next_at = :now, sealed_at = coalesce(sealed_at, :now), tries = 0,
