@@ -22,6 +22,7 @@ from tests.origin import RawOrigin
 from tocsin.adapters.http.addresses import AddressPolicy, NameCache
 from tocsin.adapters.http.egress import EgressBudget, EgressProxy
 from tocsin.adapters.processes.aside import start_aside, start_in_cell, why_no_cells
+from tocsin.adapters.processes.cell import UNPRIVILEGED as UNPRIVILEGED_ID
 from tocsin.adapters.processes.starting import environment
 from tocsin.errors import ProcessError
 
@@ -142,7 +143,7 @@ async def test_a_program_in_a_cell_reaches_only_what_the_policy_allows(tmp_path:
 async def _serve(program: list[str], stack: ExitStack) -> None:
     names = NameCache(2, servers=["127.0.0.1:1"])
     budget = EgressBudget(connections=100, wire_bytes=2**20, connection_s=20)
-    process, listener = await start_in_cell(program, environment())
+    process, (listener,) = await start_in_cell(program, environment())
     stack.enter_context(listener)
     async with asyncio.TaskGroup() as group:
         serving = group.create_task(EgressProxy(names, AddressPolicy(LOCAL)).serve(listener, budget))
@@ -168,8 +169,8 @@ import os, resource
 from tocsin.adapters.processes import cell
 user = os.getuid()
 PREPARE
-listener = cell.enter(os.getppid())
-print(os.getuid(), os.getgid(), listener.getsockname(), resource.getrlimit(resource.RLIMIT_CORE))
+listeners = cell.enter(os.getppid(), COUNT)
+print(os.getuid(), os.getgid(), *(each.getsockname() for each in listeners), resource.getrlimit(resource.RLIMIT_CORE))
 """
 
 
@@ -183,7 +184,47 @@ def test_an_unprivileged_user_enters_a_cell_also_where_no_new_privileges_are_all
     user = os.getuid() or 65534
     group = os.getgid() or 65534
 
-    assert run(ENTER.replace("PREPARE", UNPRIVILEGED)) == f"{user} {group} ('127.0.0.1', 9080) (0, 0)"
+    said = run(ENTER.replace("PREPARE", UNPRIVILEGED).replace("COUNT", "1"))
+
+    assert said == f"{user} {group} ('127.0.0.1', 9080) (0, 0)"
+
+
+def test_a_cell_gives_a_listener_for_each_proxy_and_root_becomes_an_ordinary_user_where_it_must() -> None:
+    user = os.getuid() or UNPRIVILEGED_ID
+
+    said = run(ENTER.replace("PREPARE", "").replace("COUNT", "3, may_be_root=False"))
+
+    assert said.split(" ")[0] == str(user)
+    assert said.endswith("('127.0.0.1', 9080) ('127.0.0.1', 9081) ('127.0.0.1', 9082) (0, 0)")
+
+
+async def test_a_program_in_a_cell_gets_a_proxy_for_each_listener() -> None:
+    code = (
+        "import os, sys, urllib.request\n"
+        "ask = lambda port: urllib.request.build_opener(urllib.request.ProxyHandler("
+        "{'http': f'http://127.0.0.1:{port}'})).open(sys.argv[1]).read().decode()\n"
+        "os.write(int(sys.argv[2]), (ask(9080) + ask(9081) + str(os.getuid())).encode())\n"
+    )
+    names = NameCache(2, servers=["127.0.0.1:1"])
+    budgets = [EgressBudget(connections=9, wire_bytes=2**20, connection_s=20) for _ in range(2)]
+    read, write = os.pipe()
+    async with RawOrigin(OK) as origin:
+        program = [sys.executable, "-c", code, origin.url(), str(write)]
+        process, listeners = await start_in_cell(program, environment(), (write,), count=2, may_be_root=False)
+        os.close(write)
+        proxy = EgressProxy(names, AddressPolicy(LOCAL))
+        async with asyncio.TaskGroup() as group:
+            serving = [group.create_task(proxy.serve(*each)) for each in zip(listeners, budgets, strict=True)]
+            assert await process.wait() == 0
+            for task in serving:
+                task.cancel()
+    await names.close()
+    for listener in listeners:
+        listener.close()
+    said = os.read(read, 100).decode()
+    os.close(read)
+    assert said == f"hellohello{os.getuid() or UNPRIVILEGED_ID}"
+    assert [budget.connections for budget in budgets] == [8, 8]
 
 
 def test_a_machine_without_namespaces_is_told_the_mend() -> None:

@@ -112,7 +112,7 @@ async def start_aside(module: str, *, in_cell: bool) -> LocalAside:
             # -P: files of the working folder must not be imported in place of modules.
             program = (sys.executable, "-P", "-m", module, str(descriptor), str(os.getpid()))
             if in_cell:
-                process, listener = await start_in_cell(program, _few_variables(), (descriptor,))
+                process, (listener,) = await start_in_cell(program, few_variables(), (descriptor,))
             else:
                 process = await _start(program, environment(), (descriptor,))
         return LocalAside(process, *await asyncio.open_unix_connection(sock=ours), listener)
@@ -122,22 +122,30 @@ async def start_aside(module: str, *, in_cell: bool) -> LocalAside:
 
 
 async def start_in_cell(
-    program: Sequence[str], variables: Mapping[str, str], descriptors: Sequence[int] = ()
-) -> tuple[asyncio.subprocess.Process, socket.socket]:
-    """Start a program in a cell; returns it, and the listening socket for its proxy.
+    program: Sequence[str],
+    variables: Mapping[str, str],
+    descriptors: Sequence[int] = (),
+    *,
+    count: int = 1,
+    may_be_root: bool = True,
+) -> tuple[asyncio.subprocess.Process, list[socket.socket]]:
+    """Start a program in a cell; returns it, and a listening socket for each of its proxies.
 
-    variables    its environment, to which the addresses of the proxy are added
+    variables    its environment, to which the address of the first proxy is added
     descriptors  that it inherits
+    count        proxies, at 127.0.0.1:9080 and the ports after it
+    may_be_root  False: where this process is root, the program runs as user 65534
     Raises ProcessError where the machine allows no cell, with the mend.
     """
     ours, theirs = socket.socketpair()
     with ours:
         with theirs:
             control = theirs.fileno()
-            entering = (sys.executable, "-P", "-m", _CELL_MODULE, str(control), str(os.getpid()), *program)
+            given = (str(control), str(os.getpid()), str(count), "any" if may_be_root else "no-root")
+            entering = (sys.executable, "-P", "-m", _CELL_MODULE, *given, *program)
             process = await _start(entering, {**variables, **_PROXIES}, (control, *descriptors))
         try:
-            return process, await _receive_listener(ours)
+            return process, await _receive_listeners(ours, count)
         except BaseException:
             with suppress(ProcessLookupError):
                 process.kill()
@@ -163,7 +171,18 @@ async def _start(
         raise ProcessError(f"a process cannot be started: {exc}; allow more processes, open files or memory") from exc
 
 
-async def _receive_listener(ours: socket.socket) -> socket.socket:
+def enter_cell(count: int) -> list[socket.socket]:
+    """Move this process into a cell, for ever, and never as root; returns the listening socket of each proxy.
+
+    Raises ProcessError where the machine allows no cell, with the mend.
+    """
+    try:
+        return cell.enter(None, count, may_be_root=False)
+    except (OSError, AttributeError) as exc:
+        raise ProcessError(_refusal(cell.describe(exc))) from exc
+
+
+async def _receive_listeners(ours: socket.socket, count: int) -> list[socket.socket]:
     loop = asyncio.get_running_loop()
     is_readable = asyncio.Event()
     loop.add_reader(ours, is_readable.set)
@@ -176,10 +195,10 @@ async def _receive_listener(ours: socket.socket) -> socket.socket:
         ) from exc
     finally:
         loop.remove_reader(ours)
-    said, descriptors, _, _ = socket.recv_fds(ours, cell.MOST_REASON_BYTES, 1)
+    said, descriptors, _, _ = socket.recv_fds(ours, cell.MOST_REASON_BYTES, count)
     if not descriptors:
         raise ProcessError(_refusal(said.decode("utf-8", "replace")))
-    return socket.socket(fileno=descriptors[0])
+    return [socket.socket(fileno=each) for each in descriptors]
 
 
 @cache
@@ -208,11 +227,13 @@ def _mend() -> str:
                 return f"set the sysctl {name.replace('/', '.')} = {good} on the host"
     with suppress(OSError):
         if "\nSeccomp:\t2" in Path("/proc/self/status").read_text("ascii"):
-            return "start the container with a seccomp profile that allows unshare, as docs/apprise.md shows"
+            shown = "as docs/apprise.md and docs/browser.md show"
+            return f"start the container with a seccomp profile that allows unshare, {shown}"
     return "allow unprivileged user namespaces"
 
 
-def _few_variables() -> dict[str, str]:
+def few_variables() -> dict[str, str]:
+    """Give the environment of a process in a cell: of ours, what holds no secret."""
     few = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     # A .netrc of the user would give its passwords to hosts that a URL names.
     return {**few, "PYTHONPATH": environment()["PYTHONPATH"], "NETRC": os.devnull}

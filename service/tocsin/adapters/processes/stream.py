@@ -33,6 +33,7 @@ class MessageStream(Generic[Sent, Received]):
     """Implements `ports.MessagePipe` over one end of a socket pair.
 
     A value of a type that msgpack does not know, as in the log, is sent as its text.
+    most_bytes  of a frame; None: the other end is trusted. One that sends more counts as gone
     """
 
     def __init__(
@@ -40,8 +41,9 @@ class MessageStream(Generic[Sent, Received]):
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         decoder: msgspec.msgpack.Decoder[list[Received]],
+        most_bytes: int | None = None,
     ) -> None:
-        self._reader, self._writer, self._decoder = reader, writer, decoder
+        self._reader, self._writer, self._decoder, self._most_bytes = reader, writer, decoder, most_bytes
         self._encoder = msgspec.msgpack.Encoder(enc_hook=str)
 
     async def send(self, messages: Sequence[Sent]) -> None:
@@ -56,6 +58,8 @@ class MessageStream(Generic[Sent, Received]):
         """Wait for the next messages; empty: the other end is gone."""
         try:
             (length,) = _LENGTH.unpack(await self._reader.readexactly(_LENGTH.size))
+            if self._most_bytes is not None and length > self._most_bytes:
+                return []
             return self._decoder.decode(await self._reader.readexactly(length))
         except (asyncio.IncompleteReadError, ConnectionError):
             return []
@@ -69,17 +73,20 @@ class MessageStream(Generic[Sent, Received]):
 
 async def to_fetcher(ours: socket.socket) -> MessageStream[ToFetcher, FromFetcher]:
     """Open the main process's end."""
-    return await _open(ours, msgspec.msgpack.Decoder(list[FromFetcher]))
+    return await open_pipe(ours, msgspec.msgpack.Decoder(list[FromFetcher]))
 
 
 async def to_main(ours: socket.socket) -> MessageStream[FromFetcher, ToFetcher]:
     """Open the fetcher's end."""
-    return await _open(ours, msgspec.msgpack.Decoder(list[ToFetcher]))
+    return await open_pipe(ours, msgspec.msgpack.Decoder(list[ToFetcher]))
 
 
-async def _open(ours: socket.socket, decoder: msgspec.msgpack.Decoder[list[Any]]) -> MessageStream[Any, Any]:
+async def open_pipe(
+    ours: socket.socket, decoder: msgspec.msgpack.Decoder[list[Received]], *, most_bytes: int | None = None
+) -> MessageStream[Any, Received]:
+    """Open one end of a socket pair; what it sends is not checked."""
     reader, writer = await asyncio.open_unix_connection(sock=ours, limit=_READ_AHEAD_BYTES)
-    return MessageStream(reader, writer, decoder)
+    return MessageStream(reader, writer, decoder, most_bytes)
 
 
 _NAME = Struct("=q")
