@@ -26,6 +26,9 @@ _NEXT_ADDRESS_S: Final = 0.25
 # A client that still sends gets to read a refusal only if its bytes are read, too.
 _LINGER_S: Final = 1.0
 _MOST_REFUSALS: Final = 20
+# Of one client at a time: each takes two open files. A browser opens 32 to a proxy, and some for WebSockets.
+_MOST_OPEN: Final = 100
+_ANY_ADDRESS: Final = AddressPolicy(("0.0.0.0/0", "::/0"))
 # SO_LINGER with no time: what was not sent is dropped, and the other side sees a reset.
 _RESET: Final = struct.pack("ii", 1, 0)
 
@@ -77,6 +80,7 @@ class EgressBudget(Struct):
     connection_s  the deadline of each connection
     ports         that may be dialled; None: all
     hosts         that were announced, in lower case; None: all
+    typed         a host that may have any address, because a person typed its URL; empty: none
     refusals      the first 20
     """
 
@@ -85,6 +89,7 @@ class EgressBudget(Struct):
     connection_s: float
     ports: frozenset[int] | None = None
     hosts: set[str] | None = None
+    typed: str = ""
     refusals: list[EgressRefusal] = field(default_factory=list)
 
 
@@ -109,14 +114,17 @@ class EgressProxy:
         """
         listener.setblocking(False)  # noqa: FBT003 - the name of the method says it
         loop = asyncio.get_running_loop()
+        free = asyncio.Semaphore(_MOST_OPEN)
         async with asyncio.TaskGroup() as group:
             while True:
+                await free.acquire()
                 try:
                     client, _ = await loop.sock_accept(listener)
                 except OSError as exc:
                     self._note(EgressRefusal(502, "", f"no connection can be accepted: {exc.strerror}"), budget)
                     return
-                group.create_task(self._serve(client, budget), name="egress")
+                serving = group.create_task(self._serve(client, budget), name="egress")
+                serving.add_done_callback(lambda _: free.release())
 
     async def _serve(self, client: socket.socket, budget: EgressBudget) -> None:
         with suppress(OSError, EOFError, TimeoutError):
@@ -147,7 +155,7 @@ class EgressProxy:
             raise _RefusedError(403, host, "no request to this host was announced")
         try:
             async with asyncio.timeout(_CONNECT_S):
-                targets = [_target(address, request.port) for address in await self._allowed(host)]
+                targets = [_target(address, request.port) for address in await self._allowed(host, budget)]
                 return await aiohappyeyeballs.start_connection(
                     targets, happy_eyeballs_delay=_NEXT_ADDRESS_S, interleave=1
                 )
@@ -158,9 +166,10 @@ class EgressProxy:
         except (OSError, Shortage) as exc:
             raise _RefusedError(502, host, str(exc)) from exc
 
-    async def _allowed(self, host: str) -> list[str]:
+    async def _allowed(self, host: str, budget: EgressBudget) -> list[str]:
         """Give the addresses of a host that may be dialled; raises AddressRefused, NameNotResolved or Shortage."""
-        return judged(host, (host,) if _is_address(host) else await self._names.addresses(host), self._policy)
+        policy = _ANY_ADDRESS if host == budget.typed else self._policy
+        return judged(host, (host,) if _is_address(host) else await self._names.addresses(host), policy)
 
     def _note(self, refusal: EgressRefusal, budget: EgressBudget) -> None:
         if len(budget.refusals) < _MOST_REFUSALS:
