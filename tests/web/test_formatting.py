@@ -14,7 +14,6 @@ from jinja2 import UndefinedError
 import tocsin.server.web as package
 from tests.fakes import START
 from tests.web.town import HOSTILE, TEMPLATE, TURNED
-from tocsin.model import BoundedCount
 from tocsin.server.web import formatting
 from tocsin.server.web.rendering import _ENVIRONMENT, ASSETS, asset_path, render
 
@@ -166,9 +165,6 @@ def test_no_instant_is_too_far_to_be_shown(at: int) -> None:
 
 
 def test_numbers_have_their_unit() -> None:
-    assert formatting.count(1, "page") == "1 page"
-    assert formatting.count(12_345, "page") == "12,345 pages"
-    assert formatting.count(BoundedCount(10_000, is_exact=False), "page") == "10,000+ pages"
     assert formatting.size(0) == "0 bytes"
     assert formatting.size(53_000) == "51.8 KiB"
     assert formatting.span(timedelta(hours=26, minutes=3)) == "1 d 2 h"

@@ -47,7 +47,7 @@ async def test_the_items_that_are_kept_are_shown_and_when_they_were_read(reader:
 
     said = words_of(await reader.read(f"/pages/{page_id}"))
 
-    assert "Data of the page Microdata, read 2 h ago Item Properties" in said
+    assert "Microdata, read 2 h ago Item Properties" in said
     assert 'vevent Jazz summary Jazz dtstart 2027-05-05 location Place "Old pier"' in said
     assert "hcard Ann Lee urn:x:ann fn Ann Lee" in said
 
@@ -198,7 +198,10 @@ async def test_it_is_said_that_there_is_more_than_is_kept(reader: Reader) -> Non
 
 @pytest.mark.parametrize(
     ("is_cut", "said"),
-    [(False, "There are 20 items in all;"), (True, "The page has more than the 20 items kept;")],
+    [
+        (False, "There are 20 items in all. See them all"),
+        (True, "The page has more than the 20 items kept. See them all"),
+    ],
 )
 async def test_how_many_items_there_are_in_all_is_said_only_where_all_are_kept(
     reader: Reader, *, is_cut: bool, said: str
@@ -261,7 +264,7 @@ async def test_of_many_small_items_the_first_are_shown(reader: Reader) -> None:
     said = words_of(await reader.read(f"/pages/{page_id}"))
 
     assert said.count("hcard Ann Lee") == 12
-    assert "There are 30 items in all; see them all" in said
+    assert "There are 30 items in all. See them all" in said
 
 
 async def test_items_that_cannot_be_read_any_more_take_nothing_else_away(reader: Reader) -> None:

@@ -145,5 +145,5 @@ async def test_the_last_change_is_told_by_its_alert_together_and_side_by_side(re
     assert "Why major The page says so itself: it added 22 November" in words
     assert '<a href="/rules/T44">rule T44</a>' in html
     assert "Sent to no channel" in words
-    assert '<p dir="auto">Open until <del>five</del></p>' in sides
-    assert '<p dir="auto">Open until <ins>six</ins></p>' in sides
+    assert '<div dir="auto">Open until <del><span class="hidden">removed: </span>five</del></div>' in sides
+    assert '<div dir="auto">Open until <ins><span class="hidden">added: </span>six</ins></div>' in sides

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tocsin.model import BoundedCount
 from tocsin.server.web import formatting, rendering
 from tocsin.wording.words import LANGUAGES, words_of
 
@@ -59,10 +60,26 @@ def test_values_of_a_text_are_escaped() -> None:
     assert "&lt;b&gt;" in template.render(words=words_of("en"), value="<b>")
 
 
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (1, "1 alert marked as seen."),
+        (0, "0 alerts marked as seen."),
+        (12_345, "12,345 alerts marked as seen."),
+        (BoundedCount(1), "1 alert marked as seen."),
+        (BoundedCount(1, is_exact=False), "1+ alerts marked as seen."),
+        (BoundedCount(10_000, is_exact=False), "10,000+ alerts marked as seen."),
+    ],
+)
+def test_a_counted_text_has_the_form_of_its_number(number: int | BoundedCount, said: str) -> None:
+    assert words_of("en").say("notice.seen", n=number) == said
+
+
 def test_numbers_and_times_are_written_as_in_the_language() -> None:
     german = words_of("de")
 
-    assert formatting.count(1845, words=german) == "1.845"
+    assert german.number(1845) == "1.845"
+    assert german.number(BoundedCount(10_000, is_exact=False)) == "10.000+"
     assert formatting.size(14_541, german) == "14,2 KiB"
     assert formatting.relative(0, 240_000_000, german) == "vor 4 Min."
 

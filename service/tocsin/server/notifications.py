@@ -283,9 +283,9 @@ def other_version(entry: SavedEntry | None, saved: Mapping[str, Any], typed: Map
 
 
 def differing(saved: Mapping[str, Any], typed: Mapping[str, Any]) -> tuple[tuple[str, str, str], ...]:
-    """List what differs of settings: (key, saved, typed)."""
+    """List what differs of settings: (key, saved, typed), "" for what is not set."""
     there, here = _flat(saved), _flat(typed)
-    rows = ((key, there.get(key, "not set"), here.get(key, "not set")) for key in dict.fromkeys((*there, *here)))
+    rows = ((key, there.get(key, ""), here.get(key, "")) for key in dict.fromkeys((*there, *here)))
     return tuple(row for row in rows if row[1] != row[2])
 
 
@@ -297,7 +297,7 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
             found |= _flat(value, f"{prefix}{key}.")
         elif value not in (None, "", False) and value != []:
             listed = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-            found[f"{prefix}{key}"] = "yes" if value is True else listed
+            found[f"{prefix}{key}"] = "true" if value is True else listed
     return found
 
 

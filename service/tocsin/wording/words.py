@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
+from tocsin.model import BoundedCount
 from tocsin.spec.infrastructure.unsafe import UNSAFE_IN_LINE
 
 Language: TypeAlias = Literal["en", "de"]
@@ -42,11 +43,10 @@ class Words:
 
     def say(self, key: str, **values: object) -> str:
         """Give the text with its places filled in; `n` also selects the plural form."""
-        text = self._texts[key]
+        text, number = self._texts[key], values.get("n")
         if isinstance(text, dict):
-            number = values["n"]
-            text = text["one" if number == 1 else "other"]
-        if isinstance(number := values.get("n"), int):
+            text = text["one" if number in (1, BoundedCount(1)) else "other"]
+        if isinstance(number, int | BoundedCount):
             values["n"] = self.number(number)
         return str(text.format_map(values))
 
@@ -54,8 +54,10 @@ class Words:
         """Write a text of a page in quotation marks."""
         return self.say("format.quoted", text=text)
 
-    def number(self, number: int) -> str:
-        """Write a whole number: 1,845."""
+    def number(self, number: int | BoundedCount) -> str:
+        """Write a whole number, "1,845"; of a lower bound "1,000+"."""
+        if isinstance(number, BoundedCount):
+            return f"{self.number(number.number)}{'' if number.is_exact else '+'}"
         return f"{number:,}".replace(",", self._texts["format.thousands"])
 
     def decimal(self, number: float) -> str:

@@ -17,7 +17,7 @@ from tests.server.web.visiting import Visitor, told, tree
 from tocsin.model import ActivityRow, ChannelState, JobRow
 from tocsin.server.jobs import Progress
 from tocsin.server.web.activity import HEIGHT, SPAN_US, SPANS, WIDTH, coarser, gather, plot, stack
-from tocsin.server.web.jobs import said
+from tocsin.server.web.jobs import told_of
 from tocsin.wording.words import words_of
 
 
@@ -125,7 +125,7 @@ async def test_a_move_and_an_edit_of_pages_say_where_to_and_what(visitor: Visito
 def test_whoever_moved_pages_is_told_where_to() -> None:
     row = JobRow("01JOB", "pages.edit", "local", 0, state="done", result={"pages": 2, "group": "news"})
 
-    assert said(row) == "Moved 2 pages to group news."
+    assert told_of(row) == ("pages_moved", {"n": 2, "group": "news"})
 
 
 BAR = re.compile(r"M([\d.]+) ([\d.-]+)h([\d.]+)v([\d.]+)h-([\d.]+)z")

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from tocsin.adapters.channels.webhook import WebhookSettings
 from tocsin.configuration.convert import to_json, to_setting
 from tocsin.server.web.settings import (
-    BLOCKS,
     FORM_KEYS,
-    LABELS,
+    STEPS,
     as_typed,
     choices_of,
     fields,
@@ -20,6 +19,7 @@ from tocsin.server.web.settings import (
     written,
 )
 from tocsin.settings import PageSettings, Settings
+from tocsin.wording.words import LANGUAGES, words_of
 
 
 def test_what_is_typed_is_set() -> None:
@@ -79,9 +79,18 @@ def test_GHSA_mh42_m7cg_49fr_what_is_no_setting_of_a_form_is_not_set() -> None:
 
 
 def test_the_form_has_every_setting_that_can_be_shown_once() -> None:
-    keys = [key for _, block in BLOCKS for key in block]
+    keys = [key for _, step in STEPS for key in step]
 
-    assert sorted(keys) == sorted(FORM_KEYS) == sorted(LABELS)
+    assert sorted(keys) == sorted(FORM_KEYS)
+
+
+@pytest.mark.parametrize("key", FORM_KEYS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_setting_of_a_form_has_a_label_and_a_hint(key: str, language: str) -> None:
+    words = words_of(language)
+
+    assert f"page_setting.{key}" in words
+    assert f"page_setting_hint.{key}" in words
 
 
 @pytest.mark.parametrize("key", FORM_KEYS)
@@ -109,9 +118,8 @@ def test_whatever_is_typed_is_judged(form: dict[str, str]) -> None:
 def test_each_field_says_what_holds_without_it_and_where_that_comes_from() -> None:
     inherited = {key: getattr(PageSettings(), key) for key in FORM_KEYS}
 
-    made = dict(fields({"every": "6h"}, inherited, {"every": "tocsin.toml"}))
+    every = fields({"every": "6h"}, inherited, {"every": "tocsin.toml"})["every"]
 
-    every = next(field for block in made.values() for field in block if field.key == "every")
     assert (every.own, every.inherited, every.origin) == ("6h", "24h", "tocsin.toml")
     assert choices_of("mode") == ("on", "auto", "off") or set(choices_of("mode")) == {"on", "auto", "off"}
 

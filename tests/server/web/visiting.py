@@ -43,7 +43,7 @@ class Visitor:
 
 def told(text: str) -> str:
     """What the page says was done."""
-    (notice,) = html.fromstring(text).xpath("//*[@id='told']")
+    (notice,) = html.fromstring(text).xpath("//*[@id='told']//p")
     return " ".join(notice.text_content().split())
 
 

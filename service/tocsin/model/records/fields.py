@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Generic, TypeAlias, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, Final, Generic, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
@@ -29,22 +29,6 @@ Row = TypeVar("Row")
 
 class Record(Struct, frozen=True, forbid_unknown_fields=True):
     """Something as surfaces show it; each field says what it holds."""
-
-
-def title_of(record: type[Record], name: str) -> str:
-    """Give the title of a field, as the columns of tables and the API's description name it.
-
-    Raises KeyError for a field that the record does not have.
-    """
-    kind = get_type_hints(record, include_extras=True)[name]
-    titles = [each.title for each in getattr(kind, "__metadata__", ()) if isinstance(each, Meta) and each.title]
-    return titles[-1] if titles else name.strip("_").removesuffix("_at").replace("_", " ").capitalize()
-
-
-def is_number(record: type[Record], name: str) -> bool:
-    """Say whether a field is a number, or none."""
-    kind = get_type_hints(record)[name]
-    return int in (kind, *get_args(kind))
 
 
 class Part(Record, Generic[Row], frozen=True):

@@ -24,8 +24,9 @@ from tocsin.server.decisions import demand_page, missing
 from tocsin.server.kept_items import is_known
 from tocsin.server.matching import Matching, taking
 from tocsin.server.parts import SENDER, Given, Parts, Reading
-from tocsin.server.web.telling import BASES, AlertInWords, Differing, tell
+from tocsin.server.web.telling import AlertInWords, Differing, tell
 from tocsin.spec.infrastructure.urls import write_iri
+from tocsin.wording.words import Words, words_of
 
 # Atom documents of alerts; the texts of pages are escaped.
 #
@@ -127,15 +128,15 @@ def entry_of(alert: AlertRow, public_url: str, language: str = "en") -> AlertEnt
 
     public_url  the URL of our web pages; empty: entries link to the watched page
     """
-    told = tell(alert, language)
+    told, words = tell(alert, language), words_of(language)
     return AlertEntry(
         id=urn_of(alert.id),
         title=_cut(f"{told.label}: {told.name}" if told.name else told.label),
         updated=alert.created_at,
         links=_links(told, public_url),
         categories=tuple(term for term in (told.label, told.group) if term),
-        summary=_cut(" ".join(_sentences(told)) or told.label),
-        content="\n".join(_content(told)),
+        summary=_cut(" ".join(_sentences(told, words)) or told.label),
+        content="\n".join(_content(told, words)),
     )
 
 
@@ -162,40 +163,42 @@ def _links(told: AlertInWords, public_url: str) -> tuple[FeedLink, ...]:
     return tuple(found)
 
 
-def _sentences(told: AlertInWords) -> list[str]:
+def _sentences(told: AlertInWords, words: Words) -> list[str]:
     said = [told.summary] if told.summary else []
     if told.why and told.rule:
         said.append(f"{told.why.rstrip('.')} ({told.rule}).")
-    elif told.basis in BASES:
-        said.append(f"{BASES[told.basis].capitalize()}.")
+    elif f"basis_long.{told.basis}" in words:
+        basis = words.say(f"basis_long.{told.basis}")
+        said.append(f"{basis[:1].upper()}{basis[1:]}.")
     return [*said, *(note if note.endswith(".") else f"{note}." for note in told.notes)]
 
 
-def _content(told: AlertInWords) -> list[str]:
+def _content(told: AlertInWords, words: Words) -> list[str]:
     name = escape(_cut(told.name or told.label))
     is_web = told.address is not None and told.address.startswith(_WEB)
     subject = f'<a href="{escape(write_iri(told.address or ""))}">{name}</a>' if is_web else name
     parts = [f"<p><strong>{escape(told.label)}</strong>: {subject}</p>"]
-    parts += [f"<p>{escape(_cut(sentence))}</p>" for sentence in _sentences(told)]
+    parts += [f"<p>{escape(_cut(sentence))}</p>" for sentence in _sentences(told, words)]
     if told.fields or told.signals:
         rows = "".join(_row(each) for each in (*told.fields, *told.signals))
-        parts.append(f"<table><tr><th>What</th><th>Before</th><th>Now</th></tr>{rows}</table>")
+        titles = "".join(f"<th>{escape(words.say(f'changes.{key}'))}</th>" for key in ("what", "before", "now"))
+        parts.append(f"<table><tr>{titles}</tr>{rows}</table>")
     if told.held:
         items = "".join(f"<li>{escape(_cut(line))}</li>" for line in told.held[:_MOST_LINES])
         parts.append(f"<ul>{items}</ul>")
     if len(told.held) > _MOST_LINES:
-        parts.append("<p>More of its items changed.</p>")
+        parts.append(f"<p>{escape(words.say('changes.more_items'))}</p>")
     for tag, lines in (("ins", told.added), ("del", told.removed)):
         if lines:
             items = "".join(f"<li><{tag}>{escape(_cut(line))}</{tag}></li>" for line in lines[:_MOST_LINES])
             parts.append(f"<ul>{items}</ul>")
     if told.is_cut or max(len(told.added), len(told.removed)) > _MOST_LINES:
-        parts.append("<p>There is more of the difference.</p>")
+        parts.append(f"<p>{escape(words.say('changes.more'))}</p>")
     return parts
 
 
 def _row(each: Differing) -> str:
-    cells = (each.name, each.previous or "none", each.latest or "none")
+    cells = (each.name, each.previous or "", each.latest or "")
     return f"<tr>{''.join(f'<td>{escape(_cut(cell))}</td>' for cell in cells)}</tr>"
 
 
@@ -204,7 +207,7 @@ def _cut(text: str) -> str:
 
 
 ENTRIES: Final = 30
-_VERSION: Final = "2"  # Increase it with each change of an entry's content.
+_VERSION: Final = "3"  # Increase it with each change of an entry's content.
 _MOST_NOTED: Final = 1000
 _S: Final = 1_000_000
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import tzinfo
 from typing import Annotated, Final, Literal
 from urllib.parse import urlencode
 
@@ -18,8 +17,6 @@ from tocsin.model import (
     Instant,
     LiveState,
     PageQuery,
-    StateEntry,
-    VerdictEntry,
     View,
     as_configured,
 )
@@ -27,9 +24,8 @@ from tocsin.server.actions import Act
 from tocsin.server.decisions import missing, redeliver_dead
 from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.parts import Given, Parts, Reading, Writing
-from tocsin.server.web.formatting import absolute, count
 from tocsin.server.web.log import read_log
-from tocsin.server.web.rendering import go_on, page, together
+from tocsin.server.web.rendering import ask, go_on, language_of, page, together
 from tocsin.server.web.telling import tell
 from tocsin.settings import Scope
 
@@ -190,88 +186,6 @@ def _short(number: float) -> str:
     return f"{number:.1f}".removesuffix(".0")
 
 
-_THINNEST: Final = 0.4  # The least width of a version, in percent.
-_ROOM: Final = 0.03  # The share of the width that is left free at the end.
-
-
-class StateRun(Struct, frozen=True):
-    """A version of the declared fields; positions in percent."""
-
-    x: float
-    width: float
-    label: str
-    is_other: bool
-
-
-class ChangeMark(Struct, frozen=True):
-    """A change; its position in percent."""
-
-    x: float
-    outcome: str
-    label: str
-    verdict_id: int
-
-
-class Timeline(Struct, frozen=True):
-    """A timeline; `said` describes it in words."""
-
-    spans: tuple[StateRun, ...]
-    marks: tuple[ChangeMark, ...]
-    now_x: float
-    begin: str
-    end: str
-    said: str
-
-
-def draw_timeline(
-    states: Sequence[StateEntry],
-    verdicts: Sequence[VerdictEntry],
-    checked_at: Instant | None,
-    *,
-    now: Instant,
-    zone: tzinfo,
-) -> Timeline | None:
-    """Draw a timeline; None without any state.
-
-    states, verdicts  newest first
-    checked_at        the latest version lasts at least until the last check
-    """
-    if not states:
-        return None
-    # A clock that was set back leaves states from the future.
-    begin = min(states[-1].first_at, now)
-    length = max(now - begin, 1)
-    scale = 100 / (length * (1 + _ROOM))
-
-    def place(at: Instant) -> float:
-        return round(min(max((at - begin) * scale, 0.0), 100.0), 2)
-
-    spans = []
-    for number, state in enumerate(reversed(states)):
-        # A version lasts until the next one; the label says when it was stored last.
-        following = states[len(states) - 2 - number].first_at if number < len(states) - 1 else None
-        last = following if following is not None else max(state.last_at, checked_at or 0)
-        x = place(state.first_at)
-        stored = f"stored {count(state.storings, 'time')}, last {absolute(state.last_at, zone)}"
-        label = f"{absolute(state.first_at, zone)} to {absolute(last, zone)}; {stored}"
-        spans.append(StateRun(x, round(max(place(last) - x, _THINNEST), 2), label, bool(number % 2)))
-    told = [verdict for verdict in reversed(verdicts) if verdict.outcome in ("major", "minor") and verdict.at >= begin]
-    marks = tuple(
-        ChangeMark(place(each.at), each.outcome, f"{each.outcome} change, {absolute(each.at, zone)}", each.id)
-        for each in told
-    )
-    return Timeline(
-        tuple(spans), marks, place(now), absolute(begin, zone), absolute(now, zone), _said(states, told, zone)
-    )
-
-
-def _said(states: Sequence[StateEntry], told: Sequence[VerdictEntry], zone: tzinfo) -> str:
-    majors = sum(verdict.outcome == "major" for verdict in told)
-    found = f"{count(majors, 'major change')}, {count(len(told) - majors, 'minor change')}"
-    since = f"since {absolute(states[-1].first_at, zone)}"
-    return f"{count(len(states), 'version')} {since}, stored {count(sum(s.storings for s in states), 'time')}: {found}."
-
-
 router = APIRouter(include_in_schema=False)
 
 HOUR_US: Final = 3600 * 1_000_000
@@ -364,7 +278,10 @@ async def dead(
     return await page(
         request,
         "dead.html",
-        rows=[(tell(row), [each for each in row.by_channel() if each[1] == "dead"]) for row in found.rows],
+        rows=[
+            (tell(row, language_of(request)), [each for each in row.by_channel() if each[1] == "dead"])
+            for row in found.rows
+        ],
         tally=await parts.store.tally_alerts(AlertQuery(dead=True)),
         following=following,
         first="/activity/dead" if cursor else None,
@@ -386,27 +303,23 @@ async def replay(
         _demand_channel(parts, channel)
     number = await parts.store.count_dead(channel or None)
     if not number:
-        return go_on(request, "/activity", "There are no dead letters any more.", kind="warn")
+        return go_on(request, "/activity", "no_dead", kind="warn")
     if not confirmed:
-        return await page(
+        return await ask(
             request,
-            "confirm.html",
-            section="activity",
-            title="Deliver dead letters again",
-            question=f"Give {count(number, 'alert')} to {channel or 'their channels'} again?",
-            detail="They are sent with the same ids as before, oldest first.",
-            path="/activity/dead/replay",
-            values={"channel": channel},
-            verb=f"Deliver {count(number, 'alert')} again",
+            "replay_to" if channel else "replay",
+            "/activity/dead/replay",
             back="/activity/dead",
-            danger=False,
+            section="activity",
+            values={"channel": channel},
+            n=number,
+            channel=channel,
         )
     job = await redeliver_dead(parts, Act(work, caller), channel=channel or None)
     row = await job.wait(PATIENCE_S)
     if row.state == "running":
-        more = (f"/jobs/{row.id}", "See the progress")
-        return go_on(request, "/activity", "Dead letters are being queued again.", more=more)
-    return go_on(request, "/activity", f"{count(row.done, 'alert')} queued again.")
+        return go_on(request, "/activity", "replaying", more=(f"/jobs/{row.id}", "progress"))
+    return go_on(request, "/activity", "replayed", n=row.done)
 
 
 async def _channels(parts: Parts) -> list[ChannelState]:

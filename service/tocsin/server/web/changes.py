@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta, tzinfo
 from itertools import groupby
 from typing import Annotated, Final, Literal
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Form, Query, Request
-from fastapi.responses import Response
+from fastapi.responses import HTMLResponse, Response
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -21,7 +21,6 @@ from tocsin.server.decisions import mark_all_seen, mark_seen, missing, redeliver
 from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.web.formatting import (
-    count,
     cut,
     fitting,
     fitting_by,
@@ -31,8 +30,8 @@ from tocsin.server.web.formatting import (
     weight,
     zone_named,
 )
-from tocsin.server.web.rendering import Undo, go_on, language_of, page, together
-from tocsin.server.web.telling import BASES, KINDS, AlertInWords, tell
+from tocsin.server.web.rendering import Undo, ask, go_on, language_of, page, say, together
+from tocsin.server.web.telling import KINDS, AlertInWords, tell
 from tocsin.wording.words import Words, words_of
 
 router = APIRouter(include_in_schema=False)
@@ -77,13 +76,25 @@ class ListShape(Struct, frozen=True):
     diff: str
     open: str
 
+    @property
+    def has_sides(self) -> bool:
+        """Whether texts are compared side by side."""
+        return self.diff == "sides"
 
-def shape_of(query: Mapping[str, str], kept: str) -> ListShape:
+    def keep(self, answer: HTMLResponse) -> HTMLResponse:
+        """Keep it for the next page."""
+        answer.set_cookie(
+            SHAPE_COOKIE, f"{self.by}.{self.diff}.{self.open}", max_age=_YEAR_S, httponly=True, samesite="lax"
+        )
+        return answer
+
+
+def shape_of(request: Request) -> ListShape:
     """Read the shape from the parameters of a URL, else from its cookie."""
-    before = [*kept.split("."), "", "", ""]
+    before = [*request.cookies.get(SHAPE_COOKIE, "").split("."), "", "", ""]
     chosen = []
     for (name, values), old in zip(_SHAPES.items(), before, strict=False):
-        asked = query.get(name, old)
+        asked = request.query_params.get(name, old)
         chosen.append(asked if asked in values else values[0])
     return ListShape(*chosen)
 
@@ -173,7 +184,7 @@ async def changes(
 ) -> Response:
     """List alerts."""
     wanted, store = wanted_of(show, kind, group, page_id), parts.store
-    shape = shape_of(request.query_params, request.cookies.get(SHAPE_COOKIE, ""))
+    shape = shape_of(request)
     told_in = parts.service.settings().instance.language
     words = words_of(language_of(request))
     found = await store.browse_alerts(wanted.query, cursor=cursor, limit=_PART)
@@ -202,10 +213,7 @@ async def changes(
         # Each entry gets room for its texts, so that one long difference does not take that of all others.
         room=max(_ROOM_FOR_ENTRIES - len(rows) * _MARKUP_OF_AN_ENTRY, 0),
     )
-    answer.set_cookie(
-        SHAPE_COOKIE, f"{shape.by}.{shape.diff}.{shape.open}", max_age=_YEAR_S, httponly=True, samesite="lax"
-    )
-    return answer
+    return shape.keep(answer)
 
 
 async def _groups(parts: Parts, chosen: str) -> list[tuple[str, BoundedCount]]:
@@ -265,18 +273,20 @@ async def change(request: Request, _caller: Reading, parts: Given, alert_id: str
     written = json.dumps(alert.event, ensure_ascii=False, indent=2)
     shown = cut(written, _MOST_OF_AN_EVENT)
     storm = await parts.store.storm(told.storm_id) if told.storm_id is not None else None
-    return await page(
+    shape = shape_of(request)
+    answer = await page(
         request,
         "change.html",
         change=told,
         alert=alert,
+        has_sides=shape.has_sides,
         event=shown,
         is_cut=len(shown) < len(written),
         sample=fitting(storm.sample, _MOST_OF_A_SAMPLE) if storm is not None else [],
-        bases=BASES,
         storm=storm,
         withheld=await parts.store.count_withheld(storm.id) if storm is not None else 0,
     )
+    return shape.keep(answer)
 
 
 @router.post("/changes/seen")
@@ -297,13 +307,19 @@ async def mark(
     is_seen = seen == "yes" and not un
     back = local_path(back, "/changes")
     if not chosen:
-        return go_on(request, back, "Nothing was selected: select some, or use the button of one.", kind="warn")
+        return go_on(request, back, "none_selected", kind="warn")
     number = await mark_seen(parts, Act(work, caller), chosen, seen=is_seen)
-    said = f"{count(number, 'alert')} marked as {'seen' if is_seen else 'unseen'}."
-    undo = None
-    if is_seen:
-        undo = Undo("/changes/seen", "Undo", {"id": chosen, "seen": "no", "back": back})
-    return go_on(request, back, said, undo=undo)
+    return go_on(
+        request,
+        back,
+        "seen" if is_seen else "unseen",
+        undo=_unsee(request, chosen, back) if is_seen else None,
+        n=number,
+    )
+
+
+def _unsee(request: Request, ids: Sequence[str], back: str) -> Undo:
+    return Undo("/changes/seen", say(request, "notice.undo"), {"id": ids, "seen": "no", "back": back})
 
 
 @router.post("/changes/seen/all")
@@ -327,33 +343,27 @@ async def mark_all(
     span = _day_of(day, zone_named(parts.service.settings().instance.time_zone))
     if span is not None:
         query = replace(query, since=span[0], until=span[1])
-    act, undo = Act(work, caller), None
+    act = Act(work, caller)
     # Few enough to be undone with one click: then no question is asked.
     meant, is_all = await _up_to(parts.store, query, up_to)
     if is_all:
         number = await mark_seen(parts, act, meant, seen=True)
-        undo = Undo("/changes/seen", "Undo", {"id": meant, "seen": "no", "back": path}) if number else None
-        return go_on(request, path, f"{count(number, 'alert')} marked as seen.", undo=undo)
+        return go_on(request, path, "seen", undo=_unsee(request, meant, path) if number else None, n=number)
     if not confirmed:
-        return await page(
+        return await ask(
             request,
-            "confirm.html",
-            section="changes",
-            title="Mark all as seen",
-            question=f"Mark all of this list as seen: {count(await parts.store.tally_alerts(query), 'alert')}?",
-            detail="They stay listed under All. This cannot be undone with one click.",
-            path="/changes/seen/all",
-            values={"up_to": str(up_to), "day": day, "back": path, **wanted.fields},
-            verb="Mark all as seen",
+            "seen",
+            "/changes/seen/all",
             back=path,
-            danger=False,
+            section="changes",
+            values={"up_to": str(up_to), "day": day, "back": path, **wanted.fields},
+            n=await parts.store.tally_alerts(query),
         )
     job = await mark_all_seen(parts, act, query, up_to=up_to)
     row = await job.wait(PATIENCE_S)
     if row.state == "running":
-        more = (f"/jobs/{row.id}", "See the progress")
-        return go_on(request, path, "All of them are being marked as seen.", more=more)
-    return go_on(request, path, f"{count(row.done, 'alert')} marked as seen.")
+        return go_on(request, path, "seeing", more=(f"/jobs/{row.id}", "progress"))
+    return go_on(request, path, "seen", n=row.done)
 
 
 @router.post("/changes/{alert_id}/deliver")
@@ -367,10 +377,9 @@ async def deliver(
 ) -> Response:
     """Deliver an alert again, to all its channels or to one."""
     number = await redeliver(parts, Act(work, caller), alert_id, channel=channel or None)
-    said = f"{count(number, 'delivery', 'deliveries')} due again; the receiver gets the same id once more."
     if not number:
-        said = "Nothing to deliver: no channel was configured at that time. Name a channel."
-    return go_on(request, f"/changes/{alert_id}", said, kind="good" if number else "warn")
+        return go_on(request, f"/changes/{alert_id}", "none_delivered", kind="warn")
+    return go_on(request, f"/changes/{alert_id}", "delivered", n=number)
 
 
 @router.post("/changes/storms/{storm_id}/release")
@@ -389,24 +398,16 @@ async def release(
         raise missing("storm", storm_id, _SEE)
     withheld = await parts.store.count_withheld(storm_id)
     if not confirmed:
-        return await page(
-            request,
-            "confirm.html",
-            section="changes",
-            title="Send an alert per page",
-            question=f"Send {count(withheld, 'alert')} withheld so far, one for each page of {storm.host}?",
-            detail="Each page is read again for it, at its host's turn. This cannot be undone.",
-            path=f"/changes/storms/{storm_id}/release",
-            values={"back": back},
-            verb="Send an alert per page",
-            back=back,
-            danger=False,
+        path = f"/changes/storms/{storm_id}/release"
+        values = {"back": back}
+        return await ask(
+            request, "release", path, back=back, section="changes", values=values, n=withheld, host=storm.host
         )
     job = await release_storm(parts, Act(work, caller), storm_id)
     row = await job.wait(PATIENCE_S)
     if row.state == "running":
-        return go_on(request, back, "The alerts are being made.", more=(f"/jobs/{row.id}", "See the progress"))
-    return go_on(request, back, f"{count(withheld, 'alert')} due: they come as their pages are received.")
+        return go_on(request, back, "releasing", more=(f"/jobs/{row.id}", "progress"))
+    return go_on(request, back, "released", n=withheld)
 
 
 async def _demand(store: Store, alert_id: str) -> AlertRow:

@@ -21,7 +21,7 @@ from tocsin.server.lost_forms import NOT_SENT_BACK
 from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import cut
-from tocsin.server.web.rendering import go_on, page, typed_again
+from tocsin.server.web.rendering import go_on, page, say, typed_again
 from tocsin.settings import ChannelSettings
 
 router = APIRouter(include_in_schema=False)
@@ -68,9 +68,8 @@ async def save_channel(request: Request, caller: Writing, parts: Given) -> Respo
         if form.get("do") == "test":
             section, _ = deeds.read_given(parts, name or "new", typed, written=True)
             await deeds.try_unsaved(parts, caller, name or "new", section)
-            told = "The test was accepted. Nothing is saved yet."
-            if _secrets(parts, kind) & {key for key, value in typed.items() if value not in ("", "***")}:
-                told += " To save, type the secret again: it is not sent back."
+            is_secret = bool(_secrets(parts, kind) & {key for key, value in typed.items() if value not in ("", "***")})
+            told = say(request, "channels.accepted_secret" if is_secret else "channels.accepted")
             return await _channel_page(request, parts, name, kind, again, revision, told=told)
         await deeds.save_channel(parts, caller, name, typed, if_revision=revision, written=True)
     except FieldErrors as exc:
@@ -80,11 +79,11 @@ async def save_channel(request: Request, caller: Writing, parts: Given) -> Respo
         now, other = entry.revision if entry is not None else 0, await _other(parts, entry, name, typed)
         return await _channel_page(request, parts, name, kind, again, now, other=other)
     except DeliveryError as exc:
-        wrong = {"": f"The test failed, and nothing is saved. {exc}"}
+        wrong = {"test": say(request, "channels.test_failed", why=exc)}
     except (Problem, UsageError) as exc:
         wrong = {"": str(exc)}
     else:
-        return go_on(request, _HOME, f"Channel {name} is saved.")
+        return go_on(request, _HOME, "channel_saved", name=name)
     return await _channel_page(request, parts, name, kind, again, revision, wrong=wrong)
 
 

@@ -11,8 +11,7 @@ from fastapi.responses import Response
 from tocsin.model import AlertQuery, BundleState
 from tocsin.server import notifications as deeds
 from tocsin.server.parts import Given, Reading, Writing
-from tocsin.server.web.formatting import count
-from tocsin.server.web.rendering import go_on, page
+from tocsin.server.web.rendering import ask, go_on, language_of, page
 from tocsin.server.web.telling import tell
 
 router = APIRouter(include_in_schema=False)
@@ -67,7 +66,7 @@ async def digest(
         "digest.html",
         row=row,
         tones=TONES,
-        alerts=[tell(each) for each in found.rows],
+        alerts=[tell(each, language_of(request)) for each in found.rows],
         following=f"{here}?{urlencode({'cursor': found.next})}" if found.next else None,
         first=here if cursor else None,
     )
@@ -78,7 +77,7 @@ async def send(request: Request, caller: Writing, parts: Given, number: int) -> 
     """Send a digest now or again."""
     row = await deeds.demand_digest(parts, number)
     await deeds.send_digest(parts, caller, number)
-    return go_on(request, f"{_HOME}/{number}", f"Digest {number} is sent to {row.channel} now.")
+    return go_on(request, f"{_HOME}/{number}", "digest_sent", number=number, channel=row.channel)
 
 
 @router.post(f"{_HOME}/{{number:int}}/give-up")
@@ -88,18 +87,16 @@ async def give_up(
     """Give a digest up, after a question."""
     row = await deeds.demand_digest(parts, number)
     if not confirmed:
-        return await page(
+        return await ask(
             request,
-            "confirm.html",
-            section="notifications",
-            title=f"Give up digest {number}",
-            question=f"Give up digest {number}, with {count(row.alerts, 'alert')} for {row.channel}?",
-            detail="It is not sent. Its alerts stay listed, and the digest can be sent later.",
-            path=f"{_HOME}/{number}/give-up",
-            values={},
-            verb="Give it up",
+            "give_up",
+            f"{_HOME}/{number}/give-up",
             back=f"{_HOME}/{number}",
+            section="notifications",
             danger=True,
+            n=row.alerts,
+            number=number,
+            channel=row.channel,
         )
     await deeds.give_up_digest(parts, caller, number)
-    return go_on(request, f"{_HOME}/{number}", f"Digest {number} is given up.", kind="warn")
+    return go_on(request, f"{_HOME}/{number}", "digest_given_up", kind="warn", number=number)

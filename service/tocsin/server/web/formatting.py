@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from markupsafe import Markup, escape
 
-from tocsin.model import EPOCH, BoundedCount, Instant
+from tocsin.model import EPOCH, Instant
 from tocsin.spec.infrastructure.unsafe import UNSAFE_IN_TEXT, safe_text
 from tocsin.wording.words import LANGUAGES, Words, words_of
 
@@ -41,10 +41,10 @@ def short(text: str, most: int = 80) -> str:
     return clean(line if len(line) <= most else f"{line[: most - 1]}…")
 
 
-def failure(kind: str, message: str) -> str:
+def failure(kind: str, message: str, words: Words = ENGLISH) -> str:
     """Say why a page is unreachable: the cause, and the message."""
-    cause = ENGLISH.say(f"cause.{kind}") if f"cause.{kind}" in ENGLISH else kind
-    return ": ".join(part for part in (cause, message) if part) or "unknown cause"
+    cause = words.say(f"cause.{kind}") if f"cause.{kind}" in words else kind
+    return ": ".join(part for part in (cause, message) if part) or words.say("cause.unknown")
 
 
 class Room:
@@ -116,23 +116,11 @@ def linked(text: str, shown: str | None = None, most: int = 72, room: int = 2048
     return Markup('<a class="out" href="{}" rel="noreferrer noopener nofollow">{}</a>').format(clean(text), words)
 
 
-def count(number: int | BoundedCount, unit: str = "", plural: str = "", words: Words = ENGLISH) -> str:
-    """Write a number with its unit: "1 page", "2,310 pages", "10,000+ pages"."""
-    if isinstance(number, BoundedCount):
-        exact, number = number.is_exact, number.number
-    else:
-        exact = True
-    said = words.number(number) if exact else f"{words.number(number)}+"
-    if not unit:
-        return said
-    return f"{said} {unit if number == 1 and exact else plural or unit + 's'}"
-
-
 def span(value: timedelta | float, parts: int = 2, words: Words = ENGLISH) -> str:
     """Write a duration in its two largest units: "2 h 5 min"."""
     seconds = value.total_seconds() if isinstance(value, timedelta) else value
     if abs(seconds) < 1:
-        return f"{round(seconds * 1000)} ms"
+        return words.say("format.milliseconds", value=round(seconds * 1000))
     left, said = int(abs(seconds)), []
     for size, key in _STEPS:
         many, left = divmod(left, size)
@@ -213,15 +201,19 @@ def absolute(at: Instant, zone: tzinfo = UTC) -> str:
     return f"{local:%Y-%m-%d %H:%M:%S} {local.tzname() or ''}".rstrip()
 
 
-def local_time(at: Instant, zone: tzinfo) -> str:
+def local_time(at: Instant, zone: tzinfo, words: Words = ENGLISH) -> str:
     """Write an instant to the minute, with its day: "Mon 23 Nov, 08:00"."""
     there = to_datetime(at)
-    return absolute(at, zone) if there is None else f"{there.astimezone(zone):%a %-d %b, %H:%M}"
+    if there is None:
+        return absolute(at, zone)
+    local = there.astimezone(zone)
+    date = words.short_date(local.year, local.month, local.day, with_year=False)
+    return words.say("format.at_time", day=f"{words.weekday(local.weekday())} {date}", time=f"{local:%H:%M}")
 
 
-def brief(at: Instant, zone: tzinfo) -> Markup:
+def brief(at: Instant, zone: tzinfo, words: Words = ENGLISH) -> Markup:
     """Write an instant to the minute, with the absolute time in its title."""
-    return Markup('<time title="{}">{}</time>').format(absolute(at, zone), local_time(at, zone))
+    return Markup('<time title="{}">{}</time>').format(absolute(at, zone), local_time(at, zone, words))
 
 
 def coded(text: str) -> Markup:
@@ -232,25 +224,25 @@ def coded(text: str) -> Markup:
     )
 
 
-def ago(at: Instant | None, now: Instant, zone: tzinfo = UTC, never: str = "never", words: Words = ENGLISH) -> Markup:
-    """Write an instant relative to now, with the absolute time in its title."""
+def ago(at: Instant | None, now: Instant, zone: tzinfo = UTC, never: str = "", words: Words = ENGLISH) -> Markup:
+    """Write an instant relative to now, with the absolute time in its title; `never` where there is none."""
     if at is not None and abs(now - at) > _YEAR_US:
         return _timed(at, zone, absolute(at, zone)[:10])
-    return escape(never) if at is None else _timed(at, zone, relative(at, now, words))
+    return escape(never or words.say("format.never")) if at is None else _timed(at, zone, relative(at, now, words))
 
 
 def due(
     at: Instant | None,
     now: Instant,
     zone: tzinfo = UTC,
-    never: str = "not planned",
-    past: str = "due now",
+    never: str = "",
+    past: str = "",
     words: Words = ENGLISH,
 ) -> Markup:
     """Write a due time relative to now, or that it is due now."""
     if at is not None and at <= now:
-        return _timed(at, zone, past)
-    return ago(at, now, zone, never, words)
+        return _timed(at, zone, past or words.say("format.due"))
+    return ago(at, now, zone, never or words.say("format.not_planned"), words)
 
 
 def lasting(at: Instant, now: Instant, zone: tzinfo = UTC, words: Words = ENGLISH) -> Markup:
@@ -269,11 +261,11 @@ def _timed(at: Instant, zone: tzinfo, said: str) -> Markup:
     return Markup('<time datetime="{}" title="{}">{}</time>').format(stamp, absolute(at, zone), said)
 
 
-def moment(at: Instant | None, zone: tzinfo = UTC, never: str = "never") -> Markup:
+def moment(at: Instant | None, zone: tzinfo = UTC, words: Words = ENGLISH) -> Markup:
     """Write an absolute time."""
     there = None if at is None else to_datetime(at)
     if at is None or there is None:
-        return escape(never if at is None else absolute(at))
+        return escape(words.say("format.never") if at is None else absolute(at))
     return Markup('<time datetime="{}">{}</time>').format(f"{there:%Y-%m-%dT%H:%M:%SZ}", absolute(at, zone))
 
 

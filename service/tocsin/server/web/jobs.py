@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
@@ -13,18 +12,13 @@ from tocsin.server.actions import Act
 from tocsin.server.decisions import cancel_job, missing
 from tocsin.server.jobs import PATIENCE_S, Job, Work
 from tocsin.server.parts import Given, Reading, Writing
-from tocsin.server.web.formatting import count, local_path
+from tocsin.server.web.formatting import local_path
 from tocsin.server.web.rendering import Undo, go_on, page
 
 router = APIRouter(include_in_schema=False)
 
-_DONE: Final[Mapping[str, str]] = {
-    "pages.pause": "Paused {}.",
-    "pages.resume": "Resumed {}.",
-    "pages.check": "Requested a check of {}; the results appear as they come.",
-    "pages.remove": "Deleted {}.",
-    "pages.edit": "Changed {}.",
-}
+# Jobs whose end a notice tells; its key is that of the job.
+_TOLD: Final = frozenset({"pages.pause", "pages.resume", "pages.check", "pages.remove", "pages.edit"})
 
 
 async def await_job(request: Request, job: Job, back: str, *, undo: Undo | None = None) -> Response:
@@ -32,18 +26,19 @@ async def await_job(request: Request, job: Job, back: str, *, undo: Undo | None 
     row = await job.wait(PATIENCE_S)
     if row.state == "running":
         return RedirectResponse(f"/jobs/{row.id}", status_code=303)
-    if row.kind in _DONE:
-        return go_on(request, back, said(row), undo=undo)
-    return RedirectResponse(f"/jobs/{row.id}", status_code=303)
+    if row.kind not in _TOLD:
+        return RedirectResponse(f"/jobs/{row.id}", status_code=303)
+    key, values = told_of(row)
+    return go_on(request, back, key, undo=undo, **values)
 
 
-def said(row: JobRow) -> str:
-    """Describe the result of a job that has ended."""
+def told_of(row: JobRow) -> tuple[str, dict[str, Any]]:
+    """Return the key of the notice that tells the end of a job, with its values."""
     result = row.result or {}
-    pages = count(int(result.get("pages", row.done)), "page")
-    if row.kind == "pages.edit" and (group := result.get("group")):
-        return f"Moved {pages} to group {group}."
-    return _DONE.get(row.kind, "{} done.").format(pages)
+    number, group = int(result.get("pages", row.done)), result.get("group")
+    if row.kind == "pages.edit" and group:
+        return "pages_moved", {"n": number, "group": group}
+    return row.kind.replace(".", "_"), {"n": number}
 
 
 @router.get("/jobs/{job_id}")
@@ -61,6 +56,6 @@ async def cancel(
 ) -> Response:
     """Cancel a job."""
     row = await cancel_job(parts, Act(jobs, caller), job_id)
-    kind = "warn" if row.state == "cancelled" else "good"
-    text = "Cancelled; completed work is kept." if kind == "warn" else "The job had ended already."
-    return go_on(request, local_path(back, f"/jobs/{row.id}"), text, kind=kind)
+    is_cancelled = row.state == "cancelled"
+    path = local_path(back, f"/jobs/{row.id}")
+    return go_on(request, path, "cancelled" if is_cancelled else "had_ended", kind="warn" if is_cancelled else "good")

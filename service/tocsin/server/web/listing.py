@@ -28,6 +28,7 @@ from tocsin.model import (
 )
 from tocsin.server.web.formatting import Room, failure, short, short_url
 from tocsin.spec.topper.state import FIELDS, TOPPER_FIELDS
+from tocsin.wording.words import Words
 
 # In the order of the filters; the later ones are shown where they have pages, or are selected.
 SHOWN: Final = (View.ALL, View.RECENT, View.PROBLEMS, View.DECLARING, View.QUIET)
@@ -232,7 +233,7 @@ def problem_key(report: JsonObject) -> str:
     return f"problem_{kind}" if kind in _TOLD_KINDS else f"problem_{outcome}"
 
 
-def problem_of(report: JsonObject) -> str:
+def problem_of(report: JsonObject, words: Words) -> str:
     """Return the problem of a check; "" without one."""
     if report.get("problem"):
         return str(report["problem"])
@@ -240,7 +241,7 @@ def problem_of(report: JsonObject) -> str:
     if not error or report.get("outcome") not in _FAILED:
         return ""
     kind, message = error if isinstance(error, list | tuple) else (error.get("kind"), error.get("message"))
-    return failure(str(kind or ""), str(message or ""))
+    return failure(str(kind or ""), str(message or ""), words)
 
 
 def declared(fields: tuple[str | None, ...] | None, room: Room) -> tuple[tuple[str, str], ...]:

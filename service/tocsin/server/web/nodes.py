@@ -77,11 +77,11 @@ async def machines(request: Request, caller: Reading, parts: Given) -> Response:
 async def drain(request: Request, caller: Administering, parts: Given, name: Annotated[str, Form()] = "") -> Response:
     """Let a node give its work to the others."""
     await set_draining(parts, caller, name, draining=True)
-    return go_on(request, _PATH, f"Node {name} gives its parts to the others.")
+    return go_on(request, _PATH, "draining", node=name)
 
 
 @router.post("/settings/nodes/undrain")
 async def undrain(request: Request, caller: Administering, parts: Given, name: Annotated[str, Form()] = "") -> Response:
     """Let a node take its share again."""
     await set_draining(parts, caller, name, draining=False)
-    return go_on(request, _PATH, f"Node {name} takes its share again.")
+    return go_on(request, _PATH, "undrained", node=name)

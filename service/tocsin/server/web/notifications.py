@@ -17,9 +17,10 @@ from tocsin.server.decisions import read_moment, try_channel
 from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import zone_named
-from tocsin.server.web.rendering import go_on, page, typed_again
+from tocsin.server.web.rendering import ask, go_on, language_of, page, typed_again
 from tocsin.server.web.route_forms import MATCH_TEXTS, listed
 from tocsin.server.web.route_words import tell_match, tell_route
+from tocsin.wording.words import words_of
 
 router = APIRouter(include_in_schema=False)
 
@@ -53,11 +54,12 @@ async def _home(
     now = parts.clock.now()
     refused = {row.channel: row for row in await parts.store.bundles(limit=_PART, state="sealed") if row.error}
     silences = [each for each in await parts.store.silences(limit=100) if each.is_in_force(now)]
+    words = words_of(language_of(request))
     return await page(
         request,
         "notifications.html",
         status=422 if wrong else 200,
-        routes=[(place, route, tell_route(route)) for place, route in enumerate(shown, begin + 1)],
+        routes=[(place, route, tell_route(route, words)) for place, route in enumerate(shown, begin + 1)],
         counts=counts,
         of=len(alerts),
         unrouted=counts.get("", 0),
@@ -68,7 +70,7 @@ async def _home(
         channels=channels,
         refused=refused,
         failing=[each for each in channels if each.state in {"failing", "disabled", "unreadable"}],
-        silences=[(each, tell_match(each.match)) for each in silences],
+        silences=[(each, tell_match(each.match, words)) for each in silences],
         silence=silence or {},
         wrong=wrong or {},
         texts=MATCH_TEXTS,
@@ -103,7 +105,7 @@ async def move_route(
 ) -> Response:
     """Move a route up or down."""
     await deeds.move_route(parts, caller, name, by)
-    return go_on(request, _HOME, f"Route {name} was moved {'up' if by < 0 else 'down'}.")
+    return go_on(request, _HOME, "moved_up" if by < 0 else "moved_down", name=name)
 
 
 @router.post(f"{_HOME}/remove")
@@ -119,35 +121,28 @@ async def remove(
     what = "channel" if kind == "channel" else "route"
     deeds.demand_saved(parts, "channel" if kind == "channel" else "route", name)
     if not confirmed:
-        detail = {
-            "channel": "Alerts that wait for it are not sent. Its settings and secrets are deleted.",
-            "route": "Alerts from now on go by the other routes. Its open digests are sent at once.",
-        }[what]
-        return await page(
+        return await ask(
             request,
-            "confirm.html",
-            section="notifications",
-            title=f"Remove {what} {name}",
-            question=f"Remove the {what} {name}?",
-            detail=detail,
-            path=f"{_HOME}/remove",
-            values={"kind": what, "name": name},
-            verb="Remove",
+            what,
+            f"{_HOME}/remove",
             back=_HOME,
+            section="notifications",
+            values={"kind": what, "name": name},
             danger=True,
+            name=name,
         )
     removing = deeds.remove_entry(parts, caller, "channel" if kind == "channel" else "route", name, if_revision=None)
-    return await _carried_out(request, removing, f"{what.capitalize()} {name} is removed.", "Nothing was removed")
+    return await _carried_out(request, removing, name, f"{what}_removed", "not_removed")
 
 
-async def _carried_out(request: Request, work: Awaitable[None], done: str, failed: str) -> Response:
-    """Go back to the page with the result of an action."""
+async def _carried_out(request: Request, work: Awaitable[None], name: str, done: str, failed: str) -> Response:
+    """Go back to the page with the result of an action on a channel or route: one of two notices."""
     try:
         await work
     except (Problem, DeliveryError, UsageError) as exc:
         mend = f"; {exc.mend}" if isinstance(exc, Problem) else ""
-        return go_on(request, _HOME, f"{failed}: {exc}{mend}.", kind="warn")
-    return go_on(request, _HOME, done)
+        return go_on(request, _HOME, failed, kind="warn", why=f"{exc}{mend}")
+    return go_on(request, _HOME, done, name=name)
 
 
 # Channels ---------------------------------------------------------------------------------------------------------
@@ -159,7 +154,7 @@ async def test_channel(
 ) -> Response:
     """Send a test to a channel as it is."""
     trying = try_channel(parts, caller, name)
-    return await _carried_out(request, trying, f"Channel {name} accepted the test.", "The test failed")
+    return await _carried_out(request, trying, name, "test_accepted", "test_failed")
 
 
 @router.post(f"{_HOME}/channel/mute")
@@ -174,13 +169,13 @@ async def mute(
     """Mute a channel, or end its mute."""
     if not muted:
         await deeds.unmute_channel(parts, caller, name)
-        return go_on(request, _HOME, f"Channel {name} is given its alerts again.")
+        return go_on(request, _HOME, "unmuted", name=name)
     try:
         end = _moment(parts, until)
     except ValueError as exc:
-        return go_on(request, _HOME, f"Channel {name} is not muted: {exc}.", kind="warn")
+        return go_on(request, _HOME, "not_muted", kind="warn", name=name, why=exc)
     await deeds.mute_channel(parts, caller, name, end)
-    return go_on(request, _HOME, f"Channel {name} is muted; its alerts wait, and none is lost.")
+    return go_on(request, _HOME, "muted", name=name)
 
 
 def _moment(parts: Parts, text: str) -> int | None:
@@ -207,7 +202,7 @@ async def add_silence(request: Request, caller: Writing, parts: Given) -> Respon
         await deeds.add_silence(parts, caller, match, until=end, reason=typed["reason"])
     except FieldErrors as exc:
         return await _home(request, parts, silence=typed, wrong=dict(exc.errors))
-    return go_on(request, _HOME, "These alerts are listed, but not sent.")
+    return go_on(request, _HOME, "silence_begun")
 
 
 @router.post(f"{_HOME}/silence/end")
@@ -216,4 +211,4 @@ async def end_silence(
 ) -> Response:
     """End a silence."""
     await deeds.end_silence(parts, caller, silence)
-    return go_on(request, _HOME, "The silence has ended. What it held back stays so until you deliver it.")
+    return go_on(request, _HOME, "silence_ended")

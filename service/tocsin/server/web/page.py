@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Form, Query, Request
@@ -27,22 +28,21 @@ from tocsin.server.decisions import demand_page
 from tocsin.server.jobs import Work
 from tocsin.server.kept_items import why_no_items
 from tocsin.server.parts import Given, Parts, Reading, Writing, base_url
-from tocsin.server.web.activity import draw_timeline
+from tocsin.server.web.changes import shape_of
 from tocsin.server.web.formatting import short_url, zone_named
 from tocsin.server.web.listing import problem_of, to_line
 from tocsin.server.web.page_history import day_in, draw_year, find_habits
 from tocsin.server.web.page_views import Texts, choose, compare_kept, field_rows, show_held
-from tocsin.server.web.rendering import Undo, go_on, page
-from tocsin.server.web.telling import BASES, AlertInWords, tell
+from tocsin.server.web.rendering import Undo, ask, go_on, language_of, page, say
+from tocsin.server.web.telling import AlertInWords, tell
 from tocsin.spec.microdata.changes.words import tell_changes
 from tocsin.spec.signals.texts import unpack_text
+from tocsin.wording.words import words_of
 
 router = APIRouter(include_in_schema=False)
 
 # Of each kind the latest few; the API has all.
 _STATES: Final = 16
-# More marks would overlap on a telephone.
-_DRAWN: Final = 24
 _VERDICTS: Final = 10
 _RENDERINGS: Final = 5
 _COPIES: Final = 5
@@ -59,8 +59,8 @@ async def frame_of(parts: Parts, row: PageRow) -> dict[str, Any]:
     """Read the values of the head that all parts of a page share."""
     mode, _ = (await parts.modes()).of(row)
     report = row.last.report or {}
-    badges = [str(report.get("outcome") or "not checked yet")]
-    badges += ["built by scripts"] * row.flags.is_shell + ["paused"] * row.paused + ["off"] * (mode == "off")
+    badges = [str(report.get("outcome") or "unchecked")]
+    badges += ["shell"] * row.flags.is_shell + ["paused"] * row.paused + ["off"] * (mode == "off")
     line = to_line(row, mode, parts.clock.now())
     return {"row": row, "line": line, "badges": badges, "mode": mode, "is_demo": row.host == DEMO_HOST}
 
@@ -73,13 +73,12 @@ async def show(
     page_id: int,
     older: Annotated[int | None, Query()] = None,
     newer: Annotated[int | None, Query()] = None,
-    diff: Annotated[str, Query(max_length=20)] = "",
 ) -> Response:
     """Show a page: its last change, its history, and all that is known of it."""
     row = await demand_page(parts, page_id)
-    # One read serves both: the timeline draws all of them, the list below it shows the first _STATES.
-    states = (await parts.store.states_of(page_id, limit=_DRAWN)).rows
-    verdicts = (await parts.store.verdicts_of(page_id, limit=_DRAWN)).rows
+    # One more than is shown tells whether there are more.
+    states = (await parts.store.states_of(page_id, limit=_STATES + 1)).rows
+    verdicts = (await parts.store.verdicts_of(page_id, limit=_VERDICTS + 1)).rows
     pair = choose(states, older, newer) if states else None
     settings, now = parts.service.settings(), parts.clock.now()
     zone = zone_named(settings.instance.time_zone)
@@ -87,26 +86,28 @@ async def show(
     # There may be a thousand items: other requests have their turn meanwhile.
     held = await asyncio.to_thread(show_held, kept) if kept is not None else None
     marks = await parts.store.change_marks(page_id, now - _YEAR_US, limit=_MARKS)
-    told = [(each, tell_verdict(row, each, settings.instance.language)) for each in verdicts[:_VERDICTS]]
+    language, shape = language_of(request), shape_of(request)
+    # Sentences were made in the language of the instance.
+    telling = partial(tell, language=language, is_told_anew=language != settings.instance.language)
+    told = [(each, telling(to_alert(row, each))) for each in verdicts[:_VERDICTS]]
     alerts = (await parts.store.browse_alerts(AlertQuery(page_id=page_id), limit=_ALERTS)).rows
-    last = await _last_change(parts, row, told, alerts)
-    return await page(
+    last = await _last_change(parts, row, told, alerts, telling)
+    answer = await page(
         request,
         "page.html",
         **await frame_of(parts, row),
         part="overview",
         report=row.last.report or {},
-        problem=problem_of(row.last.report or {}),
+        problem=problem_of(row.last.report or {}, words_of(language)),
         channels=", ".join(list(settings.channels)[:_NAMED]),
         last=last,
-        latest=[(each, tell(each, settings.instance.language)) for each in alerts],
-        sides=diff == "sides",
+        latest=[(each, telling(each)) for each in alerts],
+        has_sides=shape.has_sides,
         year=draw_year(row.days, day_in(now)),
         habits=find_habits(marks, zone, is_cut=len(marks) == _MARKS),
         comparing=older is not None or newer is not None,
-        timeline=draw_timeline(states, verdicts, row.last.checked_at, now=now, zone=zone),
         states=_shown(states, pair),
-        # More are known only as far as they were read for the timeline; the page links to the API for the rest.
+        # The page links to the API for the rest.
         more_states=len(states) > _STATES,
         pair=pair,
         fields=field_rows(pair[0].fields if pair[0] else None, pair[1].fields) if pair else [],
@@ -121,8 +122,8 @@ async def show(
             for each in (await parts.store.item_changes(page_id, limit=_CHANGES)).rows
         ],
         address=base_url(request, settings.http),
-        bases=BASES,
     )
+    return shape.keep(answer)
 
 
 class ShownChange(Struct, frozen=True):
@@ -138,7 +139,11 @@ class ShownChange(Struct, frozen=True):
 
 
 async def _last_change(
-    parts: Parts, row: PageRow, told: Sequence[tuple[VerdictEntry, AlertInWords]], alerts: Sequence[AlertRow]
+    parts: Parts,
+    row: PageRow,
+    told: Sequence[tuple[VerdictEntry, AlertInWords]],
+    alerts: Sequence[AlertRow],
+    telling: Callable[[AlertRow], AlertInWords],
 ) -> ShownChange | None:
     """Find the last change, with its alert, which says more than the verdict."""
     found = next((each for each in told if each[0].outcome in ("major", "minor")), None)
@@ -150,7 +155,7 @@ async def _last_change(
         alert = await parts.store.alert(verdict.alert_id)
     # An alert about several pages has another page's text.
     if alert is not None and alert.page_id == row.id:
-        words = tell(alert, parts.service.settings().instance.language)
+        words = telling(alert)
     return ShownChange(verdict.outcome, words, alert, verdict.storm_id is not None)
 
 
@@ -168,11 +173,11 @@ def _shown(states: tuple[StateEntry, ...], pair: tuple[StateEntry | None, StateE
     return [state for place, state in enumerate(states) if place < _STATES or state.id in chosen]
 
 
-def tell_verdict(row: PageRow, verdict: VerdictEntry, language: str) -> AlertInWords:
-    """Describe a verdict as its alert does."""
-    # A verdict keeps the data of its event, so that the page and the alert say the same sentence.
-    event = {"time": to_rfc3339(verdict.at), "data": verdict.data}
-    return tell(AlertRow(verdict.alert_id or "", 0, CHANGED, row.id, row.url, verdict.at, event), language)
+def to_alert(row: PageRow, verdict: VerdictEntry) -> AlertRow:
+    """Make an alert of a verdict, which keeps the data of its event: so the page and the alert say the same."""
+    # A sentence in another language is made of the event with its type.
+    event = {"type": CHANGED, "time": to_rfc3339(verdict.at), "data": verdict.data}
+    return AlertRow(verdict.alert_id or "", 0, CHANGED, row.id, row.url, verdict.at, event)
 
 
 @router.post("/pages/{page_id:int}/check")
@@ -180,7 +185,7 @@ async def check(request: Request, caller: Writing, parts: Given, jobs: Work, pag
     """Request a check."""
     await demand_page(parts, page_id)
     await actions.check_pages(parts, actions.Act(jobs, caller), [page_id])
-    return go_on(request, f"/pages/{page_id}", "A check was requested; its result appears here.")
+    return go_on(request, f"/pages/{page_id}", "check_requested")
 
 
 @router.post("/pages/{page_id:int}/pause")
@@ -192,15 +197,10 @@ async def pause(
     deed = actions.read_deed("pause" if paused else "resume")
     await actions.edit_page(parts, actions.Act(jobs, caller), page_id, deed, if_revision=None)
     path = f"/pages/{page_id}"
-    verb = "Undo: resume it" if paused else "Undo: pause it"
+    verb = say(request, "notice.undo_pause" if paused else "notice.undo_resume")
     # Sets a value and does not toggle: a second click on it changes nothing.
     undo = Undo(f"{path}/pause", verb, {"paused": "no" if paused else "yes"})
-    return go_on(
-        request,
-        path,
-        "Paused: the page is not checked." if paused else "Resumed: the page is checked again.",
-        undo=undo,
-    )
+    return go_on(request, path, "paused" if paused else "resumed", undo=undo)
 
 
 @router.post("/pages/{page_id:int}/remove")
@@ -211,21 +211,11 @@ async def remove(
     row = await demand_page(parts, page_id)
     # Without a script there is no dialog: the same path asks first, and acts when its own question is answered.
     if confirmed != "yes":
-        return await page(
-            request,
-            "confirm.html",
-            title="Delete this page",
-            question=f"Delete {short_url(row.url, 200)}, with its history and texts?",
-            detail="Its history, changes, renderings and texts are deleted with it. This cannot be undone.",
-            path=f"/pages/{page_id}/remove",
-            values={},
-            verb="Delete 1 page",
-            back=f"/pages/{page_id}",
-            danger=True,
-        )
+        back, shown = f"/pages/{page_id}", short_url(row.url, 200)
+        return await ask(request, "page", f"{back}/remove", back=back, section="pages", danger=True, url=shown)
     # No revision is demanded: what was edited since the question does not matter to a user who deletes all of it.
     await actions.remove_page(parts, actions.Act(jobs, caller), page_id, if_revision=None)
-    return go_on(request, "/pages", f"Deleted {short_url(row.url)}.")
+    return go_on(request, "/pages", "page_deleted", url=short_url(row.url))
 
 
 # Of the kept texts, in the box to choose from.
@@ -253,7 +243,7 @@ async def show_text(
         kept=kept,
         pair=pair,
         texts=await _compare(parts, pair) if pair is not None else None,
-        why=await _why_none(parts, row, kept),
+        why=say(request, f"page.{await _why_none(parts, row, kept)}", n=parts.service.settings().snapshots.per_page),
     )
 
 
@@ -282,23 +272,14 @@ async def _compare(parts: Parts, pair: tuple[SnapshotRow, SnapshotRow]) -> Texts
 
 
 async def _why_none(parts: Parts, row: PageRow, kept: Sequence[SnapshotRow]) -> str:
-    """Say why there are fewer than two texts of a page, and the mend."""
-    per_page = parts.service.settings().snapshots.per_page
+    """Return the key of the text that says why there are fewer than two texts of a page, and the mend."""
     if row.flags.noindex:
-        return "None of its text is kept: the page asks not to be indexed (noindex)."
+        return "texts_noindex"
     # In the order of what a user can do about it: what the page forbids comes first, no setting changes that.
-    if per_page < 2:  # noqa: PLR2004 - a difference has two sides
-        return f"Too few texts are kept: snapshots.per_page is {per_page}; set it to 2 or more."
+    if parts.service.settings().snapshots.per_page < 2:  # noqa: PLR2004 - a difference has two sides
+        return "texts_too_few"
     if kept:
-        return "Only one version of its text is kept: it has not changed since."
+        return "texts_one"
     if row.state.stored_at is None:
-        return "Nothing is stored yet; request a check."
-    if await parts.store.texts_are_short():
-        return (
-            "None of its text is kept yet: there is no room for the first one while the texts of all pages "
-            "fill nine tenths of snapshots.total; set that to more."
-        )
-    return (
-        "None of its text is kept yet: that begins when it is next read whole "
-        "(never where it says noarchive, has mode auto or signals none, or is no HTML)."
-    )
+        return "texts_unstored"
+    return "texts_no_room" if await parts.store.texts_are_short() else "texts_not_yet"

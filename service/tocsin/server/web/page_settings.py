@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from fastapi import APIRouter, Request
@@ -25,21 +25,10 @@ from tocsin.server.trials import selectors_of, try_settings
 from tocsin.server.web.formatting import short
 from tocsin.server.web.page import frame_of
 from tocsin.server.web.rendering import go_on, page, typed_again
-from tocsin.server.web.settings import FORM_KEYS, SECRET_KEYS, as_typed, fields, read_revision
+from tocsin.server.web.settings import FORM_KEYS, SECRET_KEYS, as_typed, fields, read_revision, steps_of
 from tocsin.spec.signals.parts import split_selectors
 
 router = APIRouter(include_in_schema=False)
-
-_STEPS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
-    ("often", ("every", "cron", "adaptive", "every_min", "every_max", "at_launch", "min_gap")),
-    (
-        "counts",
-        ("look_at", "ignore", "signals", "signal_rules", "durational_threshold", "minor_threshold", "refresh_cap"),
-    ),
-    ("notify", ("tell", "report", "route")),
-    ("read", ("fetch", "ready", "steps", "consent")),
-    ("more", ("mode", "suspects", "tries", "retry_refused")),
-)
 
 
 @router.get("/pages/{page_id:int}/settings")
@@ -75,16 +64,14 @@ async def _show_settings(
     refused = resolve_readable(settings.pages, for_all, group, row.settings).refused
     typed = typed or {}
     own = {**as_typed(row.settings), **{key: value for key, value in typed.items() if key in FORM_KEYS}}
-    blocks = fields(own, msgspec.structs.asdict(inherited), resolve_page_origins(origins, for_all, group, None), errors)
-    by_key = {field.key: field for _, of_block in blocks for field in of_block}
+    by_key = fields(own, msgspec.structs.asdict(inherited), resolve_page_origins(origins, for_all, group, None), errors)
     return await page(
         request,
         "page_settings.html",
         status=status,
         **await frame_of(parts, row),
         part="settings",
-        steps=[(name, [by_key[key] for key in keys]) for name, keys in _STEPS],
-        in_force={key: field.own or field.inherited for key, field in by_key.items()},
+        steps=steps_of(by_key),
         field_of=by_key,
         trial=trial,
         untried=untried,
@@ -145,7 +132,7 @@ async def save(request: Request, caller: Writing, parts: Given, jobs: Work, page
         return await _show_settings(request, parts, row, typed=now, other=other, status=409)
     except UsageError as exc:
         return await _show_settings(request, parts, row, typed=typed, wrong=tuple(str(exc).splitlines()), status=422)
-    return go_on(request, f"/pages/{page_id}/settings", "Saved. The settings apply from the next check on.")
+    return go_on(request, f"/pages/{page_id}/settings", "settings_saved")
 
 
 async def _try_on(

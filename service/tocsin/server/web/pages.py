@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import AsyncIterator, Sequence
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias, get_args
 
 from fastapi import APIRouter, Form, Request, UploadFile
 from fastapi.responses import RedirectResponse, Response
@@ -41,7 +41,7 @@ from tocsin.server.looks import look_at
 from tocsin.server.notifications import read_given, save_channel, try_unsaved
 from tocsin.server.parts import Caller, Given, Parts, Reading, Writing
 from tocsin.server.problems import Problem
-from tocsin.server.web.formatting import count, short_url, weight
+from tocsin.server.web.formatting import short_url, weight
 from tocsin.server.web.jobs import await_job
 from tocsin.server.web.listing import (
     AskedFor,
@@ -52,7 +52,7 @@ from tocsin.server.web.listing import (
     sorts_of,
     to_line,
 )
-from tocsin.server.web.rendering import Undo, go_on, page, together
+from tocsin.server.web.rendering import Undo, ask, go_on, page, say, together
 
 router = APIRouter(include_in_schema=False)
 
@@ -309,7 +309,7 @@ async def add(
         pasted = read_pasted(form.urls, form.group, parse_page_settings({"every": every} if every else {}))
     except UsageError as exc:
         return await _again(request, parts, replace(box, wrong=(str(exc),)))
-    box = replace(box, wrong=_wrong(pasted), pasted=pasted, known=await _known(parts, pasted))
+    box = replace(box, wrong=_wrong(request, pasted), pasted=pasted, known=await _known(parts, pasted))
     if pasted.is_too_much or not pasted.pages:
         return await _again(request, parts, box)
     is_single = len(pasted.pages) == 1 and not pasted.refused
@@ -323,13 +323,13 @@ async def add(
         act = actions.Act(jobs, caller)
         ids = [each for each in await actions.add_pages(parts, act, pasted.pages, check=True) if each is not None]
         if is_single and box.to in _SET_UP:
-            said = f"Added {short_url(pasted.pages[0].url)}. Its alerts need one more step."
-            return go_on(request, f"/notifications/channel?type={_SET_UP[box.to]}", said)
+            path = f"/notifications/channel?type={_SET_UP[box.to]}"
+            return go_on(request, path, "added_to_set_up", url=short_url(pasted.pages[0].url))
         return await _added(request, parts, pasted, ids)
     if is_single:
         box = await _looked(parts, box)
         if form.step == "test":
-            box = replace(box, tested=await _test(parts, caller, wanted))
+            box = replace(box, tested=await _test(request, parts, caller, wanted))
     return await show_box(request, parts, box, status=422 if box.wrong and is_single else 200)
 
 
@@ -363,10 +363,10 @@ def _free_name(parts: Parts) -> str:
     )
 
 
-async def _test(parts: Parts, caller: Caller, wanted: dict[str, str] | None) -> str:
+async def _test(request: Request, parts: Parts, caller: Caller, wanted: dict[str, str] | None) -> str:
     """Send a test; returns what kept it from being accepted, "" if nothing did."""
     if wanted is None:
-        return "choose a chat, and give its address"
+        return say(request, "add.no_chat")
     try:
         section, _ = read_given(parts, "chat", wanted, written=True)
         await try_unsaved(parts, caller, "chat", section)
@@ -382,13 +382,16 @@ async def _added(request: Request, parts: Parts, pasted: Pasted, ids: Sequence[i
         row = await parts.store.page(first.url)
         path = f"/pages/{row.id}" if row is not None else "/pages"
         if not ids:
-            return go_on(request, path, f"{short_url(first.url)} is watched already; nothing was changed.", kind="warn")
-        return go_on(request, path, f"Added {short_url(first.url)}. Its first check follows at once.")
+            return go_on(request, path, "known_already", kind="warn", url=short_url(first.url))
+        return go_on(request, path, "added", url=short_url(first.url))
     known = len(pasted.pages) - len(ids)
-    rest = f" {count(known, 'page')} watched already." if known else ""
-    left = f" {count(pasted.refused, 'line')} left out." if pasted.refused else ""
-    said = f"Added {count(len(ids), 'page')}; their first checks follow at once.{rest}{left}"
-    return go_on(request, PageListFilter(group=first.group if first.group != "main" else "").path(), said)
+    rest = "".join(
+        f" {say(request, key, n=number)}"
+        for key, number in (("add.some_known", known), ("add.left_out", pasted.refused))
+        if number
+    )
+    path = PageListFilter(group=first.group if first.group != "main" else "").path()
+    return go_on(request, path, "added_pages", n=len(ids), rest=rest)
 
 
 async def _again(request: Request, parts: Parts, box: Box) -> Response:
@@ -418,12 +421,12 @@ async def show_box(
     )
 
 
-def _wrong(pasted: Pasted) -> tuple[str, ...]:
+def _wrong(request: Request, pasted: Pasted) -> tuple[str, ...]:
     if pasted.is_too_much:
-        return (f"more than {MOST_AT_ONCE:,} pages at once; import them from a file, below",)
+        return (say(request, "add.too_many", n=MOST_AT_ONCE),)
     more = pasted.refused - len(pasted.wrong)
-    told = (*pasted.wrong, f"and {count(more, 'line')} more") if more > 0 else pasted.wrong
-    return told or (() if pasted.pages else ("paste at least one URL, such as https://example.org/news",))
+    told = (*pasted.wrong, say(request, "add.more_wrong", n=more)) if more > 0 else pasted.wrong
+    return told or (() if pasted.pages else (say(request, "add.no_url"),))
 
 
 async def _known(parts: Parts, pasted: Pasted) -> frozenset[str]:
@@ -460,8 +463,7 @@ async def begin(request: Request, caller: Writing, parts: Given) -> Response:
     """Watch the demo site."""
     await parts.service.demo.begin()
     await audit(parts, caller, "demo.begin")
-    said = "The demo site is now watched. The first change comes within half a minute."
-    return go_on(request, PageListFilter(group=DEMO_GROUP).path(), said)
+    return go_on(request, PageListFilter(group=DEMO_GROUP).path(), "demo_begun")
 
 
 @router.post("/demo/remove")
@@ -469,8 +471,8 @@ async def end(request: Request, caller: Writing, parts: Given) -> Response:
     """Delete the pages of the demo site."""
     number = await parts.service.demo.end()
     await audit(parts, caller, "demo.end", pages=number)
-    undo = Undo("/demo", "Undo: watch it again", {})
-    return go_on(request, "/pages", f"Removed the demo site and its {count(number, 'page')}.", undo=undo)
+    undo = Undo("/demo", say(request, "notice.undo_demo"), {})
+    return go_on(request, "/pages", "demo_removed", undo=undo, n=number)
 
 
 # Bulk actions: run at once where they can be undone, else after a confirmation with the number of pages.
@@ -482,24 +484,6 @@ _ID: Final = re.compile(r"[0-9]{1,18}")
 # Buttons of a single row: the name is the action, the value the page.
 _OF_A_ROW: Final = ("check", "pause", "resume")
 _OTHER: Final[dict[str, Verb]] = {"pause": "resume", "resume": "pause"}
-
-
-class Asking(Struct, frozen=True):
-    """The confirmation of an action: title and button, question, and consequences."""
-
-    verb: str
-    question: str
-    detail: str = ""
-
-
-_ASKING: Final[dict[str, Asking]] = {
-    "check": Asking("Check", "Check {} now?", "Each host is requested no faster than usual."),
-    "pause": Asking("Pause", "Pause {}?", "Paused pages are not checked until they are resumed."),
-    "resume": Asking("Resume", "Resume {}?", "Checks continue; overdue ones are spread out."),
-    "move": Asking("Move", "Move {} to the group {}?", "The group's settings apply from then on."),
-    "every": Asking("Set the interval", "Check {} every {}?", "It replaces their own interval or cron."),
-    "remove": Asking("Delete", "Delete {}, with history and texts?", "This cannot be undone."),
-}
 
 
 class BulkForm(Struct, frozen=True):
@@ -544,12 +528,12 @@ async def bulk(
     for act in _OF_A_ROW:
         if _ID.fullmatch(str(form.get(act, ""))):
             verb, ids, said["scope"] = act, [int(str(form[act]))], ""
-    if verb not in _ASKING:
-        return await list_page(request, parts, asked, wrong=["choose an action"])
+    if verb not in get_args(Verb):
+        return await list_page(request, parts, asked, wrong=[say(request, "pages.no_action")])
     value = {"move": said["to_group"], "every": said["every"]}.get(verb, "").strip()
     wanted = BulkForm(verb, tuple(dict.fromkeys(ids))[:_MOST_CHOSEN], said["scope"] == "all", asked, value)  # type: ignore[arg-type] # judged above
     try:
-        wrong = "" if wanted.is_all or wanted.ids else "select pages first, or all that match"
+        wrong = "" if wanted.is_all or wanted.ids else say(request, "pages.none_chosen")
         wanted.deed  # noqa: B018 - judged before anything is asked
         number = await parts.store.tally_pages(asked.query) if wanted.is_all else len(wanted.ids)
     except UsageError as exc:
@@ -558,36 +542,34 @@ async def bulk(
         chosen = Chosen(frozenset(wanted.ids), wanted.is_all, said["to_group"], said["every"])
         return await list_page(request, parts, asked, wrong=[wrong.removeprefix("settings: ")], chosen=chosen)
     if said["confirmed"] != "yes" and (wanted.is_all or verb in ("remove", "move", "every")):
-        return await _ask(request, wanted, count(number, "page"))
+        return await _ask(request, wanted, number)
     # Read before the action: afterwards, pages that it changed cannot be told from those that were so before.
-    undo = await _undo(parts, wanted)
+    undo = await _undo(request, parts, wanted)
     job = await actions.start_deed(parts, actions.Act(jobs, caller), wanted.meant, wanted.deed)
     # The part of the list that was shown may be gone with its pages.
     back = asked.path() if verb != "remove" else PageListFilter(group=asked.group).path()
     return await await_job(request, job, back, undo=undo)
 
 
-async def _ask(request: Request, wanted: BulkForm, pages: str) -> Response:
-    asking = _ASKING[wanted.verb]
+async def _ask(request: Request, wanted: BulkForm, number: int | BoundedCount) -> Response:
     values: dict[str, object] = {**wanted.asked.values, "verb": wanted.verb, "scope": "all" if wanted.is_all else ""}
     values["to_group" if wanted.verb == "move" else "every"] = wanted.value
     if not wanted.is_all:
         values["page"] = [str(each) for each in wanted.ids]
-    return await page(
+    return await ask(
         request,
-        "confirm.html",
-        title=f"{asking.verb} {pages}",
-        question=asking.question.format(pages, wanted.value),
-        detail=asking.detail,
-        path="/pages/bulk",
-        values=values,
-        verb=f"{asking.verb} {pages}",
+        wanted.verb,
+        "/pages/bulk",
         back=wanted.asked.path(),
+        section="pages",
+        values=values,
         danger=wanted.verb == "remove",
+        n=number,
+        value=wanted.value,
     )
 
 
-async def _undo(parts: Parts, wanted: BulkForm) -> Undo | None:
+async def _undo(request: Request, parts: Parts, wanted: BulkForm) -> Undo | None:
     """Make the undo for individually selected pages: exactly those that will change."""
     other = _OTHER.get(wanted.verb)
     # "All that match" may be a million ids, more than a form can carry.
@@ -598,4 +580,4 @@ async def _undo(parts: Parts, wanted: BulkForm) -> Undo | None:
     if not changing:
         return None
     values = {**wanted.asked.values, "verb": other, "scope": "", "page": changing}
-    return Undo("/pages/bulk", f"Undo: {other} {count(len(changing), 'page')}", values)
+    return Undo("/pages/bulk", say(request, f"notice.undo_to_{other}", n=len(changing)), values)

@@ -16,9 +16,10 @@ from tocsin.server.actions import Act
 from tocsin.server.decisions import STAYING, answer_question, lift_standing_answer, missing, read_moment
 from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.parts import Given, Parts, Reading, Writing
-from tocsin.server.web.formatting import count, fitting, fitting_by, local_path, weight, zone_named
-from tocsin.server.web.rendering import go_on, page
+from tocsin.server.web.formatting import ENGLISH, fitting, fitting_by, weight, zone_named
+from tocsin.server.web.rendering import ask, go_on, language_of, page, say
 from tocsin.spec.html.urls import LONGEST_URL_BYTES, watch_url
+from tocsin.wording.words import Words, words_of
 
 Kind = Literal["again", "never", "until-major", "drop", "copy"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -41,12 +42,18 @@ class TypedAnswer(Struct, frozen=True):
 
 
 def read_answer(
-    form: Mapping[str, str], question: QuestionRow, copies: Sequence[KnownCopy], now: Instant, zone: tzinfo
+    form: Mapping[str, str],
+    question: QuestionRow,
+    copies: Sequence[KnownCopy],
+    now: Instant,
+    zone: tzinfo,
+    words: Words = ENGLISH,
 ) -> tuple[TypedAnswer | None, dict[str, str]]:
     """Read a form: `kind`, `times`, `new_connections`, `when`, `at`, `scope` (of standing answers), `copy`, `url`.
 
     copies  offered for the question
     zone    of times without an offset
+    words   of the language that errors are told in
     Returns the answer, or the errors with their mends, by field.
     """
     wrong: dict[str, str] = {}
@@ -54,32 +61,32 @@ def read_answer(
     # Compared, and not cast: the value is from a browser.
     kind = next((kind for kind in KINDS if kind == form.get("kind")), None)
     if kind is None:
-        return None, {"kind": "choose what to do: one of the buttons"}
+        return None, {"kind": words.say("questions.wrong_kind")}
     scope: str | None = None
     instruction = Instruction(kind=kind)
     if kind == "again":
-        instruction = _again(form, wrong, now, zone)
+        instruction = _again(form, wrong, now, zone, words)
     elif kind in STAYING:
-        scope = _scope(form, wrong, url)
+        scope = _scope(form, wrong, url, words)
     elif kind == "copy":
-        chosen, of = _copy(form, wrong, copies, url)
+        chosen, of = _copy(form, wrong, copies, url, words)
         instruction = Instruction(kind="copy", copy_url=chosen)
         # The copy says which page it is of, so the user need not.
         url = url or (of if question.pages > 1 else None)
         if chosen and url is None and question.pages > 1:
-            wrong["url"] = "one copy cannot replace several pages: choose the page that it is a copy of"
+            wrong["url"] = words.say("questions.wrong_one_copy")
     return (None, wrong) if wrong else (TypedAnswer(instruction, scope, url), {})
 
 
-def _again(form: Mapping[str, str], wrong: dict[str, str], now: Instant, zone: tzinfo) -> Instruction:
+def _again(form: Mapping[str, str], wrong: dict[str, str], now: Instant, zone: tzinfo, words: Words) -> Instruction:
     written = form.get("times", "").strip() or "1"
     # Looked at as text first: `int` takes digits of any script, and signs, and thousands of them.
     times = int(written) if written.isascii() and written.isdecimal() and len(written) <= len(str(MOST_TIMES)) else 0
     if not 1 <= times <= MOST_TIMES:
-        wrong["times"] = f"write a whole number from 1 to {MOST_TIMES}"
+        wrong["times"] = words.say("questions.wrong_times", most=MOST_TIMES)
     when, at = form.get("when", "now"), None
     if when not in WHENS:
-        wrong["when"] = "choose when: at once, at a time, or later"
+        wrong["when"] = words.say("questions.wrong_when")
     elif when == "at":
         try:
             at = read_moment(form.get("at", "").strip(), now, zone)
@@ -95,23 +102,23 @@ def _again(form: Mapping[str, str], wrong: dict[str, str], now: Instant, zone: t
     )
 
 
-def _scope(form: Mapping[str, str], wrong: dict[str, str], url: str | None) -> str:
+def _scope(form: Mapping[str, str], wrong: dict[str, str], url: str | None, words: Words) -> str:
     # The narrowest that fits the form: a wider one is a decision.
     scope = form.get("scope") or ("page" if url else "host-cause")
     if scope not in SCOPES:
-        wrong["scope"] = "choose what to remember it for"
+        wrong["scope"] = words.say("questions.wrong_scope")
     elif url and scope != "page":
-        wrong["scope"] = "this is for one page: remember it for that page, or choose all pages"
+        wrong["scope"] = words.say("questions.wrong_scope_of_page")
     return scope
 
 
 def _copy(
-    form: Mapping[str, str], wrong: dict[str, str], copies: Sequence[KnownCopy], url: str | None
+    form: Mapping[str, str], wrong: dict[str, str], copies: Sequence[KnownCopy], url: str | None, words: Words
 ) -> tuple[str | None, str | None]:
     # A chosen copy counts before a typed one, which may be left over from an earlier try.
     written = form.get("copy", "")[:LONGEST_URL_BYTES].strip() or form.get("copy_url", "")[:LONGEST_URL_BYTES].strip()
     if not written:
-        wrong["copy"] = "choose one of the copies, or write the URL of another one"
+        wrong["copy"] = words.say("questions.wrong_copy")
         return None, None
     try:
         chosen = watch_url(written).url
@@ -121,7 +128,7 @@ def _copy(
     of = {copy.of for copy in copies if copy.url == chosen}
     if url is not None and of and url not in of:
         # Only for copies that pages named: of one that was typed, only the user knows what it is of.
-        wrong["copy"] = f"this is a copy of {', '.join(sorted(of))}, not of {url}"
+        wrong["copy"] = words.say("questions.wrong_copy_of", of=", ".join(sorted(of)), url=url)
     return chosen, of.pop() if len(of) == 1 else None
 
 
@@ -135,25 +142,6 @@ _STANDING: Final = "/questions?show=standing"
 # Bytes: URLs may be long, and the page stays below 50 KB.
 _ROOM_FOR_URLS: Final = 9_000
 _ROOM_FOR_COPIES: Final = 9_000
-
-SAID: Final = {
-    "again": "try again",
-    "never": "never again",
-    "until-major": "wait for a major change",
-    "drop": "delete",
-    "copy": "take a copy",
-}
-
-
-_FIELDS: Final = {
-    "kind": "What to do",
-    "url": "For",
-    "times": "Number of tries",
-    "when": "When",
-    "at": "Time",
-    "scope": "Remember the answer for",
-    "copy": "Copy",
-}
 
 
 class Group(Struct, frozen=True):
@@ -220,13 +208,14 @@ async def answer(request: Request, caller: Writing, parts: Given, work: Work, qu
     row = await _demand(parts, question_id)
     typed = {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
     if row.times.closed_at is not None:
-        return go_on(request, f"/questions/{question_id}", "This question was closed meanwhile.", kind="warn")
+        return go_on(request, f"/questions/{question_id}", "question_closed", kind="warn")
     zone = zone_named(parts.service.settings().instance.time_zone)
     copies = await parts.store.question_copies(question_id)
-    meant, wrong = read_answer(typed, row, copies, parts.clock.now(), zone)
+    words = words_of(language_of(request))
+    meant, wrong = read_answer(typed, row, copies, parts.clock.now(), zone, words)
     # The page may have recovered, or moved to another question, since the form was shown.
     if meant is not None and meant.url is not None and not await _is_of(parts, question_id, meant.url):
-        meant, wrong = None, {"url": "this page is no longer part of the question: choose another one"}
+        meant, wrong = None, {"url": words.say("questions.wrong_page")}
     if meant is None:
         return await _show(request, parts, row, typed, wrong, status=422)
     number = 1 if meant.url else row.pages
@@ -243,12 +232,12 @@ async def lift(request: Request, caller: Writing, parts: Given, work: Work, answ
     """Remove a standing answer; its pages are checked again."""
     path = _STANDING
     if await parts.store.standing_answer(answer_id) is None:
-        return go_on(request, path, f"Standing answer {answer_id} is removed already.", kind="warn")
+        return go_on(request, path, "standing_gone", kind="warn", number=answer_id)
     job = await lift_standing_answer(parts, Act(work, caller), answer_id)
     row = await job.wait(PATIENCE_S)
     if row.state == "running":
-        return go_on(request, path, f"Standing answer {answer_id} is being removed.", more=_progress(row))
-    return go_on(request, path, f"Standing answer {answer_id} removed; {count(row.done, 'page')} checked again.")
+        return go_on(request, path, "standing_lifting", more=_progress(row), number=answer_id)
+    return go_on(request, path, "standing_lifted", number=answer_id, n=row.done)
 
 
 def grouped(row: QuestionRow) -> Group:
@@ -283,7 +272,7 @@ async def _show(
         more_copies=max(len(copies) - len(_offered(copies, "")), 0),
         typed=typed,
         wrong=wrong,
-        complaints=[f"{_FIELDS[field]}: {words}" for field, words in wrong.items()],
+        complaints=[f"{say(request, f'questions.field_{field}')}: {text}" for field, text in wrong.items()],
         scopes=SCOPES,
         whens=WHENS,
         zone_name=parts.service.settings().instance.time_zone,
@@ -307,36 +296,32 @@ async def _is_of(parts: Parts, question_id: int, url: str) -> bool:
 
 
 async def _ask_to_drop(request: Request, row: QuestionRow, typed: Mapping[str, str], number: int) -> Response:
-    whom = typed.get("url") or (f"{count(number, 'page')} of {row.host}" if number > 1 else row.page.url or row.host)
-    return await page(
+    url = typed.get("url") or (row.page.url if number == 1 else None)
+    return await ask(
         request,
-        "confirm.html",
+        "drop" if url else "drop_of_host",
+        f"/questions/{row.id}/answer",
+        back=f"/questions/{row.id}",
         section="questions",
-        title="Delete pages",
-        question=f"Delete {whom}?",
-        detail="Its history, changes and texts are deleted with it. This cannot be undone.",
-        path=f"/questions/{row.id}/answer",
         values={"kind": "drop", "url": typed.get("url", "")},
-        verb=f"Delete {count(number, 'page')}",
-        back=local_path(f"/questions/{row.id}"),
         danger=True,
+        n=number,
+        url=url,
+        host=row.host,
     )
 
 
 def _told(request: Request, job: JobRow, meant: TypedAnswer, number: int) -> Response:
-    said = SAID[meant.instruction.kind]
-    if meant.instruction.kind == "again" and meant.instruction.later:
-        said = "try again later, on request"
-    whom = count(number, "page")
+    kind = meant.instruction.kind
+    answer = say(request, "questions.again_later" if kind == "again" and meant.instruction.later else f"answer.{kind}")
     if job.state == "running":
-        return go_on(request, "/questions", f"{whom}: {said}. This is being done.", more=_progress(job))
-    if meant.instruction.kind in ("never", "until-major"):
-        return go_on(request, "/questions", f"{whom}: {said}.", more=(_STANDING, "See standing answers"))
-    return go_on(request, "/questions", f"{whom}: {said}.")
+        return go_on(request, "/questions", "answering", more=_progress(job), n=number, answer=answer)
+    more = (_STANDING, "standing_answers") if kind in ("never", "until-major") else None
+    return go_on(request, "/questions", "answered", more=more, n=number, answer=answer)
 
 
 def _progress(job: JobRow) -> tuple[str, str]:
-    return f"/jobs/{job.id}", "See the progress"
+    return f"/jobs/{job.id}", "progress"
 
 
 async def _demand(parts: Parts, question_id: int) -> QuestionRow:

@@ -13,7 +13,6 @@ import re
 from collections import OrderedDict
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from secrets import token_urlsafe
@@ -28,8 +27,6 @@ from markupsafe import Markup, escape
 from msgspec import Struct
 
 from tocsin.model import EPOCH, AlertQuery, BoundedCount, Instant, PageQuery, Scope, View
-from tocsin.model.records import alerting, history, nodes, pages, routing, service
-from tocsin.model.records.fields import Record, is_number, title_of
 from tocsin.server.lost_forms import AGAIN, LostForm, is_shown_again, read_kept
 from tocsin.server.parts import CALLER, SENDER, Caller, Parts, Sender
 from tocsin.server.problems import Problem
@@ -41,13 +38,6 @@ from tocsin.wording.words import LANGUAGES, Language, Words, words_of
 
 
 router = APIRouter(include_in_schema=False)
-
-_RECORDS: Final[Mapping[str, type[Record]]] = {
-    record.__name__: record
-    for room in (alerting, history, nodes, pages, routing, service)
-    for record in vars(room).values()
-    if isinstance(record, type) and issubclass(record, Record)
-}
 
 _TYPES: Final[Mapping[str, str]] = {
     ".css": "text/css; charset=utf-8",
@@ -134,26 +124,39 @@ class Notice(Struct, frozen=True):
     more: tuple[str, str] | None = None
 
 
+def say(request: Request, key: str, **values: object) -> str:
+    """Say a text of our own in the language of the reader."""
+    return words_of(language_of(request)).say(key, **values)
+
+
 def go_on(
     request: Request,
     path: str,
-    text: str,
+    key: str,
     *,
     kind: str = "good",
     undo: Undo | None = None,
     more: tuple[str, str] | None = None,
+    **values: object,
 ) -> RedirectResponse:
-    """Redirect the browser (303) to a page that shows this notice."""
+    """Redirect the browser (303) to a page that shows a notice: the text of this key, below "notice.", with its values.
+
+    more  a link: path and key
+    """
     kept, now = _kept(request), request.app.state.parts.clock.now()
     while kept and (len(kept) >= _KEPT or next(iter(kept.values())).at < now - _KEPT_US):
         kept.popitem(last=False)
-    key = token_urlsafe(9)
-    kept[key] = Notice(text, kind, _who(request), now, undo, more)
+    text = say(request, f"notice.{key}", **values)
+    link = None if more is None else (more[0], say(request, f"notice.{more[1]}"))
+    token = token_urlsafe(9)
+    kept[token] = Notice(text, kind, _who(request), now, undo, link)
     parts = urlsplit(path)
-    query = "&".join(
-        [each for each in parts.query.split("&") if each and not each.startswith(f"{KEY}=")] + [f"{KEY}={key}"]
-    )
+    query = "&".join([*_without_notice(parts.query), f"{KEY}={token}"])
     return RedirectResponse(urlunsplit(parts._replace(query=query)), status_code=303)
+
+
+def _without_notice(query: str) -> list[str]:
+    return [each for each in query.split("&") if each and not each.startswith(f"{KEY}=")]
 
 
 def find(request: Request) -> Notice | None:
@@ -250,7 +253,7 @@ def language_of(request: Request) -> Language:
 
 
 @pass_context
-def _ago(context: Context, at: Instant | None, never: str = "never") -> Markup:
+def _ago(context: Context, at: Instant | None, never: str = "") -> Markup:
     return formatting.ago(at, context["now"], context["zone"], never, context["words"])
 
 
@@ -265,8 +268,9 @@ def _clock(context: Context, at: Instant) -> Markup:
 
 
 @pass_context
-def _count(context: Context, number: int | BoundedCount, unit: str = "", plural: str = "") -> str:
-    return formatting.count(number, unit, plural, context["words"])
+def _count(context: Context, number: int | BoundedCount) -> str:
+    words: Words = context["words"]
+    return words.number(number)
 
 
 @pass_context
@@ -280,7 +284,7 @@ def _size(context: Context, number: float) -> str:
 
 
 @pass_context
-def _due(context: Context, at: Instant | None, never: str = "not planned", past: str = "due now") -> Markup:
+def _due(context: Context, at: Instant | None, never: str = "", past: str = "") -> Markup:
     return formatting.due(at, context["now"], context["zone"], never, past, context["words"])
 
 
@@ -290,8 +294,8 @@ def _lasting(context: Context, at: Instant) -> Markup:
 
 
 @pass_context
-def _moment(context: Context, at: Instant | None, never: str = "never") -> Markup:
-    return formatting.moment(at, context["zone"], never)
+def _moment(context: Context, at: Instant | None) -> Markup:
+    return formatting.moment(at, context["zone"], context["words"])
 
 
 @pass_context
@@ -302,7 +306,7 @@ def _utc(context: Context, text: str) -> Markup:
 @pass_context
 def _brief(context: Context, when: Instant | str) -> Markup:
     at = when if isinstance(when, int) else (datetime.fromisoformat(when) - EPOCH) // timedelta(microseconds=1)
-    return formatting.brief(at, context["zone"])
+    return formatting.brief(at, context["zone"], context["words"])
 
 
 @pass_context
@@ -342,40 +346,6 @@ def _deed(context: Context, line: LogLine, room: formatting.Room) -> Markup:
     if (key := f"audit.{line.key}") not in words:
         return Markup("{} {}").format(room.fit(line.key, 60), name)
     return Markup(words.say(key, object=name))  # noqa: S704 - our own text; its values are escaped
-
-
-class Columns:
-    """The columns of a table of records: titled as the records' fields are declared, and numbers set to the right.
-
-    A column of several fields has a title of its own, which begins with a capital letter; one of buttons is hidden by a
-    hyphen before its title. `of["field"]` gives the attributes of a cell, `of.head` the whole head of the table.
-    """
-
-    def __init__(self, record: str, *columns: str) -> None:
-        self._cells: dict[str, Markup] = {}
-        titles = []
-        for name in columns:
-            if name.startswith("-"):
-                titles.append(Markup('<th scope="col"><span class="hidden">{}</span></th>').format(name[1:]))
-                continue
-            is_field = name[0].islower()
-            title = title_of(_RECORDS[record], name) if is_field else name
-            kind = Markup(' class="number"') if is_field and is_number(_RECORDS[record], name) else ""
-            titles.append(Markup('<th scope="col"{}>{}</th>').format(kind, title))
-            # On a narrow screen each cell shows its title: the head is hidden there.
-            self._cells[name] = Markup('{} data-label="{}"').format(kind, title)
-        self.titles = Markup("").join(titles)
-        self.head = Markup("<thead><tr>{}</tr></thead>").format(self.titles)
-
-    def __getitem__(self, name: str) -> Markup:
-        """Give the attributes of a cell."""
-        return self._cells[name]
-
-
-@cache
-def columns(record: str, *names: str) -> Columns:
-    """Return the columns of a table; templates name them once."""
-    return Columns(record, *names)
 
 
 def _environment() -> Environment:
@@ -418,7 +388,6 @@ def _environment() -> Environment:
     made.globals["asset"] = asset_path
     made.globals["t"] = _t
     made.globals["Room"] = formatting.Room
-    made.globals["columns"] = columns
     return made
 
 
@@ -482,7 +451,8 @@ def _answer(request: Request, template: str, status: int, context: dict[str, Any
         "has_keys": request.cookies.get(KEYS_COOKIE) != "off",
         "now": parts.clock.now(),
         "zone": formatting.zone_named(parts.service.settings().instance.time_zone),
-        "here": formatting.local_path(f"{path}?{request.url.query}" if request.url.query else path),
+        # Without the notice, which is told once.
+        "here": formatting.local_path("?".join(filter(None, (path, "&".join(_without_notice(request.url.query)))))),
     }
     headers = {"cache-control": "no-store"}
     text = render(template, **(given | context))
@@ -523,11 +493,49 @@ async def _why_nothing(parts: Parts, paused: BoundedCount) -> str | None:
     return None
 
 
+async def ask(
+    request: Request,
+    key: str,
+    path: str,
+    *,
+    back: str,
+    section: str,
+    values: Mapping[str, object] | None = None,
+    danger: bool = False,
+    **named: object,
+) -> HTMLResponse:
+    """Ask before an action: the texts of this key, below "ask.", with their values.
+
+    path    posted to, with these hidden fields and `confirmed`
+    danger  it cannot be undone
+    """
+    said: dict[str, Any] = {
+        part: say(request, f"ask.{key}_{part}", **named) for part in ("title", "question", "detail", "verb")
+    }
+    return await page(
+        request,
+        "confirm.html",
+        section=section,
+        **said,
+        path=path,
+        values=values or {},
+        back=back,
+        danger=danger,
+    )
+
+
 def again_page(request: Request, path: str, kept: str, *, status: int, csrf: str, why: str) -> HTMLResponse:
-    """Answer with what was typed into a form that was not taken, so that it can be sent again."""
+    """Answer with what was typed into a form that was not taken, so that it can be sent again; `why` is a key."""
     values, shown = read_kept(kept), is_shown_again(path)
     return plain_page(
-        request, "again.html", status=status, path=path, values=values, is_shown=shown, csrf=csrf, why=why
+        request,
+        "again.html",
+        status=status,
+        path=path,
+        values=values,
+        is_shown=shown,
+        csrf=csrf,
+        why=say(request, f"again.{why}"),
     )
 
 
@@ -536,16 +544,17 @@ async def typed_again(request: Request) -> bool:
     if not (await request.form()).get(AGAIN):
         return False
     now = request.app.state.parts.clock.now()
-    request.state.told = Notice("Nothing is saved yet. This is what you typed; type secrets again.", "warn", "", now)
+    request.state.told = Notice(say(request, "notice.typed_again"), "warn", "", now)
     return True
 
 
 def error_page(request: Request, problem: Problem, request_id: str) -> Response:
     """Answer with an error page, without the store, which may be what failed."""
     if isinstance(problem, LostForm) and problem.kept:
-        why = "This form was opened before the last login or restart, and could not be taken as it was."
-        caller = request.scope[CALLER]
-        return again_page(request, request.url.path, problem.kept, status=problem.status, csrf=caller.csrf, why=why)
+        csrf = request.scope[CALLER].csrf
+        return again_page(
+            request, request.url.path, problem.kept, status=problem.status, csrf=csrf, why="opened_before"
+        )
     answer = plain_page(
         request,
         "error.html",

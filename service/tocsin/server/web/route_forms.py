@@ -20,8 +20,8 @@ from tocsin.server import notifications as deeds
 from tocsin.server.actions import Stale
 from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.problems import Problem
-from tocsin.server.web.formatting import local_time, zone_named
-from tocsin.server.web.rendering import go_on, page, typed_again
+from tocsin.server.web.formatting import ENGLISH, local_time, zone_named
+from tocsin.server.web.rendering import go_on, language_of, page, typed_again
 from tocsin.server.web.week_picker import (
     DigestChoice,
     QuietRow,
@@ -32,7 +32,7 @@ from tocsin.server.web.week_picker import (
     write_digest,
     write_quiet,
 )
-from tocsin.wording.words import LANGUAGES
+from tocsin.wording.words import LANGUAGES, Words, words_of
 
 router = APIRouter(include_in_schema=False)
 
@@ -95,7 +95,8 @@ async def save_route(request: Request, caller: Writing, parts: Given) -> Respons
     if await typed_again(request) or form.get("do") == "preview":
         return await _route_page(request, parts, shown)
     try:
-        await deeds.save_route(parts, caller, name, _given_route(typed), if_revision=revision)
+        given = _given_route(typed, words_of(language_of(request)))
+        await deeds.save_route(parts, caller, name, given, if_revision=revision)
     except FieldErrors as exc:
         wrong = {key.replace("match.", "").replace("unless.", "unless-"): text for key, text in exc.errors}
         return await _route_page(request, parts, _with(shown, wrong), status=422)
@@ -103,7 +104,7 @@ async def save_route(request: Request, caller: Writing, parts: Given) -> Respons
         return await _route_page(request, parts, _overtaken(parts, shown), status=412)
     except (Problem, UsageError) as exc:
         return await _route_page(request, parts, _with(shown, {"name": str(exc)}), status=422)
-    return go_on(request, _HOME, f"Route {name} is saved. It holds for alerts from now on.")
+    return go_on(request, _HOME, "route_saved", name=name)
 
 
 def _with(form: RouteForm, wrong: Mapping[str, str]) -> RouteForm:
@@ -164,12 +165,12 @@ def _typed_times(form: Any) -> dict[str, Any]:
     return {"digest": choice, "quiet": tuple(row for row in rows if row != QuietRow())}
 
 
-def _given_route(typed: Mapping[str, Any]) -> dict[str, Any]:
+def _given_route(typed: Mapping[str, Any], words: Words = ENGLISH) -> dict[str, Any]:
     """Make the route that the configuration would have; what is empty is left out. Raises FieldErrors."""
     times, wrong = {}, []
     for key, write, nothing in (("digest", write_digest, DigestChoice("once")), ("quiet", write_quiet, ())):
         try:
-            times[key] = write(typed.get(key, nothing))
+            times[key] = write(typed.get(key, nothing), words)
         except ValueError as exc:
             wrong.append((key, str(exc)))
     if wrong:
@@ -192,35 +193,36 @@ def listed(value: Any) -> list[str]:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else list(value)
 
 
-def _tell_when(parts: Parts, typed: Mapping[str, Any]) -> str:
+def _tell_when(parts: Parts, typed: Mapping[str, Any], words: Words) -> str:
     """Say what the pickers mean, or what is wrong with them."""
     try:
-        given = _given_route(typed)
+        given = _given_route(typed, words)
     except FieldErrors as exc:
         return "; ".join(text for _, text in exc.errors)
     digest, quiet, zone = given.get("digest", ""), given.get("quiet", []), parts.service.settings().instance.time_zone
-    told = tell_digest(digest, given.get("group_by", ()), zone)
-    told = f"Each alert {told}" if not digest else told[:1].upper() + told[1:]
+    told = tell_digest(digest, given.get("group_by", ()), zone, words)
+    told = words.say("told.each_alert", when=told) if not digest else told[:1].upper() + told[1:]
     try:
         hours = QuietHours(parse_times(quiet), zone)
     except ValueError as exc:
-        return f"{told}. Quiet hours: {exc} is no time of the week, such as 22:00 to 07:00."
+        return words.say("told.wrong_quiet", told=told, found=exc)
     if read_digest(digest).when in {"times", "cron"}:
         if check_cron(digest) is not None:
-            return f"{digest} is no cron expression for a time to come, such as 0 7 * * mon-fri."
+            return words.say("told.wrong_cron", found=digest)
         following = DigestTimes(digest, zone, hours).after(parts.clock.now())
-        told += f", the next on {local_time(following, zone_named(zone))}"
-    return f"{told}. Nothing is sent {tell_quiet(quiet)}: it is sent afterwards." if quiet else f"{told}."
+        told = words.say("told.next", told=told, when=local_time(following, zone_named(zone), words))
+    return words.say("told.quiet", told=told, quiet=tell_quiet(quiet, words)) if quiet else f"{told}."
 
 
 async def _route_page(request: Request, parts: Parts, form: RouteForm, *, status: int = 200) -> Response:
     settings = parts.service.settings()
     found: RoutePreviewed | None = None
-    message, unready = None, ""
+    message, unready, words = None, "", words_of(language_of(request))
     alerts = await deeds.latest_alerts(parts, _LAST)
     if form.typed.get("channels"):
         try:
-            preview = await deeds.preview_route(parts, form.name or "new", _given_route(form.typed), alerts)
+            given = _given_route(form.typed, words)
+            preview = await deeds.preview_route(parts, form.name or "new", given, alerts)
             found = deeds.previewed_of(preview, alerts)
         except FieldErrors as exc:
             unready = "; ".join(text for _, text in exc.errors)
@@ -244,7 +246,7 @@ async def _route_page(request: Request, parts: Parts, form: RouteForm, *, status
         digest=form.typed.get("digest", DigestChoice("once")),
         quiet_rows=[*form.typed.get("quiet", ()), QuietRow()][:_MOST_ROWS],
         days=DAYS,
-        sentence=_tell_when(parts, form.typed),
+        sentence=_tell_when(parts, form.typed, words),
         zone_name=settings.instance.time_zone,
         languages=LANGUAGES,
     )

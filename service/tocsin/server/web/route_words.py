@@ -2,44 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from tocsin.model.records.routing import ConfiguredRoute
+from tocsin.server.web.formatting import ENGLISH
 from tocsin.server.web.week_picker import tell_digest, tell_quiet
-from tocsin.wording.words import words_of
+from tocsin.wording.words import Words
 
-_ENGLISH: Final = words_of("en")
-_LANGUAGE_NAMES: Final = {"en": "English", "de": "German"}
-
-
-def _kind(kind: str) -> str:
-    return _ENGLISH.say(f"route_kind.{kind}") if f"route_kind.{kind}" in _ENGLISH else kind
+_PLACES: Final = ("group", "host", "words", "url", "rule", "field")
 
 
-def tell_match(match: Mapping[str, Any]) -> str:
-    """Tell which alerts are meant, in words."""
-    words = {"group": "in", "host": "on", "words": "with the word", "url": "at", "rule": "by rule", "field": "of field"}
-    said = {key: " or ".join(map(str, values)) for key, values in match.items() if values}
-    kinds = " or ".join(_kind(kind) for kind in match.get("kind") or ())
-    first = " ".join(part for part in (said.get("outcome"), said.get("basis")) if part)
-    begin = f"a page {kinds}" if kinds else f"{first} changes" if first else "all alerts"
-    if kinds and first:
-        begin += f" ({first})"
-    return ", ".join([begin, *(f"{word} {said[key]}" for key, word in words.items() if key in said)])
+def _listed(words: Words, kind: str, values: Iterable[str]) -> str:
+    """Name values of a matcher: by the words for them where there are some."""
+    named = [words.say(f"{kind}.{each}") if f"{kind}.{each}" in words else each for each in values]
+    return f" {words.say('told.or')} ".join(named)
 
 
-def _when(told: str) -> str:
-    return f"when {told}" if told.startswith("a page ") else told
+def tell_match(match: Mapping[str, Any], words: Words = ENGLISH, *, is_within: bool = False) -> str:
+    """Tell which alerts are meant, in words; `is_within`: within a sentence."""
+    kinds = _listed(words, "route_kind", match.get("kind") or ())
+    of = " ".join(filter(None, (_listed(words, key, match.get(key) or ()) for key in ("outcome", "basis"))))
+    if kinds:
+        begin = words.say("told.kinds_within" if is_within else "told.kinds", kinds=kinds)
+        begin = words.say("told.only", kinds=begin, of=of) if of else begin
+    else:
+        begin = words.say("told.changes", of=of) if of else words.say("told.all")
+    places = [words.say(f"told.{key}", values=_listed(words, key, match[key])) for key in _PLACES if match.get(key)]
+    return ", ".join([begin, *places])
 
 
-def tell_route(route: ConfiguredRoute) -> str:
+def tell_route(route: ConfiguredRoute, words: Words = ENGLISH) -> str:
     """Tell a route as a sentence."""
-    when = tell_digest(route.digest, route.group_by)
-    parts = [tell_match(route.match), f"but not {_when(tell_match(route.unless))}" if route.unless else "", when]
-    parts += [f"at most {route.at_most}" if route.at_most else "", "further routes, too" if route.continues else ""]
-    parts += [f"in {_LANGUAGE_NAMES[route.language]}" if route.language else ""]
-    parts += [f"by {route.template}" if route.template else ""]
-    quiet = f"not {tell_quiet(route.quiet)}" if route.quiet else ""
-    sentence = "; ".join(part for part in (*parts, quiet) if part)
+    parts = [tell_match(route.match, words)]
+    if route.unless:
+        parts.append(words.say("told.unless", match=tell_match(route.unless, words, is_within=True)))
+    parts.append(tell_digest(route.digest, route.group_by, words=words))
+    if route.at_most:
+        parts.append(words.say("told.at_most", number=route.at_most))
+    if route.continues:
+        parts.append(words.say("told.continues"))
+    if route.language:
+        parts.append(words.say("told.language", language=words.say(f"routes.language_{route.language}")))
+    if route.template:
+        parts.append(words.say("told.template", template=route.template))
+    if route.quiet:
+        parts.append(words.say("told.not_quiet", quiet=tell_quiet(route.quiet, words)))
+    sentence = "; ".join(parts)
     return f"{sentence[:1].upper()}{sentence[1:]}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Form, Query, Request
@@ -31,9 +31,20 @@ from tocsin.errors import SettingsError
 from tocsin.model import GroupRow, JsonObject
 from tocsin.server.actions import Act, Stale, edit_defaults, remove_group, revision_of
 from tocsin.server.jobs import PATIENCE_S, Work
+from tocsin.server.notifications import OtherVersion, differing
 from tocsin.server.parts import Administering, Given, Parts, Reading, Writing
 from tocsin.server.web.formatting import fitting_by, local_path, weight
-from tocsin.server.web.rendering import KEYS_COOKIE, LANGUAGE_COOKIE, LOOK_COOKIE, LOOKS, Undo, go_on, page, typed_again
+from tocsin.server.web.rendering import (
+    KEYS_COOKIE,
+    LANGUAGE_COOKIE,
+    LOOK_COOKIE,
+    LOOKS,
+    Undo,
+    go_on,
+    page,
+    say,
+    typed_again,
+)
 from tocsin.settings import PageSettings, Settings
 from tocsin.wording.words import LANGUAGES
 
@@ -43,43 +54,17 @@ from tocsin.wording.words import LANGUAGES
 SECRET_KEYS: Final = ("auth", "proxy", "headers", "cookies")  # Secret settings, which forms neither show nor keep.
 FORM_KEYS: Final = tuple(key for key in PAGE_KEYS if key not in SECRET_KEYS)
 
-# The blocks of the form, in order.
-BLOCKS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
-    ("Alerts", ("mode", "tell", "report", "route")),
-    ("When pages are checked", ("every", "cron", "adaptive", "every_min", "every_max", "at_launch", "min_gap")),
-    ("What counts as a major change", ("durational_threshold", "minor_threshold", "refresh_cap")),
-    ("What is compared", ("signals", "signal_rules", "look_at", "ignore", "suspects")),
-    ("How pages are read", ("fetch", "ready", "steps", "consent")),
-    ("Unreachable pages", ("tries", "retry_refused")),
+# The steps of the form, in order; their titles are in the section `page_settings` of the words.
+STEPS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    ("often", ("every", "cron", "adaptive", "every_min", "every_max", "at_launch", "min_gap")),
+    (
+        "counts",
+        ("look_at", "ignore", "signals", "signal_rules", "durational_threshold", "minor_threshold", "refresh_cap"),
+    ),
+    ("notify", ("tell", "report", "route")),
+    ("read", ("fetch", "ready", "steps", "consent")),
+    ("more", ("mode", "suspects", "tries", "retry_refused")),
 )
-
-LABELS: Final = {
-    "mode": "Mode",
-    "tell": "Report",
-    "report": "Also report",
-    "route": "Route",
-    "every": "Interval",
-    "cron": "Or cron",
-    "adaptive": "Adaptive",
-    "every_min": "Shortest adaptive interval",
-    "every_max": "Longest adaptive interval",
-    "at_launch": "Due at startup after",
-    "min_gap": "Minimum interval",
-    "durational_threshold": "Durational threshold",
-    "minor_threshold": "Minor threshold",
-    "refresh_cap": "Refresh limit",
-    "signals": "Signals",
-    "signal_rules": "Signal rules",
-    "look_at": "Compare only",
-    "ignore": "Leave out",
-    "suspects": "Login and error pages",
-    "fetch": "Read with",
-    "ready": "Ready when",
-    "steps": "Steps",
-    "consent": "Consent banner",
-    "tries": "Retries",
-    "retry_refused": "Retry refusals",
-}
 
 
 class SettingLine(Struct, frozen=True):
@@ -119,13 +104,16 @@ class Field(Struct, frozen=True):
     """
 
     key: str
-    label: str
-    meaning: str
     own: str
     inherited: str
     origin: str
     choices: tuple[str, ...] = ()
     error: str | None = None
+
+    @property
+    def in_force(self) -> str:
+        """The value that applies."""
+        return self.own or self.inherited
 
 
 # They are lists, which the page Notifications tells as sentences.
@@ -158,32 +146,30 @@ def fields(
     inherited: Mapping[str, Any],
     origins: Mapping[str, str],
     errors: Mapping[str, str] | None = None,
-) -> list[tuple[str, list[Field]]]:
-    """Make the blocks of the form, with their fields.
+) -> dict[str, Field]:
+    """Make the fields of the form, by key.
 
     own        the values at this level, or the input, by key of PageSettings
     inherited  the inherited values; `origins` has their sources
     """
     blamed = errors or {}
-    return [
-        (
-            title,
-            [
-                Field(
-                    key,
-                    LABELS[key],
-                    KEYS[f"pages.{key}"],
-                    own.get(key, ""),
-                    written(("pages", key), inherited[key]),
-                    origins.get(key, "default"),
-                    choices_of(key),
-                    blamed.get(key),
-                )
-                for key in keys
-            ],
+    return {
+        key: Field(
+            key,
+            own.get(key, ""),
+            written(("pages", key), inherited[key]),
+            origins.get(key, "default"),
+            choices_of(key),
+            blamed.get(key),
         )
-        for title, keys in BLOCKS
-    ]
+        for _, keys in STEPS
+        for key in keys
+    }
+
+
+def steps_of(fields: Mapping[str, Field]) -> list[tuple[str, list[Field]]]:
+    """Put the fields under their steps."""
+    return [(name, [fields[key] for key in keys]) for name, keys in STEPS]
 
 
 def choices_of(key: str) -> tuple[str, ...]:
@@ -250,8 +236,8 @@ class Filled(Struct, frozen=True):
 
     @property
     def changes(self) -> list[str]:
-        """The labels of the changed fields."""
-        return [LABELS[key] for key in FORM_KEYS if key in self.settings or key in self.unset]
+        """The keys of the changed fields."""
+        return [key for key in FORM_KEYS if key in self.settings or key in self.unset]
 
 
 def read_revision(typed: str) -> int:
@@ -300,14 +286,7 @@ _LONGEST_GROUP: Final = 63
 _YEAR_S: Final = 365 * 86_400
 Mode = Literal["on", "auto", "off"]
 
-MODES: Final[dict[str, tuple[str, str]]] = {
-    "on": ("Check every page", "Every page is checked, and every change is reported."),
-    "auto": (
-        "Report declared changes only",
-        "Every page is checked; changes are reported of pages with topper elements only.",
-    ),
-    "off": ("Check nothing", "No page is requested. All pages and their history are kept."),
-}
+MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 TABS: Final = (
     ("/settings", "all_pages"),
     ("/settings/groups", "groups"),
@@ -373,7 +352,7 @@ async def drop_group(
 ) -> Response:
     """Delete an empty group, with its settings."""
     await remove_group(parts, Act(work, caller), group)
-    return go_on(request, "/settings/groups", f"Removed group {group}.")
+    return go_on(request, "/settings/groups", "group_removed", group=group)
 
 
 @router.post("/settings/pages")
@@ -391,7 +370,7 @@ async def edit(request: Request, caller: Writing, parts: Given, work: Work) -> R
     path = path_of(group)
     # No job, no entry in the audit log for a form that was only sent.
     if not filled.settings and not filled.unset:
-        return go_on(request, path, "Nothing was changed.", kind="warn")
+        return go_on(request, path, "nothing_changed", kind="warn")
     try:
         act, known = Act(work, caller), read_revision(revision)
         job = await edit_defaults(parts, act, group, filled.settings, filled.unset, if_revision=known)
@@ -401,8 +380,9 @@ async def edit(request: Request, caller: Writing, parts: Given, work: Work) -> R
         wrong = replace(filled, clashes=tuple(str(exc).splitlines()))
         return await _form(request, parts, group, wrong, status=422, revision=revision)
     row = await job.wait(PATIENCE_S)
-    more = (f"/jobs/{row.id}", "The pages are being updated; see the progress") if row.state == "running" else None
-    return go_on(request, path, f"Set for {_whom(group)}: {', '.join(filled.changes)}.", more=more)
+    more = (f"/jobs/{row.id}", "updating") if row.state == "running" else None
+    labels = ", ".join(say(request, f"page_setting.{key}") for key in filled.changes)
+    return go_on(request, path, "set_group" if group else "set_all", more=more, group=group, settings=labels)
 
 
 @router.post("/settings/mode")
@@ -415,10 +395,9 @@ async def set_mode(
     was = before.get("mode", parts.service.settings().pages.mode)
     job = await edit_defaults(parts, Act(work, caller), None, {"mode": mode}, ())
     row = await job.wait(PATIENCE_S)
-    more = (f"/jobs/{row.id}", "The pages are being updated; see the progress") if row.state == "running" else None
-    undo = Undo("/settings/mode", "Undo", {"mode": str(was)}) if was != mode else None
-    kind = "good" if mode != "off" else "warn"
-    return go_on(request, "/settings", f"For all pages: {MODES[mode][0].lower()}.", kind=kind, undo=undo, more=more)
+    more = (f"/jobs/{row.id}", "updating") if row.state == "running" else None
+    undo = Undo("/settings/mode", say(request, "notice.undo"), {"mode": str(was)}) if was != mode else None
+    return go_on(request, "/settings", f"mode_{mode}", kind="good" if mode != "off" else "warn", undo=undo, more=more)
 
 
 @router.post("/settings/unset")
@@ -433,7 +412,7 @@ async def unset(
     """Unset one setting, for those that the form does not show."""
     job = await edit_defaults(parts, Act(work, caller), group or None, {}, (key,))
     await job.wait(PATIENCE_S)
-    return go_on(request, path_of(group or None), f"{key} is not set for {_whom(group or None)} any more.")
+    return go_on(request, path_of(group or None), "unset_group" if group else "unset_all", setting=key, group=group)
 
 
 @router.get("/settings/force")
@@ -479,10 +458,6 @@ def path_of(group: str | None) -> str:
     return f"/settings/group?{urlencode({'name': group})}" if group is not None else "/settings"
 
 
-def _whom(group: str | None) -> str:
-    return f"group {group}" if group is not None else "all pages"
-
-
 async def _level(parts: Parts, group: str | None) -> SettingsLevel:
     revision = await revision_of(parts, group)
     base, origins = parts.service.settings().pages, parts.service.origins()
@@ -511,31 +486,32 @@ async def _form(
 ) -> Response:
     level = await _level(parts, group)
     inherited: Mapping[str, object] = {key: getattr(level.inherited, key) for key in _keys(level.inherited)}
-    typed = filled.typed if filled is not None else as_typed(level.own)
-    wrong = filled.wrong if filled is not None else {}
+    own = as_typed(level.own)
+    typed = filled.typed if filled is not None else own
+    by_key = fields(typed, inherited, level.origins, filled.wrong if filled is not None else None)
     return await page(
         request,
         "settings.html",
         status=status,
         tabs=tabs_at("/settings" if group is None else "/settings/groups"),
         group=group,
-        blocks=fields(typed, inherited, level.origins, wrong),
-        now_set=as_typed(level.own) if is_stale else {},
-        wrong=_complaints(filled),
-        is_stale=is_stale,
+        steps=steps_of(by_key),
+        field_of=by_key,
+        wrong=_complaints(request, filled),
+        other=OtherVersion(differing(own, {key: text for key, text in typed.items() if text})) if is_stale else None,
         revision=revision if revision is not None else str(level.revision),
         hidden=mask_settings({key: value for key, value in level.own.items() if key in SECRET_KEYS}),
-        modes=[(key, *words) for key, words in MODES.items()],
+        modes=MODES,
         mode=str(level.own.get("mode", level.inherited.mode)),
         offers_demo=group is None and not parts.service.demo.is_on,
     )
 
 
-def _complaints(filled: Filled | None) -> list[str]:
+def _complaints(request: Request, filled: Filled | None) -> list[str]:
     if filled is None:
         return []
     if filled.wrong:
-        return [f"{len(filled.wrong)} of the fields cannot be used; beside each stands what is allowed."]
+        return [say(request, "settings.wrong_fields", n=len(filled.wrong))]
     return list(filled.clashes)
 
 

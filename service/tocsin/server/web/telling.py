@@ -11,7 +11,7 @@ from tocsin.model import AlertRow, Instant, JsonObject
 from tocsin.server.web.formatting import failure, is_web
 from tocsin.spec.microdata.changes.words import tell_changes
 from tocsin.wording.summary import summarise, why
-from tocsin.wording.words import words_of
+from tocsin.wording.words import Words, words_of
 
 # Of each event the key of its label, and its tone.
 _LABELS: Final[dict[str, tuple[str, str]]] = {
@@ -33,11 +33,6 @@ _CHANGE: Final = ("change", "within", "path", "property", "previous", "latest")
 _MOST_ROWS: Final = 60  # An event has at most 40, with those between them.
 _MOST_DIGITS: Final = 18  # Digits of an id of the store.
 
-BASES: Final = {
-    "declared": "the page, or a feed or sitemap of its site, declares the change",
-    "inferred": "only the content changed; no declared date did",
-    "contradicted": "what the page declares and its content contradict each other",
-}
 
 # Kinds of alerts to filter by; their titles are in the section `changes` of the words.
 KINDS: Final = (
@@ -183,7 +178,7 @@ def tell(alert: AlertRow, language: str = "en", *, is_told_anew: bool = False) -
         is_cut=bool(difference.get("cut")) or _is_left_out(difference),
         held=_held(_table(data.get("items"))),
         trace=trace,
-        notes=tuple(_notes(alert.type, data, rendering)),
+        notes=tuple(_notes(words, alert.type, data, rendering)),
         storm_id=_number(storm.get("id")),
         storm_pages=_number(storm.get("pages")) or 0,
         sample=_lines(storm.get("sample")) or _lines(question.get("sample")),
@@ -191,31 +186,31 @@ def tell(alert: AlertRow, language: str = "en", *, is_told_anew: bool = False) -
     )
 
 
-def _notes(kind: str, data: JsonObject, rendering: JsonObject) -> list[str]:
+def _notes(words: Words, kind: str, data: JsonObject, rendering: JsonObject) -> list[str]:
     notes = []
     if kind == events.UNREACHABLE:
         error, pages = _table(data.get("error")), _number(_table(data.get("question")).get("pages")) or 1
-        notes.append(failure(_words(error.get("kind")) or "", _words(error.get("message")) or ""))
+        notes.append(failure(_words(error.get("kind")) or "", _words(error.get("message")) or "", words))
         if pages > 1:
-            notes.append(f"{pages:,} pages of this host fail for the same cause")
+            notes.append(words.say("note.pages", n=pages))
     if kind == events.DISALLOWED:
         rule = _words(_table(data.get("robots")).get("rule"))
-        notes.append(f"robots.txt says {rule}" if rule else "robots.txt could not be read, so no request is made")
+        notes.append(words.say("note.robots", rule=rule) if rule else words.say("note.no_robots"))
     if since := _words(_table(data.get("witness")).get("since")):
-        notes.append(f"This has been so since {since}")
+        notes.append(words.say("note.since", when=since))
     if kind == events.SUSPECT:
-        notes.append(f"{_words(data.get('evidence')) or 'another page'}; nothing was compared")
+        evidence = _words(data.get("evidence"))
+        notes.append(words.say("note.suspect", evidence=evidence) if evidence else words.say("note.another_page"))
     if rendering and (failed := _table(rendering.get("error"))):
-        said = _words(failed.get("message")) or _words(failed.get("kind")) or "no more is known"
-        notes.append(f"The page could not be read in full: {said}")
+        said = _words(failed.get("message")) or _words(failed.get("kind")) or ""
+        notes.append(words.say("note.unread", why=said) if said else words.say("note.unread_bare"))
     if rendered := _table(data.get("rendered")):
-        then = _words(rendered.get("outcome"))
-        notes.append(f"When it was read in full it had changed again ({then})")
+        then = _words(rendered.get("outcome")) or ""
+        outcome = words.say(f"outcome.{then}") if f"outcome.{then}" in words else then
+        notes.append(words.say("note.changed_again", outcome=outcome))
     if (minor := _number(data.get("minor_count"))) and data.get("outcome") == "minor":
         least = _number(_table(data.get("thresholds")).get("minor"))
-        notes.append(
-            f"{minor} minor since the last major change; {least} count as a major one" if least else f"{minor} minor"
-        )
+        notes.append(words.say("note.minor_of", n=minor, least=least) if least else words.say("note.minor", n=minor))
     return notes
 
 

@@ -26,7 +26,7 @@ from tocsin.server.lost_forms import kept_of
 from tocsin.server.parts import SENDER, Administering, Caller, Given, Parts, Reading, Via
 from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import local_path, zone_named
-from tocsin.server.web.rendering import again_page, go_on, page, plain_page
+from tocsin.server.web.rendering import again_page, ask, go_on, page, plain_page, say
 from tocsin.server.web.settings import tabs_at
 
 # Login and logout of browsers.
@@ -91,8 +91,7 @@ async def login(
     await audit(parts, caller, "session.open")
     response: Response = RedirectResponse(onward(next), 303)
     if kept_path:
-        why = "You are logged in again."
-        response = again_page(request, onward(kept_path), kept, status=200, csrf=csrf, why=why)
+        response = again_page(request, onward(kept_path), kept, status=200, csrf=csrf, why="logged_in")
     response.set_cookie(
         name,
         secret,
@@ -162,10 +161,10 @@ async def add(
     typed, wrong = {"name": name, "scope": scope, "expires": expires}, {}
     chosen = next((each for each in Scope if each == scope), None)
     if chosen is None:
-        wrong["scope"] = "choose one of the three"
+        wrong["scope"] = say(request, "access.wrong_scope")
     named, until = name.strip(), None
     if not named or len(named) > _LONGEST_NAME or not named.isprintable():
-        wrong["name"] = f"a name has 1 to {_LONGEST_NAME} printable characters"
+        wrong["name"] = say(request, "access.wrong_name", most=_LONGEST_NAME)
     if expires.strip():
         try:
             until = read_moment(expires.strip(), now, zone)
@@ -199,26 +198,16 @@ async def revoke(
 ) -> Response:
     """Revoke a token, and close the sessions opened with it."""
     if not confirmed:
-        own = " You are here by it yourself, and will be sent away." if name == caller.who else ""
-        return await page(
-            request,
-            "confirm.html",
-            section="settings",
-            title="Revoke a token",
-            question=f"Revoke the token {name[:_LONGEST_NAME]}?",
-            detail=f"Its clients are refused from now on, including browsers that logged in with it.{own}",
-            path="/settings/access/tokens/revoke",
-            values={"name": name},
-            verb="Revoke",
-            back=_PATH,
-            danger=True,
-        )
+        key = "own_token" if name == caller.who else "token"
+        path, values = f"{_PATH}/tokens/revoke", {"name": name}
+        token = name[:_LONGEST_NAME]
+        return await ask(request, key, path, back=_PATH, section="settings", values=values, danger=True, token=token)
     try:
         row = await parts.store.revoke_token(name, parts.clock.now())
     except UsageError as exc:
-        return go_on(request, _PATH, str(exc), kind="warn")
+        return go_on(request, _PATH, "not_revoked", kind="warn", why=exc)
     await audit(parts, caller, "token.revoke", token=row.name)
-    return go_on(request, _PATH, f"The token {row.name} is revoked.")
+    return go_on(request, _PATH, "token_revoked", token=row.name)
 
 
 async def _show(

@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from tocsin.configuration.convert import parse_span
 from tocsin.configuration.week import DAYS, days_of, split_entry
+from tocsin.server.web.formatting import ENGLISH
+from tocsin.wording.words import Words
 
 _CRON_FIELDS: Final = 5
 _MOST_TIMES: Final = 24
@@ -81,7 +83,7 @@ def _numbers(text: str, most: int) -> list[int]:
     return sorted(found) if found and max(found) <= most else []
 
 
-def write_digest(choice: DigestChoice) -> str:
+def write_digest(choice: DigestChoice, words: Words = ENGLISH) -> str:
     """Write the setting `digest`. Raises ValueError with the mend."""
     match choice.when:
         case "once":
@@ -89,18 +91,18 @@ def write_digest(choice: DigestChoice) -> str:
         case "wait" | "cron":
             text = choice.wait if choice.when == "wait" else choice.cron
             if not text:
-                raise ValueError("nothing is filled in; write a duration such as 1h, or choose times")
+                raise ValueError(words.say("routes.wrong_digest"))
             return text
     if not choice.times:
-        raise ValueError("no time is named; give one, such as 08:00")
+        raise ValueError(words.say("routes.wrong_no_time"))
     times = [_TIME.fullmatch(each) for each in choice.times]
     wrong = [each for each, found in zip(choice.times, times, strict=True) if found is None]
     if wrong:
-        raise ValueError(f"found {wrong[0][:20]!r}, allowed is a time such as 08:00")
+        raise ValueError(words.say("routes.wrong_time", found=words.quote(wrong[0][:20])))
     pairs = {(int(each[1]), int(each[2])) for each in times if each is not None}
     hours, minutes = sorted({hour for hour, _ in pairs}), sorted({minute for _, minute in pairs})
     if len(pairs) < len(hours) * len(minutes):
-        raise ValueError("the times of one digest share their minutes, such as 08:00 and 17:00; use a second route")
+        raise ValueError(words.say("routes.wrong_minutes"))
     return f"{_listed(minutes)} {_listed(hours)} * * {_days(choice.days) or '*'}"
 
 
@@ -129,12 +131,12 @@ def read_quiet(entries: Iterable[str]) -> tuple[QuietRow, ...]:
     return tuple(found)
 
 
-def write_quiet(rows: Iterable[QuietRow]) -> list[str]:
+def write_quiet(rows: Iterable[QuietRow], words: Words = ENGLISH) -> list[str]:
     """Write the setting `quiet`; an empty row is left out. Raises ValueError with the mend."""
     entries = []
     for row in rows:
         if bool(row.begin) != bool(row.end):
-            raise ValueError("a time has a beginning and an end, such as 22:00 and 07:00; fill in both, or none")
+            raise ValueError(words.say("routes.wrong_ends"))
         times = f"{_padded(row.begin)}-{_padded(row.end)}" if row.begin else ""
         entry = " ".join(filter(None, (_days(row.days), times)))
         if entry or row.days:
@@ -149,51 +151,46 @@ def _padded(time: str) -> str:
 
 # As sentences --------------------------------------------------------------------------------------------------------
 
-_NAMES: Final = {
-    "mon": "Monday",
-    "tue": "Tuesday",
-    "wed": "Wednesday",
-    "thu": "Thursday",
-    "fri": "Friday",
-    "sat": "Saturday",
-    "sun": "Sunday",
-}
 
-
-def tell_digest(digest: str, group_by: Sequence[str] = (), zone: str = "") -> str:
+def tell_digest(digest: str, group_by: Sequence[str] = (), zone: str = "", words: Words = ENGLISH) -> str:
     """Tell when a digest is sent: "one digest each weekday at 08:00 Europe/Berlin"."""
     choice = read_digest(digest)
     if choice.when == "once":
-        return "at once"
-    one = f"one digest for each {' and '.join(group_by)}," if group_by else "one digest"
+        return words.say("told.at_once")
+    by = _and([words.say(f"routes.by_{each}") for each in group_by], words)
+    one = words.say("told.digests", by=by) if by else words.say("told.digest")
     where = f" {zone}" if zone else ""
     if choice.when == "wait":
-        return f"{one} {choice.wait} after its first alert"
+        return words.say("told.after", one=one, span=choice.wait)
     if choice.when == "cron":
-        return f"{one} at the times of {choice.cron}{where}"
-    return f"{one} each {_days_told(choice.days) or 'day'} at {_and(choice.times)}{where}"
+        return words.say("told.cron", one=one, cron=choice.cron, zone=where)
+    if tuple(choice.days) == _WEEKDAYS:
+        days = words.say("told.workday")
+    else:
+        days = _and([words.weekday(DAYS.index(day), is_long=True) for day in choice.days], words)
+    times = _and(choice.times, words)
+    return words.say("told.times", one=one, days=days or words.say("told.day"), times=times, zone=where)
 
 
-def tell_quiet(entries: Sequence[str]) -> str:
-    """Tell quiet hours: "between 22:00 and 07:00, or on Saturday and Sunday"."""
+def tell_quiet(entries: Sequence[str], words: Words = ENGLISH) -> str:
+    """Tell quiet hours: "between 22:00 and 07:00, or on Saturdays and Sundays"."""
     told = []
     try:
         rows = read_quiet(entries)
     except ValueError:
         # A newer version may write more than this one reads.
         return ", ".join(entries)
+    names = words.say("page.weekdays").split()
     for row in rows:
-        days = f"on {_days_told(row.days, 's')}" if row.days else ""
-        times = f"between {row.begin} and {row.end}" if row.begin else ""
-        told.append(" ".join(filter(None, (days, times))) or "on every day")
-    return ", or ".join(told)
+        days = words.say("told.workdays") if tuple(row.days) == _WEEKDAYS else ""
+        days = days or _and([names[DAYS.index(day)] for day in row.days], words)
+        when = [words.say("told.on", days=days)] if days else []
+        when += [words.say("told.between", begin=row.begin, end=row.end)] if row.begin else []
+        told.append(" ".join(when) or words.say("told.every_day"))
+    return f"{words.say('told.or_else')} ".join(told)
 
 
-def _days_told(days: Sequence[str], plural: str = "") -> str:
-    if tuple(days) == _WEEKDAYS:
-        return f"weekday{plural}"
-    return _and([f"{_NAMES[day]}{plural}" for day in days])
-
-
-def _and(texts: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1]))) if texts else ""
+def _and(texts: Sequence[str], words: Words) -> str:
+    if len(texts) < 2:  # noqa: PLR2004 - what "and" joins
+        return "".join(texts)
+    return words.say("format.and", first=", ".join(texts[:-1]), second=texts[-1])

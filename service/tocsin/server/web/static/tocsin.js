@@ -59,6 +59,12 @@ const prepare = () => {
 };
 
 prepare();
+// A notice is there when the page is: put in again, it is read out. It is told once.
+const told = document.getElementById("told");
+if (told.firstElementChild) {
+  history.replaceState(null, "", told.querySelector(".bare").href);
+  setTimeout(() => told.append(...told.children), 100);
+}
 if (document.querySelector("[data-live]") && !document.querySelector("[data-poll]")) {
   let last = "";
   let stream = null;
@@ -72,7 +78,7 @@ if (document.querySelector("[data-live]") && !document.querySelector("[data-poll
       // The first event has the current counters; each later one is a change.
       stream.addEventListener("live", (event) => {
         // A requested check may have ended before the stream was open.
-        if (last ? event.data !== last : document.getElementById("told")) next();
+        if (last ? event.data !== last : told.firstElementChild) next();
         last = event.data;
       });
     }
