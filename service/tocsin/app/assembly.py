@@ -14,13 +14,12 @@ from msgspec import json, to_builtins
 
 from tocsin import __version__
 from tocsin.adapters.http.bodies import room_for_bodies
-from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.processes.starting import LocalStarter
 from tocsin.adapters.stores import Migrating, open_store
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.adapters.telemetry import FanOut
 from tocsin.app.channels import OpenChannels
-from tocsin.app.fetching import Checking, most_in_flight, put_together, user_agent
+from tocsin.app.fetching import Checking, most_in_flight, open_fetcher, put_together
 from tocsin.engine.activity import ActivityRecorder, CountedChannel, EngineCounts
 from tocsin.engine.alerting.announcements import OutageAnnouncer, QuestionAnnouncer, StormAnnouncer, WakeUp
 from tocsin.engine.alerting.delivery import Delivery
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
 
     from tocsin.engine.fetchers.checkers import Checkers
     from tocsin.model import CheckResult, CrowdedHosts, Instant, JsonObject, MessagePreview
-    from tocsin.ports import Channel, Fetcher, Renderer, Store, Telemetry
+    from tocsin.ports import Channel, Documents, Fetcher, Renderer, Store, Telemetry
     from tocsin.ports.processes import FetcherStarter
     from tocsin.settings import ChannelSettings, FetchSettings, RouteSettings, Settings
 
@@ -110,7 +109,8 @@ def memory_of_a_fetcher(fetch: FetchSettings, count: int) -> int:
 class Assembly:
     """The parts of one engine, each made once, on first use.
 
-    fetcher       makes requests where no fetcher processes do; None where they do
+    fetcher       makes requests where no fetcher processes do; None where they do, and
+    documents     reads what is no page of what it receives
     request_id    the request that it works for; None for a service
     on_committed  is called with each batch of results that was written
     bell          rings when alerts were written
@@ -135,9 +135,10 @@ class Assembly:
         fetchers: int = 0,
         starter: FetcherStarter | None = None,
         demo_port: int = 0,
+        documents: Documents | None = None,
     ) -> None:
         self.counts = EngineCounts()
-        self._settings, self._store, self._fetcher = settings, store, fetcher
+        self._settings, self._store, self._fetcher, self._documents = settings, store, fetcher, documents
         self._clock, self._chance = SystemClock(), SystemChance()
         self.shortage = ShortageWatch(self._clock, FanOut((telemetry, self.counts)))
         # The parts below get this one: each event is logged, counted, and looked at for shortages.
@@ -457,6 +458,7 @@ class Assembly:
             clock=self._clock,
             chance=self._chance,
             telemetry=self._telemetry,
+            documents=self._documents,
             keeps=what_is_kept(self._settings),
             loop_time=self.loop_time,
         )
@@ -543,20 +545,10 @@ async def assemble(
     demo_port  of loopback, kept for the demo site; 0: there is none
     """
     async with AsyncExitStack() as stack:
-        agent = user_agent(settings.instance.contact)
-        fetcher: Fetcher | None = None
+        fetcher, documents = None, None
         if not fetchers:
-            from tocsin.adapters.http.fetcher import HttpFetcher  # noqa: PLC0415 - fetcher processes have their own
-
-            fetcher = await stack.enter_async_context(
-                HttpFetcher(
-                    settings.fetch,
-                    settings.network,
-                    user_agent=agent,
-                    accepted=accepted_of(settings.hosts),
-                    demo_port=demo_port,
-                )
-            )
+            own = (settings.instance, settings.fetch, settings.network, settings.hosts)
+            fetcher, documents = await stack.enter_async_context(open_fetcher(*own, demo_port=demo_port))
         saved = await store.saved()
         merged = merge(settings, saved)
         settings = merged.settings
@@ -577,6 +569,7 @@ async def assemble(
             fetchers=fetchers,
             starter=starter,
             demo_port=demo_port,
+            documents=documents,
         )
         engine.merged, engine.saved = merged, saved
         if request_id is None:

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import sys
 
-from tocsin.adapters.http.fetcher import HttpFetcher
-from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.processes.stream import NameTag, belong_to, open_stream
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.app.executing import execute
-from tocsin.app.fetching import put_together, user_agent
+from tocsin.app.fetching import open_fetcher, put_together
 from tocsin.engine.fetchers.main_link import MainLink, ReportingGates
 from tocsin.engine.fetchers.pool import owner_of
 from tocsin.engine.fetchers.process import FetcherRuntime
@@ -36,14 +34,8 @@ async def work(stream: int, tag: int) -> None:
     policies.adopt(start.rules.for_all, start.rules.groups)
     for host, until_s in start.holds.items():
         gates.hold(host, until_s)
-    async with HttpFetcher(
-        start.fetch,
-        start.network,
-        user_agent=user_agent(start.instance.contact),
-        accepted=accepted_of(start.rules.hosts),
-        body_room=start.body_room,
-        demo_port=start.demo_port,
-    ) as fetcher:
+    settings = (start.instance, start.fetch, start.network, start.rules.hosts)
+    async with open_fetcher(*settings, body_room=start.body_room, demo_port=start.demo_port) as (fetcher, documents):
         parts = put_together(
             start.instance,
             start.fetch,
@@ -60,6 +52,7 @@ async def work(stream: int, tag: int) -> None:
             clock=clock,
             chance=chance,
             telemetry=desk,
+            documents=documents,
             handoff=desk,
             hop_elsewhere=desk.hop,
             is_ours=lambda host: owner_of(host, start.count) == start.index,

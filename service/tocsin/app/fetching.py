@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
@@ -22,8 +23,9 @@ from tocsin.spec.html.urls import host_and_origin
 from tocsin.spec.infrastructure.urls import load_encoders
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from tocsin.app.asides import DocumentReader
     from tocsin.engine.hosts.gates import Gates
     from tocsin.engine.hosts.outage import OutageWatch
     from tocsin.engine.hosts.robots import RobotsStore
@@ -33,8 +35,8 @@ if TYPE_CHECKING:
     from tocsin.engine.visiting.receive import TryObserver
     from tocsin.engine.visiting.visit import Handoff
     from tocsin.model import HopRequest, HopResponse, KeptContents
-    from tocsin.ports import Chance, Clock, Fetcher, Telemetry
-    from tocsin.settings import FetchSettings, InstanceSettings
+    from tocsin.ports import Chance, Clock, Documents, Fetcher, Telemetry
+    from tocsin.settings import FetchSettings, HostSettings, InstanceSettings, NetworkSettings
 
 
 def user_agent(contact: str) -> str:
@@ -73,6 +75,32 @@ def load_ahead(time_zone: str) -> None:
     ZoneInfo(time_zone)
 
 
+@asynccontextmanager
+async def open_fetcher(
+    instance: InstanceSettings,
+    fetch: FetchSettings,
+    network: NetworkSettings,
+    hosts: HostSettings,
+    *,
+    body_room: int | None = None,
+    demo_port: int = 0,
+) -> AsyncIterator[tuple[Fetcher, DocumentReader]]:
+    """Open what receives pages, and what reads the documents among them; the last two are as `HttpFetcher` has them."""
+    # Where fetcher processes receive pages, only they need these.
+    from tocsin.adapters.http.fetcher import HttpFetcher  # noqa: PLC0415 - as said
+    from tocsin.adapters.http.tls import accepted_of  # noqa: PLC0415 - as said
+    from tocsin.app.asides import DocumentReader  # noqa: PLC0415 - as said
+
+    agent, accepted = user_agent(instance.contact), accepted_of(hosts)
+    async with (
+        DocumentReader() as documents,
+        HttpFetcher(
+            fetch, network, user_agent=agent, accepted=accepted, body_room=body_room, demo_port=demo_port
+        ) as fetcher,
+    ):
+        yield fetcher, documents
+
+
 class Checking(Struct, frozen=True):
     """The parts."""
 
@@ -99,6 +127,7 @@ def put_together(
     clock: Clock,
     chance: Chance,
     telemetry: Telemetry,
+    documents: Documents | None = None,
     handoff: Handoff | None = None,
     hop_elsewhere: Callable[[HopRequest], Awaitable[HopResponse]] | None = None,
     is_ours: Callable[[str], bool] = lambda _host: True,
@@ -109,6 +138,7 @@ def put_together(
     """Put the parts together.
 
     outage         None: whether it is our own connection that fails is decided elsewhere
+    documents      reads what is no page; None: its bytes are compared
     hop_elsewhere  makes requests to hosts that are not ours
     keeps          what of pages' contents is kept
     loop_time      shares the time of the loop that this runs on
@@ -122,23 +152,12 @@ def put_together(
     robots = RobotsCache(get_robots, robots_store, clock, total_s=fetch.deadlines.total.total_seconds())
     load_ahead(instance.time_zone)
     in_flight = RequestSlots(most_in_flight(fetch.in_flight))
-    receiver = Receiver(gates, robots, notes, in_flight, fetch, clock, is_ours=is_ours)
+    receiver = Receiver(gates, robots, notes, in_flight, fetch, clock, is_ours=is_ours, documents=documents)
     tries = RequestSets(receiver, fetcher, gates, fetch, clock, chance)
     conclusions = Conclusions(alerts, time_zone=instance.time_zone, keeps=keeps)
     shared = loop_time or LoopTime()
-    visitor = Visitor(
-        tries,
-        policies,
-        conclusions,
-        gates,
-        outage,
-        fetch,
-        clock,
-        telemetry,
-        handoff=handoff,
-        mark=mark,
-        loop_time=shared,
-    )
+    beside = (gates, outage, fetch, clock, telemetry)
+    visitor = Visitor(tries, policies, conclusions, *beside, handoff=handoff, mark=mark, loop_time=shared)
     renderer = HttpRenderer(
         receiver, fetcher, policies, agreement, clock, mark=mark, keeps_items=keeps.items, loop_time=shared
     )

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from tocsin.adapters.http.fetcher import HttpFetcher
-from tocsin.adapters.http.tls import accepted_of
 from tocsin.adapters.system import SystemClock
 from tocsin.adapters.telemetry import LogTelemetry
 from tocsin.app import channels
 from tocsin.app.assembly import assemble, open_store_for
 from tocsin.app.executing import fetchers_of
-from tocsin.app.fetching import user_agent
+from tocsin.app.fetching import open_fetcher
 from tocsin.configuration.pages import refuse_unread
 from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.outage import OutageWatch
@@ -132,9 +130,8 @@ async def fetch_page(settings: Settings, url: str, *, secrets: tuple[str, str] |
     # Without its proxy the request would show an address that the user wants hidden.
     refuse_unread(settings.pages)
     clock = SystemClock()
-    agent = user_agent(settings.instance.contact)
-    accepted = accepted_of(settings.hosts)
-    async with HttpFetcher(settings.fetch, settings.network, user_agent=agent, accepted=accepted) as fetcher:
+    own = (settings.instance, settings.fetch, settings.network, settings.hosts)
+    async with open_fetcher(*own) as (fetcher, documents):
         receiver = Receiver(
             # Robots.txt is not read: a person asks for this one page, as in a browser.
             Gates(settings.hosts, clock),
@@ -143,6 +140,7 @@ async def fetch_page(settings: Settings, url: str, *, secrets: tuple[str, str] |
             RequestSlots(1),
             settings.fetch,
             clock,
+            documents=documents,
         )
         secrets = watched.credentials or secrets
         request = PageRequest(watched.url, watched.host, settings.pages, secrets=secrets, private=True)

@@ -53,6 +53,16 @@ class Session(Protocol):
         """
 
 
+class Documents(Protocol):
+    """Reads answers that are documents and no pages."""
+
+    async def read(self, response: HopResponse) -> HopResponse:
+        """Put the text of a document, as `spec.documents` writes it, in place of its bytes; gives back other answers.
+
+        Raises FetchRefused (too-complex) for one that cannot be read, FetchFailed (crashed) where its reader ended.
+        """
+
+
 class Fetcher(Protocol):
     """Makes requests."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.engine.watching import Watched, page
+from tocsin.spec.documents import write_document
 from tocsin.spec.signals.texts import unpack_text
 
 JSON = {"content-type": "application/json"}
@@ -53,3 +54,49 @@ def test_a_page_in_the_place_of_json_is_told_as_a_change() -> None:
     watched.check(b'{"open": true}', headers=JSON)
 
     assert watched.check(page()).report.outcome == "minor"
+
+
+PDF = {"content-type": "application/pdf"}
+
+
+def tariff(berth: str) -> bytes:
+    return write_document("Tariff", [["Berths of the harbour", f"A berth by day costs {berth} crowns"]])
+
+
+def test_another_word_of_a_pdf_is_told_with_its_text_and_title() -> None:
+    watched = Watched()
+    first = watched.check(tariff("twelve"), headers=PDF)
+
+    same, changed = (watched.check(tariff(berth), headers=PDF) for berth in ("twelve", "thirteen"))
+
+    assert [each.report.outcome for each in (first, same, changed)] == ["first", "unchanged", "minor"]
+    assert (first.learnt.title, changed.report.basis) == ("Tariff", "inferred")
+    assert (changed.report.problem or "").endswith("; read as PDF of 2 paragraphs")
+    assert changed.learnt.snapshot is not None
+    assert unpack_text(changed.learnt.snapshot.packed).endswith("A berth by day costs thirteen crowns")
+
+
+def test_text_of_a_pdf_is_not_compared_with_its_bytes_once_both_can_be_read() -> None:
+    watched = Watched()
+    bytes_alone = watched.check(b"%PDF-1.7 a berth costs twelve", headers=PDF)
+
+    assert "install tocsin[pdf]" in (bytes_alone.report.problem or "")
+    assert watched.check(b"%PDF-1.7 a berth costs thirteen", headers=PDF).report.outcome == "minor"
+    assert watched.check(tariff("twelve"), headers=PDF).report.outcome == "unchanged"
+    assert watched.check(tariff("thirteen"), headers=PDF).report.outcome == "minor"
+
+
+def test_a_pdf_in_the_place_of_a_page_is_a_suspect_and_so_is_a_login_in_the_place_of_a_pdf() -> None:
+    watched = Watched()
+    watched.check(page())
+
+    assert watched.check(tariff("twelve"), headers=PDF).report.outcome == "suspect"
+
+    watched = Watched()
+    watched.check(
+        write_document("Tariff", [[f"A berth of the class {each} costs {each} crowns" for each in range(60)]]),
+        headers=PDF,
+    )
+
+    login = b"<title>Log in</title><form action=/login><input type=password name=p><button>Log in</button></form>"
+    assert watched.check(login).report.outcome == "suspect"

@@ -99,6 +99,64 @@ class LocalAside:
         await self._process.wait()
 
 
+class SingleAside:
+    """A process aside that starts with its first job, and ends once it had none for a while.
+
+    module     that it runs
+    within_s   that one job may take; after that it is killed
+    most_jobs  after which another process takes over, since libraries leak
+    idle_s     after which one without a job is ended
+    in_cell    where the machine allows cells, it is in one: nothing serves its way out, so it has no network
+    """
+
+    def __init__(
+        self, module: str, within_s: float, *, most_jobs: int = 500, idle_s: float = 60.0, in_cell: bool = True
+    ) -> None:
+        self._module, self._within_s, self._most_jobs, self._idle_s = module, within_s, most_jobs, idle_s
+        self._in_cell = in_cell
+        self._one = asyncio.Lock()
+        self._process: LocalAside | None = None
+        self._jobs = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def ask(self, job: bytes) -> bytes:
+        """Wait for the process, give it a job, and wait for the answer; raises ProcessError and TimeoutError."""
+        async with self._one:
+            self._stop_timer()
+            process = await self._take()
+            try:
+                async with asyncio.timeout(self._within_s):
+                    return await process.ask(job)
+            except BaseException:
+                await self._end()
+                raise
+            finally:
+                self._timer = asyncio.get_running_loop().call_later(self._idle_s, process.kill)
+
+    async def close(self) -> None:
+        """End the process; it has no job any more."""
+        self._stop_timer()
+        await self._end()
+
+    async def _take(self) -> LocalAside:
+        if self._process is None or not self._process.is_alive or self._jobs >= self._most_jobs:
+            await self._end()
+            in_cell = self._in_cell and await asyncio.to_thread(why_no_cells) is None
+            self._process, self._jobs = await start_aside(self._module, in_cell=in_cell), 0
+        self._jobs += 1
+        return self._process
+
+    async def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            await process.end()
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
 async def start_aside(module: str, *, in_cell: bool) -> LocalAside:
     """Start a process that runs this module, which calls `serve_jobs`; its arguments are a descriptor and our id.
 

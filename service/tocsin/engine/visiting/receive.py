@@ -27,9 +27,10 @@ from tocsin.model import (
     ReceivedPage,
     Validators,
 )
-from tocsin.ports import Chance, Clock, Fetcher, Session
+from tocsin.ports import Chance, Clock, Documents, Fetcher, Session
 from tocsin.ports.messages import RequestProgress
 from tocsin.settings import FetchSettings, PageSettings
+from tocsin.spec.documents import is_pdf
 from tocsin.spec.html.urls import host_and_origin, resolve, watch_url
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -101,6 +102,7 @@ class Receiver:
     in_flight  bounds the requests of this process
     robots     None ignores robots.txt: a person typed the URL
     is_ours    tells whether this process serves a host
+    documents  reads what is no page; None: its bytes are compared
     """
 
     def __init__(
@@ -113,7 +115,9 @@ class Receiver:
         clock: Clock,
         *,
         is_ours: Callable[[str], bool] = lambda _host: True,
+        documents: Documents | None = None,
     ) -> None:
+        self._documents = documents
         self._gates, self._robots, self._outage = gates, robots, outage
         self._in_flight, self._settings, self._clock, self._is_ours = in_flight, settings, clock, is_ours
         self._total_s = settings.deadlines.total.total_seconds()
@@ -154,6 +158,8 @@ class Receiver:
         not_modified = response.status == 304 and sent_conditions  # noqa: PLR2004 - Not Modified
         if not not_modified:
             _refuse_what_is_not_the_page(url, response, self._clock, takes_accepted=request.takes_accepted)
+            if self._documents is not None and is_pdf(response.body):
+                response = await self._documents.read(response)
         return ReceivedPage(
             begun.started_at,
             response,

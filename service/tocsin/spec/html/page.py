@@ -10,6 +10,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from tocsin.errors import TooComplex
+from tocsin.spec.documents import read_document
 from tocsin.spec.html.content_type import extract_encoding, read_content_types
 from tocsin.spec.html.decoding import BOMS, NOT_ASCII, decode, encoding_for, prescan, xml_declaration
 from tocsin.spec.html.document import Meta, PageHead, Reading, read_metas, read_whole
@@ -226,7 +227,8 @@ def read_whole_page(body: bytes, content_type: str | None, *, nosniff: bool = Fa
     """
     kind, problems = find_kind(body, content_type, nosniff=nosniff)
     if kind is Kind.OTHER:
-        return PageHead(None, (), problems)
+        document = read_document(body)
+        return PageHead(document[0] or None if document is not None else None, (), problems)
     if kind is Kind.XHTML:
         whole = read_whole_xhtml(body, find_xml_encoding(body, content_type))
     else:

@@ -1,4 +1,4 @@
-"""The content of answers that are no pages: JSON by the paths of its values, other text by its lines."""
+"""The content of answers that are no pages: JSON by its values' paths, documents by paragraphs, other text by lines."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from xxhash import xxh3_64_intdigest
 
+from tocsin.spec.documents import read_document
 from tocsin.spec.html.blocks import CELL, Blocks
 from tocsin.spec.html.content_type import MediaType, read_content_types
 from tocsin.spec.html.decoding import BOMS, decode, encoding_for
@@ -14,7 +15,9 @@ from tocsin.spec.html.sniffing import sniff
 
 JSON: Final = "JSON"
 TEXT: Final = "text"
+PDF: Final = "PDF"
 
+_UNITS: Final = {JSON: "value", TEXT: "line", PDF: "paragraph"}
 _MOST_LETTERS: Final = 10_000_000
 # Further lines are compared together: each takes about 10 µs.
 _MOST_LINES: Final = 50_000
@@ -40,7 +43,7 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 class PlainContent(NamedTuple):
     """What an answer that is no page says.
 
-    kind    "JSON" or "text"
+    kind    "JSON", "PDF" or "text"
     blocks  a line each
     """
 
@@ -50,7 +53,7 @@ class PlainContent(NamedTuple):
     @property
     def summary(self) -> str:
         """What was read, in words."""
-        count, unit = len(self.blocks.texts), "value" if self.kind == JSON else "line"
+        count, unit = len(self.blocks.texts), _UNITS[self.kind]
         return f"read as {self.kind} of {count} {unit if count == 1 else f'{unit}s'}"
 
 
@@ -59,7 +62,10 @@ def read_plain(body: bytes, content_type: str | None) -> PlainContent | None:
 
     A line of JSON is the path of a value and the value, without the places of elements in their lists: what is added
     at the beginning of a list must not change the lines of all others. JSON that is not valid is read as text.
+    A PDF is read by the text that was taken from it.
     """
+    if (document := read_document(body)) is not None:
+        return PlainContent(PDF, _to_blocks(document[1]))
     headers = () if content_type is None else (content_type,)
     media_type = read_content_types(headers).media_type or MediaType(sniff((), body))
     if not _is_text(media_type) or sniff((_PLAIN,), body) == _BINARY:
@@ -72,10 +78,13 @@ def read_plain(body: bytes, content_type: str | None) -> PlainContent | None:
             return PlainContent(JSON, _read_json(_decode(text)))
         except (msgspec.MsgspecError, ValueError, RecursionError):
             pass
-    lines = [line for line in text.split("\n") if line and not line.isspace()]
+    return PlainContent(TEXT, _to_blocks([line for line in text.split("\n") if line and not line.isspace()]))
+
+
+def _to_blocks(lines: list[str]) -> Blocks:
     if len(lines) > _MOST_LINES:
         lines = [*lines[:_MOST_LINES], "\n".join(lines[_MOST_LINES:])]
-    return PlainContent(TEXT, Blocks(lines, [0] * len(lines), [0] * len(lines)))
+    return Blocks(lines, [0] * len(lines), [0] * len(lines))
 
 
 def _is_text(media_type: MediaType) -> bool:

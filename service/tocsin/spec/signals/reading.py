@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tocsin.spec.documents import is_pdf
 from tocsin.spec.signals import SIGNALS, SOURCES, content
 from tocsin.spec.signals.fingerprint import Content
 from tocsin.spec.signals.plain import read_plain
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 READ_AS: Final = "1"
 
 _READERS: Final = f"{READ_AS}.{content.READ_AS}"
+# Added to the name of the readers: text of a PDF is not compared with its bytes, once both can be read.
+_BYTES_OF_PDF: Final = "b"
+_UNREAD_PDF: Final = "its bytes are compared; install tocsin[pdf] to compare its text"
 
 
 class ContentSelectors(Struct, frozen=True):
@@ -125,6 +129,9 @@ def read_other(
     The content is the lines of JSON and other text, and the bytes of anything else.
     """
     values = _values_of(Seen(None, headers, listed, ""))
+    if is_pdf(body):
+        # Where its text can be read, it was taken from it when it was received.
+        return Readings(f"{read_as(asked)}{_BYTES_OF_PDF}", values, content.content_of_bytes(body), (_UNREAD_PDF,))
     plain = read_plain(body, content_type)
     if plain is None:
         return Readings(read_as(asked), values, content.content_of_bytes(body))
