@@ -106,7 +106,7 @@ def test_selectors_are_checked_when_they_are_set(key: str) -> None:
     [
         ("fetch", ["http", "browser", "auto"], ["chrome", ""], '"browser"'),
         ("ready", ["network", "dom", "css: main .price", "3s", "60s"], ["", "load", "61s", "0s", "3", "css:"], "css: "),
-        ("ready", [], ["css: main >>> p["], "CSS selectors such as"),
+        ("ready", [], ["css: main >>> p["], 'write a CSS selector behind "css:"'),
         ("consent", ["none", "reject"], ["accept"], '"reject"'),
     ],
 )
@@ -118,11 +118,26 @@ def test_how_a_page_is_read_is_checked_when_it_is_set(key: str, good: list[str],
             parse_page_settings({key: text})
 
 
-def test_a_page_has_at_most_twenty_steps_of_500_characters() -> None:
-    assert parse_page_settings({"steps": "click .more, wait #list"}) == {"steps": ["click .more", "wait #list"]}
-    for steps, mend in ((["scroll"] * 21, "a list of at most 20"), ([f"click .{'a' * 500}"], 'such as "click .more"')):
-        with pytest.raises(SettingsError, match=mend):
-            parse_page_settings({"steps": ", ".join(steps)})
+@pytest.mark.parametrize(
+    ("steps", "mend"),
+    [
+        (["scroll"] * 21, "a list of at most 20"),
+        (["scroll", f"click .{'a' * 500}"], "step 2, column 501: a step has at most 500 characters"),
+        (["scroll", "click a["], 'step 2, column 7: "a\\[" is no CSS selector'),
+        (["fill #user ada!"], "step 1, column 12: this cannot name a secret"),
+    ],
+)
+def test_steps_are_checked_when_they_are_set(steps: list[str], mend: str) -> None:
+    assert parse_page_settings({"steps": "click a, .more, wait #list"}) == {"steps": ["click a, .more", "wait #list"]}
+    with pytest.raises(SettingsError, match=mend):
+        parse_page_settings({"steps": "\n".join(steps)})
+
+
+def test_secrets_of_a_page_have_names() -> None:
+    assert parse_page_settings({"secrets": '{USER = "ada"}'}) == {"secrets": {"USER": "ada"}}
+    with pytest.raises(SettingsError, match="a name of letters, digits, _") as caught:
+        parse_page_settings({"secrets": '{"my password" = "p4ss"}'})
+    assert "p4ss" not in str(caught.value)
 
 
 def test_rules_for_signals_are_checked_when_they_are_set() -> None:

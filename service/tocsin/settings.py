@@ -122,6 +122,7 @@ class PageSettings(Struct, frozen=True, forbid_unknown_fields=True):
     headers: SecretTable = field(default_factory=dict)
     auth: Secret = ""
     cookies: SecretTable = field(default_factory=dict)
+    secrets: SecretTable = field(default_factory=dict)
     proxy: SecretAddress = ""
 
 

@@ -259,15 +259,37 @@ def test_a_page_is_not_paused_and_resumed_at_once(installation: Installation) ->
 
 @pytest.mark.parametrize(
     ("option", "first", "second", "name"),
-    [("--header", "X-Team: a", "x-team: b", "x-team"), ("--cookie", "id=1", "id=2", "id")],
+    [
+        ("--header", "X-Team: a", "x-team: b", "x-team"),
+        ("--cookie", "id=1", "id=2", "id"),
+        ("--secret", "A=1", "A=2", "A"),
+    ],
 )
-def test_a_header_or_cookie_that_is_given_twice_is_refused(
+def test_a_header_cookie_or_secret_that_is_given_twice_is_refused(
     installation: Installation, option: str, first: str, second: str, name: str
 ) -> None:
     answer = installation.call("watch", "set", "--all", option, first, option, second)
 
     assert answer.status == 2
     assert f"{option}: {name} is given twice; leave one of them out" in answer.err
+
+
+def test_steps_and_their_secrets_are_set_one_by_one_and_secrets_are_never_shown(installation: Installation) -> None:
+    add(installation, A)
+
+    steps = ("--step", "fill #user, #name USER", "--step", "press Enter")
+    answer = installation.call("watch", "set", A, *steps, "--secret", "USER=ada=l", "--fetch", "browser")
+    listed = installation.call("watch", "list").records[0]["settings"]
+
+    assert answer.records[0]["set"]["secrets"] == {"USER": "***"}
+    assert listed == {
+        "fetch": "browser",
+        "steps": ["fill #user, #name USER", "press Enter"],
+        "secrets": {"USER": "***"},
+    }
+    refused = installation.call("watch", "set", A, "--step", "scroll", "--step", "press Return")
+    assert "--step: pages.steps" in refused.err
+    assert 'step 2, column 7: "Return" is no key; write one of Enter' in refused.err
 
 
 async def test_adding_a_page_again_tries_it_where_it_was_never_received(installation: Installation) -> None:

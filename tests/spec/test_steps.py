@@ -17,6 +17,7 @@ from tocsin.spec.steps import (
     read_ready,
     read_steps,
     secrets_of,
+    split_steps,
 )
 
 
@@ -68,7 +69,8 @@ def test_a_step_is_read_from_one_line(text: str, step: Step) -> None:
         ("press Return", 7, "write one of Enter"),
         ("press Control+W", 7, "is no key"),
         ("press", 6, "nothing is no key"),
-        ("wait 21s", 6, "at most 20s"),
+        ("wait 61s", 6, "at most 60s"),
+        ("wait 0s", 6, "at most 60s"),
         ("wait", 5, "write wait SELECTOR, or wait 2s"),
         ("scroll 300", 8, "nothing follows scroll"),
         ("click a\nclick b", 8, "in one line"),
@@ -80,6 +82,20 @@ def test_a_step_that_cannot_be_read_is_refused_with_its_number_its_column_and_th
 ) -> None:
     with pytest.raises(ValueError, match=f"^step 2, column {column}: .*{mend}"):
         _read("scroll", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        ("click .more, wait #list", ["click .more", "wait #list"]),
+        ("click a, .more,scroll", ["click a, .more", "scroll"]),
+        ("\n click .more\r\n\r\nwait 2s \n", ["click .more", "wait 2s"]),
+        ("hide .clicked, .waiting", ["hide .clicked, .waiting"]),
+        ("", []),
+    ],
+)
+def test_steps_in_one_text_are_split_where_a_step_begins(text: str, steps: list[str]) -> None:
+    assert split_steps(text) == steps
 
 
 def test_a_value_in_the_place_of_a_name_is_not_repeated() -> None:
@@ -127,7 +143,15 @@ def test_when_a_page_is_ready_is_read(text: str, rule: ReadyRule) -> None:
 
 @pytest.mark.parametrize(
     ("text", "mend"),
-    [("load", "network"), ("", "network"), ("3", "such as"), ("css:", "css: main"), ("css: a[", "a\\["), ("1m", "20s")],
+    [
+        ("load", "network"),
+        ("", "network"),
+        ("3", "such as"),
+        ("css:", "css: main"),
+        ("css: a[", "a\\["),
+        ("2m", "60s"),
+        ("0s", "60s"),
+    ],
 )
 def test_a_rule_that_cannot_be_read_is_refused_with_the_mend(text: str, mend: str) -> None:
     with pytest.raises(ValueError, match=mend):

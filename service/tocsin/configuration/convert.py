@@ -432,15 +432,18 @@ def _choice(kind: LiteralType, value: object) -> Any:
 
 def _list(kind: VarTupleType, key: str, value: object, *, written: bool) -> tuple[Any, ...]:
     if written and isinstance(value, str):
-        if value.lstrip().startswith("["):
-            value = _from_toml(value)
-        else:
-            value = [part.strip() for part in value.split(",") if part.strip()]
+        value = _from_toml(value) if value.lstrip().startswith("[") else limits.SPLITS.get(key, _split)(value)
     if not isinstance(value, list):
         raise NotAllowed("a list")
     if kind.max_length is not None and len(value) > kind.max_length:
         raise NotAllowed(f"a list of at most {kind.max_length}")
-    return tuple(_convert(kind.item_type, key, item, written=written) for item in value)
+    found = tuple(_convert(kind.item_type, key, item, written=written) for item in value)
+    _refuse(limits.LISTS.get(key), found)
+    return found
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _table(kind: DictType, key: str, value: object, *, written: bool) -> dict[str, Any]:

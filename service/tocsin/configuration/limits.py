@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias
 from urllib.parse import parse_qs, urlsplit
@@ -225,28 +225,42 @@ def check_selectors(text: str) -> str | None:
     return None if wrong is None else f'CSS selectors such as "main, #price" ({wrong})'
 
 
-_WAIT: Final = re.compile(r"([0-9]{1,5})(ms|s)")
-_LONGEST_WAIT_MS: Final = 60_000
-_READY: Final = '"network", "dom", "css: main .price", or a time of at most 60s such as "3s"'
-_LONGEST_STEP: Final = 500
-
-
 def check_ready(text: str) -> str | None:
     """Say what is allowed if `text` does not tell when a page is ready."""
-    if text in {"network", "dom"}:
-        return None
-    if text.startswith("css:"):
-        selector = text.removeprefix("css:").strip()
-        return check_selectors(selector) if selector else _READY
-    wait = _WAIT.fullmatch(text)
-    milliseconds = int(wait[1]) * (1 if wait[2] == "ms" else 1000) if wait else 0
-    return None if 0 < milliseconds <= _LONGEST_WAIT_MS else _READY
+    from tocsin.spec.html.whole import check_selector  # noqa: PLC0415 - loads a parser, which few settings need
+    from tocsin.spec.steps import read_ready  # noqa: PLC0415 - the same
+
+    try:
+        read_ready(text, check_selector)
+    except ValueError as exc:
+        return f'"network", "dom", "css: main .price", or a time such as "3s" ({exc})'
+    return None
 
 
-def check_step(text: str) -> str | None:
-    """Say what is allowed if `text` cannot be a step."""
-    allowed = f'a step such as "click .more", at most {_LONGEST_STEP} characters'
-    return None if text.strip() and text.isprintable() and len(text) <= _LONGEST_STEP else allowed
+def check_steps(texts: Sequence[str]) -> str | None:
+    """Say what is allowed if these cannot be the steps of a page."""
+    from tocsin.spec.html.whole import check_selector  # noqa: PLC0415 - loads a parser, which few settings need
+    from tocsin.spec.steps import read_steps  # noqa: PLC0415 - the same
+
+    try:
+        read_steps(texts, check_selector)
+    except ValueError as exc:
+        return f'steps such as "click .more" ({exc})'
+    return None
+
+
+def check_secret_name(text: str) -> str | None:
+    """Say what is allowed if `text` cannot name a secret of a page."""
+    from tocsin.spec import steps  # noqa: PLC0415 - few settings need it
+
+    return steps.check_secret_name(text)
+
+
+def split_steps(text: str) -> list[str]:
+    """Split the steps of a page that are written as one text."""
+    from tocsin.spec import steps  # noqa: PLC0415 - few settings need it
+
+    return steps.split_steps(text)
 
 
 def check_browser_socket(text: str) -> str | None:
@@ -346,7 +360,6 @@ TEXTS: Final[dict[str, Check]] = {
     "pages.ignore": check_selectors,
     "pages.route": check_route_name,
     "pages.ready": check_ready,
-    "pages.steps": check_step,
     "browser.path": check_program,
     "browser.socket": check_browser_socket,
     "pages.auth": check_line,
@@ -359,10 +372,15 @@ TEXTS: Final[dict[str, Check]] = {
     "http.trusted_proxies": check_network,
 }
 
+# Checks of lists as a whole, and how those are split that are written as one text; others are split at commas.
+LISTS: Final[dict[str, Callable[[Sequence[str]], str | None]]] = {"pages.steps": check_steps}
+SPLITS: Final[dict[str, Callable[[str], list[str]]]] = {"pages.steps": split_steps}
+
 # Checks of names that the user chooses.
 NAMES: Final[dict[str, Check]] = {
     "hosts.rules": check_host_pattern,
     "pages.headers": check_page_header,
     "pages.cookies": check_header_name,
+    "pages.secrets": check_secret_name,
     "channels": check_channel_name,
 }

@@ -92,6 +92,7 @@ KEYS: Final[dict[str, str]] = {
     "pages.headers": "sent with each request; like the next three, never to another host",
     "pages.auth": 'user:password, or a token as "Bearer …"',
     "pages.cookies": "name and value each",
+    "pages.secrets": 'that steps type, name and value each: "fill #user USER" types the one called USER',
     "pages.proxy": "http://…, also with user:password@; no SOCKS",
     "fetch.fetchers": "processes that fetch and assess; auto: cores minus one, at least one; 0: the main process",
     "fetch.in_flight": "requests at a time, of all hosts and fetchers",

@@ -82,7 +82,8 @@ def as_text(value: object) -> str:
             # Before numbers and texts: Python writes True, our settings true.
             return str(value).lower()
         case list() | tuple():
-            return ",".join(map(str, value))
+            # A value may have a comma in it.
+            return json.dumps([str(each) for each in value], ensure_ascii=False)
         case dict():
             return "{" + ", ".join(f"{json.dumps(key)} = {json.dumps(inner)}" for key, inner in value.items()) + "}"
     return str(value)

@@ -13,7 +13,8 @@ from tocsin.spec.html.urls import watch_url
 
 MOST_STEPS: Final = 20
 LONGEST_STEP: Final = 500
-LONGEST_WAIT_S: Final = 20.0
+# The deadlines of the browser end a visit sooner, unless they are raised.
+LONGEST_WAIT_S: Final = 60.0
 # The keys that are of use on a page; combinations could reach the browser itself.
 KEYS: Final = (
     "Enter", "Escape", "Tab", "Space", "ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", "PageDown", "PageUp",
@@ -38,6 +39,8 @@ _SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0}
 # `fill SELECTOR NAME at ORIGIN`; a selector may contain spaces, so it is read from its end.
 _ELSEWHERE: Final = re.compile(r"\s+at\s+(?=\S+$)")
 _CSS: Final = "css:"
+# A comma within a selector is not followed by the first word of a step.
+_BETWEEN: Final = re.compile(rf"[\r\n]+|,(?=\s*(?:{'|'.join(_FORMS)})\b)")
 
 
 class Step(Struct, frozen=True):
@@ -73,6 +76,11 @@ def check_secret_name(text: str) -> str | None:
     return None if _SECRET_NAME.fullmatch(text) else "a name of letters, digits, _ . -"
 
 
+def split_steps(text: str) -> list[str]:
+    """Split steps that are written as one text: at line ends, and at commas before the first word of a step."""
+    return [each.strip() for each in _BETWEEN.split(text) if each.strip()]
+
+
 def read_steps(texts: Sequence[str], check_selector: SelectorCheck) -> tuple[Step, ...]:
     """Read the steps of a page; raises ValueError, which names the step, the column and the mend."""
     if len(texts) > MOST_STEPS:
@@ -97,7 +105,7 @@ def read_ready(text: str, check_selector: SelectorCheck) -> ReadyRule:
         return ReadyRule("css", selector=selector)
     if (seconds := _seconds(text)) is None:
         raise ValueError('write "network", "dom", "css: SELECTOR", or a time such as "3s"')
-    if seconds > LONGEST_WAIT_S:
+    if not 0 < seconds <= LONGEST_WAIT_S:
         raise ValueError(f"write a time of at most {LONGEST_WAIT_S:g}s")
     return ReadyRule("time", seconds=seconds)
 
@@ -178,7 +186,7 @@ def _read_wait(written: str, rest: str, at: int, check_selector: SelectorCheck) 
     seconds = _seconds(rest)
     if seconds is None:
         return Step(written, "wait", selector=_selector("wait", rest, at, check_selector))
-    if seconds > LONGEST_WAIT_S:
+    if not 0 < seconds <= LONGEST_WAIT_S:
         raise _Fault(at, f"write a time of at most {LONGEST_WAIT_S:g}s")
     return Step(written, "wait", seconds=seconds)
 

@@ -70,7 +70,7 @@ def test_what_does_not_go_together_is_refused(form: dict[str, str]) -> None:
 
 
 def test_a_secret_is_never_a_field() -> None:
-    assert not {"auth", "proxy", "headers", "cookies"} & set(FORM_KEYS)
+    assert not {"auth", "proxy", "headers", "cookies", "secrets"} & set(FORM_KEYS)
     assert as_typed({"auth": "me:secret", "every": "1h"}) == {"every": "1h"}
 
 

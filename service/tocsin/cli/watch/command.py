@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -56,7 +57,6 @@ _OPTIONS: Final[tuple[tuple[str, str, str], ...]] = (
     ("route", "NAME", "A route that takes the alerts, too, even where its match does not."),
     ("fetch", "http|browser|auto", "How checks read the page; a browser runs its scripts."),
     ("ready", "WHEN", 'In the browser, when to read: network, dom, "css: main .price", 3s.'),
-    ("steps", "LIST", "In the browser, steps before reading: click .more, wait #list."),
     ("consent", "none|reject", "In the browser, what to do about a consent banner."),
     ("adaptive", "yes|no", "Adapt the interval to how often the page changes."),
     ("every_min", "DURATION", "With --adaptive: the shortest interval."),
@@ -80,11 +80,22 @@ def page_options(function: _Function) -> _Function:
         settings = parse_page_settings(given)
         settings.update(_pairs("headers", kwargs.pop("header"), ":"))
         settings.update(_pairs("cookies", kwargs.pop("cookie"), "="))
+        settings.update(_pairs("secrets", kwargs.pop("secret"), "="))
+        if steps_given := kwargs.pop("step"):
+            settings.update(
+                parse_page_settings({"steps": json.dumps(steps_given, ensure_ascii=False)}, source="--step")
+            )
         if "route" in settings:
             check_page_route(settings["route"], settings_in_force(click.get_current_context()).routes, "--route")
         return function(*args, settings=settings, **kwargs)
 
     decorated: Any = collected
+    decorated = click.option("--secret", multiple=True, metavar="NAME=VALUE", help="A secret that steps type.")(
+        decorated
+    )
+    decorated = click.option("--step", multiple=True, metavar="STEP", help="A step in the browser: click .more.")(
+        decorated
+    )
     decorated = click.option("--cookie", multiple=True, metavar="NAME=VALUE", help="Send this cookie.")(decorated)
     decorated = click.option("--header", multiple=True, metavar="NAME:VALUE", help="Send this header.")(decorated)
     # As above: the help lists them in this order.
@@ -97,7 +108,7 @@ def page_options(function: _Function) -> _Function:
 def _pairs(key: str, texts: tuple[str, ...], separator: str) -> JsonObject:
     if not texts:
         return {}
-    option = "--header" if separator == ":" else "--cookie"
+    option = f"--{key.removesuffix('s')}"
     pairs: dict[str, str] = {}
     given: set[str] = set()
     for text in texts:

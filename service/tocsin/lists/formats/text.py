@@ -192,7 +192,7 @@ def _entry(cells: dict[str, str], line: int) -> ListItem:
 
 
 # Settings that are exported only on request.
-PRIVATE: Final = ("headers", "auth", "cookies", "proxy")
+PRIVATE: Final = ("headers", "auth", "cookies", "secrets", "proxy")
 _NOT_XML: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 

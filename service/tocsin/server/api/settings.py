@@ -69,6 +69,9 @@ class PageSettingsInput(Input):
     headers: Annotated[dict[str, _Value] | None, Field(max_length=50, examples=[{"Accept-Language": "de"}])] = None
     auth: Annotated[str | None, Field(max_length=1000, description="user:password")] = None
     cookies: Annotated[dict[str, _Value] | None, Field(max_length=50)] = None
+    secrets: Annotated[
+        dict[str, _Value] | None, Field(max_length=50, description="that steps type", examples=[{"USER": "ada"}])
+    ] = None
     proxy: Annotated[str | None, Field(max_length=8192)] = None
 
     def given(self) -> dict[str, Any]:

@@ -51,7 +51,8 @@ from tocsin.wording.words import LANGUAGES
 # Settings as forms: their fields and values, and the validation of input. Pure.
 
 
-SECRET_KEYS: Final = ("auth", "proxy", "headers", "cookies")  # Secret settings, which forms neither show nor keep.
+# Secret settings, which forms neither show nor keep.
+SECRET_KEYS: Final = ("auth", "proxy", "headers", "cookies", "secrets")
 FORM_KEYS: Final = tuple(key for key in PAGE_KEYS if key not in SECRET_KEYS)
 
 # The steps of the form, in order; their titles are in the section `page_settings` of the words.
