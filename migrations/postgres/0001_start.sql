@@ -311,6 +311,11 @@ create table logins (
   kept_at  bigint not null
 );
 
+create table retitled (
+  page_id  bigint primary key,
+  title    text
+);
+
 create table items (
   page_id   bigint primary key,
   first_at  bigint not null,
@@ -380,6 +385,9 @@ create index marks_unseen_by_group on alert_marks (page_group, position) where s
 create index marks_by_outcome on alert_marks (outcome, position) where outcome is not null;
 create index marks_by_kind on alert_marks (kind, position);
 create index marks_by_group on alert_marks (page_group, position) where page_group is not null;
+create index marks_of_problems on alert_marks (position) where kind in ('unreachable', 'disallowed', 'suspect', 'outage');
+create index marks_unseen_problems on alert_marks (position)
+where seen_at is null and kind in ('unreachable', 'disallowed', 'suspect', 'outage');
 
 create table channels (
   name       text collate "C" primary key,
@@ -654,7 +662,10 @@ create table activity (
   alerts       bigint not null,
   rendered     bigint not null,
   wire_bytes   bigint not null,
-  saved_bytes  bigint not null
+  saved_bytes  bigint not null,
+  delays       text collate "C" not null default '{}',
+  delivered    bigint not null default 0,
+  late         bigint not null default 0
 );
 
 create table findings (
@@ -707,10 +718,25 @@ begin
   update questions set pages = pages - 1 where id = old.question_id;
   delete from items where page_id = old.id;
   delete from summaries where page_id = old.id;
+  delete from retitled where page_id = old.id;
   return null;
 end
 $$;
 create trigger pages_gone after delete on pages for each row execute function pages_gone();
+
+create function titles_change() returns trigger language plpgsql as $$
+begin
+  if new.page_id < (select words_until from store) then
+    insert into retitled (page_id, title) values (new.page_id, case when tg_op = 'UPDATE' then old.title end)
+    on conflict do nothing;
+  end if;
+  return null;
+end
+$$;
+create trigger titles_come after insert on summaries for each row
+when (new.title is not null) execute function titles_change();
+create trigger titles_change after update of title on summaries for each row
+when (old.title is distinct from new.title) execute function titles_change();
 
 create function pages_joined() returns trigger language plpgsql as $$
 begin

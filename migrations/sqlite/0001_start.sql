@@ -152,8 +152,8 @@ create table edits (
   revision  integer not null
 ) strict;
 
--- Words of URLs and notes, in blocks of 4,096 pages; the pages after the last full block are searched themselves. A block
--- has at most 1,369 rows, each for the words that begin with the same two letters.
+-- Words of URLs, notes and titles, in blocks of 4,096 pages; the pages after the last full block are searched themselves.
+-- A block has at most 1,369 rows, each for the words that begin with the same two letters.
 create table words (
   id       integer primary key,                  -- page id / 4096 * 1369 + row_of(word)
   entries  blob not null                         -- as pack_block writes it
@@ -283,6 +283,13 @@ create table logins (
   kept_at  integer not null                      -- when the browser gave them
 ) strict;
 
+-- Pages that have another title than the one among their `words`. Searches look through these pages themselves, until a
+-- background task puts the new titles there, many at a time.
+create table retitled (
+  page_id  integer primary key,
+  title    text                                  -- the one that is there; null: none
+) strict;
+
 -- The latest microdata of each page. No reference, as in `states`. A page that had none when it was first checked has bit
 -- 256 of pages.flags instead of a row.
 create table items (
@@ -359,6 +366,10 @@ create index marks_unseen_by_group on alert_marks (page_group) where seen_at is 
 create index marks_by_outcome on alert_marks (outcome) where outcome is not null;
 create index marks_by_kind on alert_marks (kind);
 create index marks_by_group on alert_marks (page_group) where page_group is not null;
+-- Alerts about what keeps pages from being checked.
+create index marks_of_problems on alert_marks (position) where kind in ('unreachable', 'disallowed', 'suspect', 'outage');
+create index marks_unseen_problems on alert_marks (position)
+where seen_at is null and kind in ('unreachable', 'disallowed', 'suspect', 'outage');
 
 create table channels (
   name       text primary key,
@@ -654,7 +665,10 @@ create table activity (
   alerts       integer not null,
   rendered     integer not null,
   wire_bytes   integer not null,
-  saved_bytes  integer not null
+  saved_bytes  integer not null,
+  delays       text not null default '{}',       -- checks by how late they began, JSON {at most so many ms: checks}
+  delivered    integer not null default 0,       -- to one channel each
+  late         integer not null default 0        -- of these, later than ten seconds
 ) strict;
 
 -- What the leader of several nodes found last about the store, for all of them.
@@ -677,6 +691,17 @@ create trigger pages_gone after delete on pages begin
   update questions set pages = pages - 1 where id = old.question_id;
   delete from items where page_id = old.id;
   delete from summaries where page_id = old.id;
+  delete from retitled where page_id = old.id;
+end;
+
+-- Titles that are not among the words of their pages: see `retitled`.
+create trigger titles_come after insert on summaries
+when new.title is not null and new.page_id < (select words_until from store) begin
+  insert into retitled (page_id) values (new.page_id) on conflict do nothing;
+end;
+create trigger titles_change after update of title on summaries
+when old.title is not new.title and new.page_id < (select words_until from store) begin
+  insert into retitled (page_id, title) values (new.page_id, old.title) on conflict do nothing;
 end;
 
 create trigger pages_joined after update of question_id on pages when old.question_id is not new.question_id begin

@@ -50,6 +50,7 @@ CREATE TRIGGER pages_gone after delete on pages begin
   update questions set pages = pages - 1 where id = old.question_id;
   delete from items where page_id = old.id;
   delete from summaries where page_id = old.id;
+  delete from retitled where page_id = old.id;
 end;
 CREATE TRIGGER pages_joined after update of question_id on pages when old.question_id is not new.question_id begin
   update questions set pages = pages - 1 where id = old.question_id;
@@ -67,13 +68,24 @@ end;
 CREATE TRIGGER texts_kept after insert on texts begin
   update store set text_bytes = text_bytes + length(new.packed);
 end;
+CREATE TRIGGER titles_change after update of title on summaries
+when old.title is not new.title and new.page_id < (select words_until from store) begin
+  insert into retitled (page_id, title) values (new.page_id, old.title) on conflict do nothing;
+end;
+CREATE TRIGGER titles_come after insert on summaries
+when new.title is not null and new.page_id < (select words_until from store) begin
+  insert into retitled (page_id) values (new.page_id) on conflict do nothing;
+end;
 CREATE TABLE activity (
   at           integer primary key,
   outcomes     text not null,                    -- JSON {outcome: checks}
   alerts       integer not null,
   rendered     integer not null,
   wire_bytes   integer not null,
-  saved_bytes  integer not null
+  saved_bytes  integer not null,
+  delays       text not null default '{}',       -- checks by how late they began, JSON {at most so many ms: checks}
+  delivered    integer not null default 0,       -- to one channel each
+  late         integer not null default 0        -- of these, later than ten seconds
 ) strict;
 CREATE TABLE alert_marks (
   position    integer primary key,
@@ -395,6 +407,10 @@ CREATE TABLE requests (
   done        integer not null default 0,
   reported    integer not null default 1         -- 0: further reports are not stored
 ) strict;
+CREATE TABLE retitled (
+  page_id  integer primary key,
+  title    text                                  -- the one that is there; null: none
+) strict;
 CREATE TABLE saved_entries (
   kind      text not null check (kind in ('channel', 'route')),
   name      text not null,
@@ -568,9 +584,12 @@ CREATE INDEX listings_to_do on listings (page_id) where to_do = 1;
 CREATE INDEX marks_by_group on alert_marks (page_group) where page_group is not null;
 CREATE INDEX marks_by_kind on alert_marks (kind);
 CREATE INDEX marks_by_outcome on alert_marks (outcome) where outcome is not null;
+CREATE INDEX marks_of_problems on alert_marks (position) where kind in ('unreachable', 'disallowed', 'suspect', 'outage');
 CREATE INDEX marks_unseen on alert_marks (position) where seen_at is null;
 CREATE INDEX marks_unseen_by_group on alert_marks (page_group) where seen_at is null and page_group is not null;
 CREATE INDEX marks_unseen_by_outcome on alert_marks (outcome) where seen_at is null and outcome is not null;
+CREATE INDEX marks_unseen_problems on alert_marks (position)
+where seen_at is null and kind in ('unreachable', 'disallowed', 'suspect', 'outage');
 CREATE INDEX pages_asked on pages (group_id) where question_id is not null;
 CREATE INDEX pages_asked_about on pages (question_id) where question_id is not null;
 CREATE INDEX pages_by_key on pages (key);
