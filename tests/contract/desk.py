@@ -135,7 +135,7 @@ class Desk:
 
     async def task(self, url: str) -> PageTask:
         """The page as its next visit gets it."""
-        return next(task for task in await self.due() if task.url == url)
+        return next(task for task in await self.due(per_host=5000) if task.url == url)
 
     async def check(self, url: str, major: str | None = None, **changes: Any) -> CheckResult:
         """Commit a check that received a page with this `topper-major`; a change gives a verdict with awareness."""

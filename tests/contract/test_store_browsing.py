@@ -10,16 +10,18 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from tests.contract.desk import DAY, MINUTE, NOW, A, B, C, Desk, new_page, passing_desk
 from tests.contract.stores import STORES
+from tests.contract.test_store_items import change
 from tocsin.adapters.stores.sql.pages import walks
 from tocsin.adapters.stores.sql.pages import words as word_search
 from tocsin.adapters.stores.sql.pages.walks import COUNTED
 from tocsin.adapters.stores.sql.pages.words import BLOCK_PAGES
 from tocsin.adapters.stores.sql.store import SqlStore
 from tocsin.errors import UsageError
-from tocsin.model import BoundedCount, PageQuery, PageRow, PageSort, View
+from tocsin.model import BoundedCount, PageQuery, PageRow, PageSort, RenderingRow, View
 
 SOME = 5
 
@@ -470,6 +472,41 @@ async def test_a_search_that_would_take_too_long_gives_a_part_and_goes_on(
     assert await found(many, "shared tenth3") == whole
     assert await met(many, "shared tenth3") == whole[::-1]
     assert not (await many.store.tally_pages(PageQuery(words="nothing"))).is_exact
+
+
+async def test_a_page_is_found_by_its_title_as_soon_as_that_is_known(many: Desk) -> None:
+    old, gone, late = 17, 24, MANY - 9
+    for number in (old, gone, late):
+        await many.check(url(number), "0", title="Räte: the 2nd Meeting")
+    every = [late, gone, old]
+    wanted = {"rate": [], "räte meet": every, "meeting h3": [gone, old], "meeting tenth7": [late, old]}
+    for words, pages in wanted.items():
+        assert await found(many, words) == pages, words
+        assert await met(many, words) == pages[::-1]
+        assert await many.store.tally_pages(PageQuery(words=words)) == BoundedCount(len(pages))
+    await many.store.remove_pages([gone])
+    await many.edit(old, text="custard")
+    assert await many.store.check() == []
+
+    assert await many.store.keep_titles() == 1
+    assert await many.store.keep_titles() == 0
+    assert await found(many, "räte meet") == [late, old]
+    assert await found(many, "custard meeting") == [old]
+
+
+async def test_a_page_is_found_by_its_title_of_now_once_that_is_among_its_words(many: Desk) -> None:
+    await many.check(url(17), "0", title="The council")
+    await many.store.keep_titles()
+    row = RenderingRow("http", 1, 1, 200, url(17), "text/html", "A", 1, "sha256:1", same_state=True, error=None)
+    await change(many, url(17), "1", rendering=structs.replace(row, title="The board"), copies=())
+
+    assert await found(many, "board") == [17]
+    await many.edit(17, text="custard")
+    assert await many.store.check() == []
+    await many.store.keep_titles()
+
+    assert await found(many, "council") == []
+    assert await found(many, "board custard own17z") == [17]
 
 
 async def test_what_is_removed_or_given_another_text_is_found_by_what_it_is(many: Desk) -> None:

@@ -26,6 +26,7 @@ class Attic:
         self.totals: list[int] = []
         self.asked: list[tuple[Instant, timedelta, int]] = []
         self.pruned_at: Instant | None = None
+        self.looks_for_titles = 0
 
     async def begin_pruning(self, now: Instant, *, most: timedelta) -> Instant:
         us = most // timedelta(microseconds=1)
@@ -53,6 +54,10 @@ class Attic:
         self.too_many -= gone
         return gone
 
+    async def keep_titles(self) -> int:
+        self.looks_for_titles += 1
+        return 0
+
 
 async def test_what_is_past_its_retention_goes_in_small_batches() -> None:
     attic, clock = Attic(rows=1200), EagerClock()
@@ -71,6 +76,7 @@ async def test_pruning_is_done_every_hour_and_goes_on_after_the_store_failed() -
         await clock.advance(2 * EVERY_S + 1)
         loop.cancel()
 
+    assert attic.looks_for_titles == 2 * EVERY_S / ROOM_EVERY_S
     assert [now - START for now, _, _ in attic.asked] == [0, 3_600_000_000, 7_200_000_000]
     assert telemetry.names() == ["pruning.failed"]
 

@@ -1,4 +1,4 @@
-"""Deleting what is past its retention, in small batches."""
+"""Keeping the store: what is past its retention is deleted, and new titles can be searched for; in small batches."""
 
 from __future__ import annotations
 
@@ -45,9 +45,14 @@ class PrunableStore(Protocol):
     async def fit_snapshots(self, *, total: int, limit: int) -> int:
         """Delete the oldest texts, at most `limit`, until all fit into `total` bytes; returns their number."""
 
+    async def keep_titles(self) -> int:
+        """Put new titles among the words of their pages; returns the number of pages."""
+
 
 class Pruning:
     """Prunes history, alerts, answered questions and texts once an hour (T71); excess texts once a minute.
+
+    Each minute it also lets searches find pages by their new titles.
 
     history  retention of all but texts
     texts    limits of texts
@@ -66,6 +71,7 @@ class Pruning:
             for _ in range(round(EVERY_S / ROOM_EVERY_S)):
                 await self._clock.sleep(ROOM_EVERY_S)
                 await self._prune_or_tell(partial(self._prune_by, self._make_room))
+                await self._prune_or_tell(self._store.keep_titles)
 
     async def prune(self) -> int:
         """Delete what is past its retention; returns the number of rows."""

@@ -160,6 +160,12 @@ class BrowseStore(Protocol):
         Every page that stays on the list is returned; in `View.CHANGED` one that changes meanwhile may come twice.
         """
 
+    async def keep_titles(self) -> int:
+        """Put the titles that pages were given since among the words that they are found by; returns how many pages.
+
+        Until then a search looks through these pages themselves.
+        """
+
     async def page_by_id(self, page_id: int) -> PageRow | None:
         """Return one page."""
 

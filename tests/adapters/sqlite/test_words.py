@@ -22,9 +22,9 @@ words = st.text("ab1é", min_size=1, max_size=3)
 pages = st.dictionaries(st.integers(0, 40), st.lists(words, max_size=4), max_size=30)
 
 
-def named(found: dict[int, list[str]]) -> list[tuple[int, str, None, str]]:
+def named(found: dict[int, list[str]]) -> list[tuple[int, str, None, str, None]]:
     """Pages with these words, in order of id."""
-    return [(page_id, "", None, " ".join(found[page_id])) for page_id in sorted(found)]
+    return [(page_id, "", None, " ".join(found[page_id]), None) for page_id in sorted(found)]
 
 
 def looked_for(rows: dict[int, bytes], word: str) -> set[int]:
@@ -61,7 +61,7 @@ def test_what_is_taken_out_and_put_in_is_as_if_it_had_been_so(
 
 
 def test_a_whole_block_of_one_word_takes_a_few_bytes() -> None:
-    (row,) = pack_block([(number, "", None, "same") for number in range(BLOCK_PAGES)]).values()
+    (row,) = pack_block([(number, "", None, "same", None) for number in range(BLOCK_PAGES)]).values()
 
     assert len(row) < len("same") + 8
     assert Beginning("sa").places(row) == list(range(BLOCK_PAGES))
@@ -74,9 +74,9 @@ def test_a_word_has_its_row_within_the_block(text: str) -> None:
         assert Beginning(word[0]).first <= row_of(word) <= Beginning(word[0]).last
 
 
-@given(st.text(), st.text())
-def test_words_of_a_page_are_what_a_search_for_them_asks(url: str, text: str) -> None:
-    has = words_of_page(url, None, text)
+@given(st.text(), st.text(), st.text())
+def test_words_of_a_page_are_what_a_search_for_them_asks(url: str, text: str, title: str) -> None:
+    has = words_of_page(url, None, text, title)
 
     assert len(has) <= MOST
     for word in has:

@@ -1,5 +1,5 @@
 -- ASCII letters are told from no others here, as in SQLite.
 
 -- name: may_have
-(url ilike :like or given ilike :like or text ilike :like or strpos(url, '%') > 0
-  or (:is_wide = 1 and (given is not null or text is not null)))
+(p.url ilike :like or p.given ilike :like or p.text ilike :like or y.title ilike :like or strpos(p.url, '%') > 0
+  or (:is_wide = 1 and (p.given is not null or p.text is not null or y.title is not null)))

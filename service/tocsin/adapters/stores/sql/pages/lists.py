@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
@@ -10,9 +11,12 @@ from tocsin.adapters.stores.sql.cursors import Cursors
 from tocsin.adapters.stores.sql.pages.edits import SQL as PAGES
 from tocsin.adapters.stores.sql.pages.walks import SQL, ChangedList, list_of
 from tocsin.adapters.stores.sql.pages.watchlist import to_page, to_verdict
+from tocsin.adapters.stores.sql.pages.words import SQL as WORDS
+from tocsin.adapters.stores.sql.pages.words import keep_titles
 from tocsin.adapters.stores.sql.role import LAST, Role, bounded, ids
 from tocsin.adapters.stores.sql.values import read_fields, read_object, read_settings
 from tocsin.model import ChangeMark, GroupRow, RenderingEntry, Slice, StateEntry, VerdictEntry
+from tocsin.ports.pages import unheard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,6 +55,12 @@ class BrowseRole(Role):
         place = cursors.read(cursor)
         found, goes_on = await self._view(lambda db: pages.after(db, place, bounded(last_id), limit))
         return Slice(tuple(found), None if goes_on is None else cursors.write(goes_on))
+
+    async def keep_titles(self) -> int:
+        pace, kept = self._paces["titles"], 0
+        while await self._read(lambda db: db.execute(WORDS["retitled"], {"limit": 1}).fetchone()) is not None:
+            kept += await self._step(pace, partial(keep_titles, most=pace.rows), unheard)
+        return kept
 
     async def page_by_id(self, page_id: int) -> PageRow | None:
         place = {"page": bounded(page_id)}

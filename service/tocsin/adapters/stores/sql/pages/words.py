@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 if TYPE_CHECKING:
-    Named = tuple[int, str, str | None, str | None]
+    Named = tuple[int, str, str | None, str | None, str | None]
 
 # Pages are looked through 4,096 at a time: the number of one fits into two bytes of six bits.
 BLOCK_BITS: Final = 12
@@ -53,14 +53,14 @@ def words_in(text: str) -> list[str]:
     return list(dict.fromkeys(_WORD.findall(unicodedata.normalize("NFKC", text).casefold())))
 
 
-def words_of_page(url: str, given: str | None, text: str | None) -> list[str]:
-    """Give the words that a page is found by: of its URL, of that as it was typed, and of the user's own text.
+def words_of_page(url: str, given: str | None, text: str | None, title: str | None) -> list[str]:
+    """Give the words that a page is found by: of the user's text, its title, and its URL, also as it was typed.
 
     given  None where it is the URL
     """
-    if given is None and text is None:
+    if given is None and text is None and title is None:
         return words_in(_without_scheme(url))[:MOST]
-    parts = [text, _without_scheme(given) if given else None, _without_scheme(url)]
+    parts = [text, title, _without_scheme(given) if given else None, _without_scheme(url)]
     return words_in(" ".join(part for part in parts if part))[:MOST]
 
 
@@ -81,11 +81,11 @@ def row_of(word: str) -> int:
 
 
 def pack_block(pages: Iterable[Named]) -> dict[int, bytes]:
-    """Give the rows of a block, by number, that keep the words of these pages: (id, URL, spelling, text) each."""
+    """Give the rows of a block, by number, that keep the words of pages: (id, URL, spelling, text, title) each."""
     words: defaultdict[str, list[int]] = defaultdict(list)
-    for page_id, url, given, text in pages:
+    for page_id, url, given, text, title in pages:
         place = page_id & (BLOCK_PAGES - 1)
-        for word in words_of_page(url, given, text):
+        for word in words_of_page(url, given, text, title):
             words[word].append(place)
     rows: defaultdict[int, list[bytes]] = defaultdict(list)
     for word in sorted(words):
@@ -238,10 +238,22 @@ def change_words(db: SqlSession, before: Iterable[Named], after: Iterable[Named]
             changes[number + row_of(word)][0][word].add(place)
         for word in others - words:
             changes[number + row_of(word)][1][word].add(place)
-    for row_id, (less, more) in sorted(changes.items()):
-        row = db.execute(SQL["one"], {"id": row_id}).fetchone()
-        packed = repack(row[0] if row is not None else b"", less, more)
-        db.execute(SQL["set" if packed else "drop"], {"id": row_id, "entries": packed})
+    rows = dict(db.execute(SQL["these"], {"ids": ids(changes)}))
+    packed = {row_id: repack(rows.get(row_id, b""), *changes[row_id]) for row_id in sorted(changes)}
+    if kept := [row for row in packed.items() if row[1]]:
+        db.executemany(SQL["set"], kept)
+    if empty := [(row_id,) for row_id, entries in packed.items() if not entries]:
+        db.executemany(SQL["drop"], empty)
+
+
+def keep_titles(db: SqlSession, most: int) -> int:
+    """Put the titles that at most `most` pages were given since among their words; returns how many pages."""
+    page_ids = [row[0] for row in db.execute(SQL["retitled"], {"limit": most})]
+    if page_ids:
+        before = pages_named(db, page_ids)
+        db.execute(SQL["keep_titles"], {"ids": ids(page_ids)})
+        change_words(db, before, pages_named(db, page_ids))
+    return len(page_ids)
 
 
 Found = tuple[list[int], "int | None"]
@@ -255,6 +267,9 @@ _PRICE: Final = 20
 # The bytes of a row that cost as much as one place.
 _BYTES: Final = 40
 
+# The cost of looking at a title that is not among the words yet, in places read.
+_TITLE_PRICE: Final = 4
+
 
 class WordSearch:
     """Pages that have a word with each of these beginnings. Past `LOOKED_AT` it ends with the block that it is in."""
@@ -264,6 +279,7 @@ class WordSearch:
         # The longest is the rarest, as a rule: where it is nowhere in a block, nothing else is looked for there.
         self._beginnings = [Beginning(word) for word in sorted(beginnings, key=len, reverse=True)]
         self._looked_at = 0
+        self._retitled: dict[int, int] | None = None
 
     def before(self, page_id: int, limit: int) -> Found:
         """Find at most `limit` pages before this id, the latest first.
@@ -334,13 +350,25 @@ class WordSearch:
             if not having:
                 break
         first = block << BLOCK_BITS
-        return [first + place for place in sorted(having, reverse=falls)]
+        found = {first + place for place in having}
+        if retitled := self._retitled_by_block.get(block):
+            self._looked_at += retitled * _TITLE_PRICE
+            # Until its new title is among the words, such a page is found by the one before, too.
+            found.update(self._new("retitled_in", first=first, end=first + BLOCK_PAGES))
+        return sorted(found, reverse=falls)
+
+    @property
+    def _retitled_by_block(self) -> dict[int, int]:
+        """How many pages of each block have a title that is not among their words yet."""
+        if self._retitled is None:
+            self._retitled = dict(self._db.execute(SQL["retitled_by_block"]).fetchall())
+        return self._retitled
 
     def _new(self, query: str, **place: int) -> Iterator[int]:
-        """Find the pages that have all words among those whose words are not kept yet: less than a block."""
+        """Find the pages that have all words among those of which some are not kept yet."""
         word = self._beginnings[0].word
         values: dict[str, Any] = {**place, "like": f"%{word}%", "is_wide": not word.isascii()}
-        for page_id, url, given, text in self._db.execute(SQL[query], values):
-            words = words_of_page(url, given, text)
+        for page_id, *said in self._db.execute(SQL[query], values):
+            words = words_of_page(*said)
             if all(beginning.is_in(words) for beginning in self._beginnings):
                 yield page_id
