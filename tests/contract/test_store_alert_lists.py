@@ -59,6 +59,8 @@ async def fill(desk: Desk) -> None:
         ({"kind": "changed"}, "cba"),
         ({"kind": "outage"}, "gf"),
         ({"kind": "storm"}, "h"),
+        ({"problems": True}, "gfd"),
+        ({"problems": True, "unseen": True}, "gfd"),
         ({"kind": "unreachable"}, "d"),
         ({"kind": "nothing"}, ""),
         ({"group": "main"}, "dba"),
@@ -128,6 +130,16 @@ async def test_all_of_a_list_are_marked_up_to_what_was_shown(desk: Desk) -> None
     assert await desk.store.mark_all_seen(AlertQuery(), NOW, up_to=1 << 70) == 1
 
 
+async def test_problems_that_were_seen_are_listed_among_all_alone(desk: Desk) -> None:
+    await desk.watch(A, B)
+    await fill(desk)
+
+    assert await desk.store.mark_all_seen(AlertQuery(problems=True), NOW, up_to=6) == 2
+
+    assert await listed(desk, problems=True, unseen=True) == ["g"]
+    assert await listed(desk, problems=True) == ["g", "f", "d"]
+
+
 async def test_a_thousand_and_more_are_marked_step_by_step(desk: Desk) -> None:
     await desk.watch(A)
     drafts = tuple(told(f"x{number}") for number in range(1203))
@@ -143,6 +155,8 @@ async def test_a_thousand_and_more_are_marked_step_by_step(desk: Desk) -> None:
         AlertQuery(unseen=True, kind="changed"),
         AlertQuery(outcome="major", kind="changed"),
         AlertQuery(dead=True, page_id=1),
+        AlertQuery(problems=True, outcome="major"),
+        AlertQuery(problems=True, unseen=True, group="main"),
         AlertQuery(group="main", kind="changed"),
     ],
 )

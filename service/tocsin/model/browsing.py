@@ -92,6 +92,7 @@ class AlertQuery(Struct, frozen=True):
     """Which alerts a list shows, the latest first.
 
     unseen   not marked as seen
+    problems of any kind that keeps pages from being checked: unreachable, disallowed, suspect, outage
     outcome  of the change
     kind     of the event: "changed", "unreachable", "recovered", "disallowed", "suspect", "unchanged", "too-soon",
              "storm", "outage"
@@ -100,10 +101,12 @@ class AlertQuery(Struct, frozen=True):
     digest   that it is in, by number
     since    told at this time or later; goes with everything
     until    told before this time; the same
-    `unseen` goes with `outcome` or `group`; else `group`, `page_id`, `kind`, `dead` and `digest` each stand alone.
+    `unseen` goes with `outcome`, `problems` or `group`; else `group`, `page_id`, `kind`, `problems`, `dead` and
+    `digest` each stand alone.
     """
 
     unseen: bool = False
+    problems: bool = False
     outcome: Literal["major", "minor"] | None = None
     kind: str | None = None
     group: str | None = None

@@ -46,6 +46,16 @@ async def test_major_and_minor_changes_are_views_with_counts(visitor: Visitor, s
     assert {each.get("class") for each in page.xpath("//li[@data-item]//summary//i")} == {f"s {show}"}
 
 
+async def test_problems_of_all_kinds_are_one_view_with_a_count(visitor: Visitor) -> None:
+    page = tree(await visitor.get("/changes?show=problems"))
+
+    rows = (await visitor.store.browse_alerts(AlertQuery(unseen=True, problems=True), limit=99)).rows
+    assert {row.type.split(".")[-2] for row in rows} >= {"unreachable", "disallowed", "suspect"}
+    (link,) = page.xpath("//aside//a[@aria-current='page']")
+    assert link.xpath("span/text()") == ["Problems", str(len(rows))]
+    assert len(page.xpath("//li[@data-item]")) == min(len(rows), 15)
+
+
 async def test_unseen_changes_are_counted_by_group_and_listed_for_one(visitor: Visitor) -> None:
     counts = await visitor.store.unseen_by_group()
 

@@ -56,7 +56,9 @@ _Values: TypeAlias = Annotated[list[Annotated[str, Field(max_length=200)]], Fiel
 
 
 class AlertList(PartOf):
-    """Which alerts: `unseen` goes with `outcome` or `group`; `kind`, `group`, `page`, `dead`, `digest` stand alone.
+    """Which alerts: `unseen` goes with `outcome`, `problems` or `group`.
+
+    `kind`, `problems`, `group`, `page`, `dead` and `digest` stand alone.
 
     `since` and `until` go with all of them, and so do `basis` and what follows, as in routes. At most 1,000 alerts are
     looked at for a part then: it may be shorter than asked for, or empty, although the list goes on.
@@ -65,6 +67,9 @@ class AlertList(PartOf):
     unseen: Annotated[bool, Field(description="not marked as seen yet")] = False
     outcome: Annotated[Literal["major", "minor"] | None, Field(description="with unseen: of the change")] = None
     kind: Annotated[str | None, Field(pattern=r"^[a-z-]{1,40}$", examples=["changed", "unreachable"])] = None
+    problems: Annotated[
+        bool, Field(description="what keeps pages from being checked: unreachable, disallowed, suspect, outage")
+    ] = False
     group: GroupFilter | None = None
     page: Annotated[str | None, Field(pattern=r"^[1-9][0-9]{0,17}$", description="only of this page")] = None
     dead: Annotated[bool, Field(description="given up for at least one channel")] = False
@@ -134,6 +139,7 @@ async def list_alerts(_: Reading, parts: Given, asked: Annotated[AlertList, Quer
         unseen=asked.unseen,
         outcome=asked.outcome,
         kind=asked.kind,
+        problems=asked.problems,
         group=asked.group,
         page_id=None if asked.page is None else int(asked.page),
         dead=asked.dead,

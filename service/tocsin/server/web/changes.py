@@ -36,11 +36,12 @@ from tocsin.wording.words import Words, words_of
 
 router = APIRouter(include_in_schema=False)
 
-Show = Literal["unseen", "major", "minor", "all", "dead"]
+Show = Literal["unseen", "major", "minor", "problems", "all", "dead"]
 SHOWS: Final[tuple[tuple[Show, str, AlertQuery], ...]] = (
     ("unseen", "", AlertQuery(unseen=True)),
     ("major", "major", AlertQuery(unseen=True, outcome="major")),
     ("minor", "minor", AlertQuery(unseen=True, outcome="minor")),
+    ("problems", "bad", AlertQuery(unseen=True, problems=True)),
     ("all", "", AlertQuery()),
     ("dead", "", AlertQuery(dead=True)),
 )

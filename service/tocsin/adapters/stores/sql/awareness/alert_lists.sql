@@ -35,6 +35,18 @@ select found.name, (
   ) few
 ) from found where found.name is not null;
 
+-- As the indexes say it.
+-- name: is_problem
+m.kind in ('unreachable', 'disallowed', 'suspect', 'outage')
+
+-- name: of_unseen_problems
+select m.position, m.seen_at from alert_marks m {index marks_unseen_problems}
+where m.seen_at is null and {is_problem} and m.position < :before order by m.position desc limit :limit;
+
+-- name: of_problems
+select m.position, m.seen_at from alert_marks m {index marks_of_problems}
+where {is_problem} and m.position < :before order by m.position desc limit :limit;
+
 -- name: of_outcome
 select m.position, m.seen_at from alert_marks m {index marks_by_outcome}
 where m.outcome is not null and m.outcome = :outcome and m.position < :before order by m.position desc limit :limit;

@@ -436,17 +436,25 @@ def _walk_of(query: AlertQuery) -> tuple[str, dict[str, Any]]:
     """Find the walk that a list of alerts is; raises UsageError for what is not offered."""
     page = None if query.page_id is None else bounded(query.page_id)
     digest = None if query.digest is None else bounded(query.digest)
-    alone = {"kind": query.kind, "group": query.group, "page": page, "dead": query.dead or None, "digest": digest}
+    alone = {
+        "kind": query.kind,
+        "group": query.group,
+        "page": page,
+        "problems": query.problems or None,
+        "dead": query.dead or None,
+        "digest": digest,
+    }
     given = {name: value for name, value in alone.items() if value is not None}
-    if query.unseen and set(given) == {"group"} and query.outcome is None:
-        return "of_unseen_group", given
+    valued = {name: value for name, value in given.items() if value is not True}
+    if query.unseen and query.outcome is None and set(given) in ({"group"}, {"problems"}):
+        return f"of_unseen_{next(iter(given))}", valued
     if len(given) + (query.unseen or query.outcome is not None) > 1:
         raise UsageError(
-            "alerts: `group`, `page_id`, `kind`, `dead` and `digest` each stand alone, and `unseen` goes with "
-            "`outcome` or `group`; leave one of them out"
+            "alerts: `group`, `page_id`, `kind`, `problems`, `dead` and `digest` each stand alone, and `unseen` goes "
+            "with `outcome`, `problems` or `group`; leave one of them out"
         )
     for name in given:
-        return f"of_{name}", {} if name == "dead" else given
+        return f"of_{name}", valued
     if query.outcome is None:
         return "of_unseen" if query.unseen else "of_all", {}
     return "of_unseen_outcome" if query.unseen else "of_outcome", {"outcome": query.outcome}
