@@ -370,7 +370,12 @@ def previewed_of(found: RoutePreview, rows: list[AlertRow]) -> RoutePreviewed:
             )
         )
     return RoutePreviewed(
-        matches=found.matches, of=len(rows), per_day=round(found.per_day, 1), quiet=found.quiet, alerts=alerts
+        matches=found.matches,
+        of=len(rows),
+        per_day=round(found.per_day, 1),
+        quiet=found.quiet,
+        taken_by=found.taken_by,
+        alerts=alerts,
     )
 
 

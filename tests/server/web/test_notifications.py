@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -163,6 +164,18 @@ async def test_a_route_is_made_previewed_edited_moved_and_removed(visitor: Visit
     for kind, name in (("route", "press"), ("route", "all"), ("channel", "press-hook")):
         await visitor.done("/notifications/remove", kind=kind, name=name, confirmed="yes")
     assert (await visitor.store.saved()).channels == ()
+
+
+async def test_a_route_that_gets_nothing_says_which_routes_take_what_matches_it(visitor: Visitor) -> None:
+    await channel(visitor)
+    for name in ("all", "rest"):
+        await visitor.done("/notifications/route", **ROUTE | {"name": name, "group": ""})
+    said = re.compile(r"(\d+) of \1 match, but go to routes above it: all\.")
+
+    assert len(said.findall(text_of(await visitor.get("/notifications")))) == 1
+    preview = await visitor.post("/notifications/route", **ROUTE | {"name": "new", "group": "", "do": "preview"})
+    assert "Matches 0 of" in text_of(preview.text)
+    assert said.search(text_of(preview.text))
 
 
 @pytest.mark.parametrize(

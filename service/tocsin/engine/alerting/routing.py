@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -193,14 +194,16 @@ def match_of(silence: Silence) -> MatchSettings | None:
 class RouteAnswer(Struct, frozen=True):
     """What one route says of an alert.
 
-    why     a clause: "it matches", "its outcome is minor, not major"
-    routed  what its channels get; none where a route before it decided for them
+    why       a clause: "it matches", "its outcome is minor, not major"
+    routed    what its channels get; none where a route before it decided for them
+    taken_by  the route before it that took the alert, which matches this one, too; "" where none did
     """
 
     route: str
     takes: bool
     why: str
     routed: tuple[Routed, ...] = ()
+    taken_by: str = ""
 
 
 class _Unlimited:
@@ -234,11 +237,11 @@ def explain(
     ended_by: str | None = None
     for route in routes.routes:
         takes, why = route.judge(facts, page_route)
-        if ended_by is not None:
-            why = f"route {ended_by} took it and does not continue" if takes else why
-            takes = False
+        taken_by = ended_by if takes and ended_by is not None else ""
+        if taken_by:
+            takes, why = False, f"route {taken_by} took it and does not continue"
         mine = tuple(each for each in routed if takes and each.route == route.name)
-        answers.append(RouteAnswer(route.name, takes, why, mine))
+        answers.append(RouteAnswer(route.name, takes, why, mine, taken_by))
         if takes and not route.continues:
             ended_by = route.name
     return answers
@@ -262,15 +265,17 @@ class AlertPreview(Struct, frozen=True):
 class RoutePreview(Struct, frozen=True):
     """What a route would do with stored alerts.
 
-    matches  how many it would take
-    per_day  of these, on average over the time of all the alerts, at least a day
-    quiet    of these, how many fall into its quiet hours
+    matches   how many it would take
+    per_day   of these, on average over the time of all the alerts, at least a day
+    quiet     of these, how many fall into its quiet hours
+    taken_by  how many that match it each route before it takes instead, most first
     """
 
     alerts: tuple[AlertPreview, ...]
     matches: int
     per_day: float
     quiet: int
+    taken_by: dict[str, int]
 
 
 def preview(
@@ -281,7 +286,7 @@ def preview(
     page_routes  routes that the settings of pages name, by page
     """
     route = next(route for route in routes.routes if route.name == name)
-    found, taken = [], []
+    found, taken, others = [], [], Counter[str]()
     for alert in alerts:
         draft = AlertDraft(alert.id, alert.type, alert.page_id, alert.created_at, alert.event)
         named = (page_routes or {}).get(alert.page_id or 0)
@@ -289,7 +294,9 @@ def preview(
         found.append(AlertPreview(alert.id, answer.takes, answer.why))
         if answer.takes:
             taken.append(alert.created_at)
+        elif answer.taken_by:
+            others[answer.taken_by] += 1
     times = [alert.created_at for alert in alerts]
     days = max((max(times) - min(times)) / _DAY_US, 1) if times else 1
     quiet = sum(route.quiet.end_of(at) is not None for at in taken)
-    return RoutePreview(tuple(found), len(taken), len(taken) / days, quiet)
+    return RoutePreview(tuple(found), len(taken), len(taken) / days, quiet, dict(others.most_common()))

@@ -195,6 +195,9 @@ class RoutePreviewed(Record, frozen=True):
     of: Annotated[int, Meta(description="how many there are")]
     per_day: Annotated[float, Meta(description="that it would take, on average")]
     quiet: Annotated[int, Meta(description="of these, how many its quiet hours hold back")]
+    taken_by: Annotated[
+        dict[str, int], Meta(description="how many that match it a route before it takes instead, by that route")
+    ]
     alerts: Annotated[list[RouteAlert], Meta(description="the latest first")]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Annotated, Final
 
@@ -50,7 +51,7 @@ async def _home(
     names = sorted(settings.channels)
     channels = [await deeds.show_channel(parts, name, settings.channels[name]) for name in names[: 4 * _PART]]
     alerts = await deeds.latest_alerts(parts, _LAST)
-    counts = await asyncio.to_thread(_counts, parts, alerts) if len(routes) <= _PART else {}
+    counts, taken_by = await asyncio.to_thread(_counts, parts, alerts) if len(routes) <= _PART else ({}, {})
     now = parts.clock.now()
     refused = {row.channel: row for row in await parts.store.bundles(limit=_PART, state="sealed") if row.error}
     silences = [each for each in await parts.store.silences(limit=100) if each.is_in_force(now)]
@@ -61,6 +62,7 @@ async def _home(
         status=422 if wrong else 200,
         routes=[(place, route, tell_route(route, words)) for place, route in enumerate(shown, begin + 1)],
         counts=counts,
+        taken_by=taken_by,
         of=len(alerts),
         unrouted=counts.get("", 0),
         following=f"{_HOME}?from={end}" if end < len(routes) else None,
@@ -77,19 +79,23 @@ async def _home(
     )
 
 
-def _counts(parts: Parts, alerts: Sequence[AlertRow]) -> dict[str, int]:
-    """Count which route takes how many of these alerts; "": none does."""
+def _counts(parts: Parts, alerts: Sequence[AlertRow]) -> tuple[dict[str, int], dict[str, Counter[str]]]:
+    """Count which route takes how many of these alerts ("": none does), and how many others take that match it, too."""
     settings = parts.service.settings()
     if not settings.routes:
-        return {}
+        return {}, {}
+    taken_by = {route.name: Counter[str]() for route in settings.routes}
     routes, found = router_of(settings), dict.fromkeys((route.name for route in settings.routes), 0)
     found[""] = 0
     for alert in alerts:
         draft = AlertDraft(alert.id, alert.type, alert.page_id, alert.created_at, alert.event)
-        taken = [answer.route for answer in explain(routes, draft, alert.created_at) if answer.takes]
-        for name in taken or [""]:
+        answers = explain(routes, draft, alert.created_at)
+        for name in [answer.route for answer in answers if answer.takes] or [""]:
             found[name] += 1
-    return found
+        for answer in answers:
+            if answer.taken_by:
+                taken_by[answer.route][answer.taken_by] += 1
+    return found, taken_by
 
 
 # Routes -----------------------------------------------------------------------------------------------------------
