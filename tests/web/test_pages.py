@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from html import unescape
+from urllib.parse import urljoin
 
 import pytest
 
@@ -66,12 +68,29 @@ async def test_a_page_that_cannot_be_received_says_why_and_can_be_watched_all_th
     assert "Watch it all the same" in words_of(shown.text)
 
 
-async def test_a_shared_address_is_in_the_box(reader: Reader) -> None:
+@pytest.mark.parametrize("query", ["url=", "title=A&text=", "text=Look+at+this:+"])
+async def test_a_shared_address_is_in_the_box(reader: Reader, query: str) -> None:
     await reader.desk.watch(B)
 
-    assert ">\nhttps://one.example/a?x=&lt;b&gt;</textarea>" in await reader.read(
-        "/add?url=https://one.example/a?x=%3Cb%3E"
-    )
+    html = await reader.read(f"/add?{query}https://one.example/a?x=%3Cb%3E")
+
+    assert ">\nhttps://one.example/a?x=&lt;b&gt;</textarea>" in html
+
+
+async def test_a_bookmark_and_the_share_target_lead_to_the_box(reader: Reader) -> None:
+    html = await reader.read("/add")
+
+    (bookmark,) = re.findall(r'href="(javascript:[^"]*)"', html)
+    begins, ends = "javascript:location.href='http://", "/add?url='+encodeURIComponent(location.href)"
+    assert unescape(bookmark).startswith(begins)
+    assert unescape(bookmark).endswith(ends)
+    (path,) = re.findall(r'rel="manifest" href="([^"]+)"', html)
+    answer = await reader.client.get(path)
+    assert answer.headers["content-type"] == "application/manifest+json"
+    target = answer.json()["share_target"]
+    assert urljoin(path, target["action"]) == "/add"
+    assert set(target["params"].values()) >= {"url", "text"}
+    assert "manifest-src 'self'" in answer.headers["content-security-policy"]
 
 
 @pytest.mark.parametrize(

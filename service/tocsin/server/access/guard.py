@@ -51,7 +51,7 @@ from tocsin.settings import HttpSettings
 # No script, style or frame of another origin, so that a foreign text that escapes a template does nothing.
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    "manifest-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 _ALWAYS = {
     "content-security-policy": POLICY,

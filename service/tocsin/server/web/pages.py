@@ -39,7 +39,7 @@ from tocsin.server.imports import ListToTake, start_import
 from tocsin.server.jobs import Work
 from tocsin.server.looks import look_at
 from tocsin.server.notifications import read_given, save_channel, try_unsaved
-from tocsin.server.parts import Caller, Given, Parts, Reading, Writing
+from tocsin.server.parts import Caller, Given, Parts, Reading, Writing, base_url
 from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import short_url, weight
 from tocsin.server.web.jobs import await_job
@@ -64,6 +64,7 @@ _ROOM_FOR_GROUPS: Final = 3000
 _MOST_EMPTY: Final = 1
 _LONGEST_SHARED: Final = 8192
 # Chats that take webhooks of their own, by the end of their host.
+_SHARED: Final = re.compile(r"https?://\S+", re.IGNORECASE)
 _CHATS: Final = (
     ("slack.com", "slack"),
     ("discord.com", "discord"),
@@ -399,9 +400,11 @@ async def _again(request: Request, parts: Parts, box: Box) -> Response:
 
 
 @router.get("/add")
-async def show_add(request: Request, _caller: Writing, parts: Given, url: str = "") -> Response:
+async def show_add(request: Request, _caller: Writing, parts: Given, url: str = "", text: str = "") -> Response:
     """Show the box that adds pages; a bookmarklet or a share target brings a URL."""
-    return await show_box(request, parts, Box(url[:_LONGEST_SHARED]))
+    # Many programs share the URL within a text.
+    found = _SHARED.search(text[:_LONGEST_SHARED])
+    return await show_box(request, parts, Box(url[:_LONGEST_SHARED] or (found[0] if found else "")))
 
 
 async def show_box(
@@ -419,6 +422,7 @@ async def show_box(
         group_names=[row.name for row in groups],
         demo_is_on=parts.service.demo.is_on,
     )
+        address=base_url(request, parts.service.settings().http),
 
 
 def _wrong(request: Request, pasted: Pasted) -> tuple[str, ...]:
