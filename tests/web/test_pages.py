@@ -8,11 +8,21 @@ from urllib.parse import urljoin
 
 import pytest
 
-from tests.contract.desk import NOW, A, B, C
+from tests.contract.desk import NOW, A, B, C, alert
 from tests.web.asking import Reader, rows_of, words_of
 from tests.web.town import HOSTILE
 from tocsin.errors import FetchFailed
-from tocsin.model import DEMO_GROUP, BoundedCount, DayMark, DayMarks, FailureKind, GroupRow, JobRow, day_of
+from tocsin.model import (
+    DEMO_GROUP,
+    AlertQuery,
+    BoundedCount,
+    DayMark,
+    DayMarks,
+    FailureKind,
+    GroupRow,
+    JobRow,
+    day_of,
+)
 from tocsin.server.web.listing import MOST_GROUPS, PageListFilter, rail_of
 
 MOST_BYTES = 50_000
@@ -339,10 +349,43 @@ async def test_pages_are_moved_and_their_interval_is_set(reader: Reader) -> None
     assert (page.group, page.settings) == ("new", {"every": "3h"})
 
 
+async def test_settings_of_chosen_pages_are_changed_together(reader: Reader) -> None:
+    ids = [str(each) for each in await reader.desk.watch(A, B, C)][:2]
+    await reader.desk.edit(int(ids[0]), settings={"tell": "major", "every": "9h"})
+
+    form = await reader.send("/pages/bulk", verb="settings", page=ids)
+    assert "Settings of 2 pages" in words_of(form.text)
+    wrong = await reader.send("/pages/settings", page=ids, every="soon", tell="all")
+    assert (wrong.status_code, 'value="soon"' in wrong.text) == (422, True)
+    nothing = await reader.send("/pages/settings", page=ids)
+    assert "fill in a field" in words_of(nothing.text)
+    done = await reader.sent("/pages/settings", **{"page": ids, "every": "3h", "unset-tell": "yes"})
+
+    assert "Changed 2 pages." in words_of(done)
+    assert [(await reader.desk.page(url)).settings for url in (A, B, C)] == [{"every": "3h"}, {"every": "3h"}, {}]
+    assert "Save for 3 pages" in words_of((await reader.send("/pages/bulk", verb="settings", scope="all")).text)
+    assert "select pages first" in words_of((await reader.send("/pages/settings", every="4h")).text)
+    await reader.sent("/pages/settings", every="4h", scope="all")
+    assert (await reader.desk.page(C)).settings == {"every": "4h"}
+
+
+async def test_the_alerts_of_chosen_pages_are_marked_as_seen(reader: Reader) -> None:
+    first, second = await reader.desk.watch(A, B)
+    for name, page_id in (("1", first), ("2", first), ("3", second)):
+        await reader.desk.store.write_alert(alert(name, page_id))
+
+    done = await reader.sent("/pages/bulk", verb="seen", page=str(first))
+
+    assert "Marked the alerts of 1 page as seen." in words_of(done)
+    left = (await reader.desk.store.browse_alerts(AlertQuery(unseen=True))).rows
+    assert [row.page_id for row in left] == [second]
+
+
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
         ({"verb": "pause"}, "select pages first"),
+        ({"verb": "settings"}, "select pages first"),
         ({"verb": "explode", "page": "1"}, "choose an action"),
         ({"page": "1"}, "choose an action"),
         ({"verb": "every", "every": "now", "page": "1"}, "every"),

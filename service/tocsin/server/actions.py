@@ -15,7 +15,7 @@ from tocsin.configuration.loading import mask_settings
 from tocsin.configuration.routes import check_page_route
 from tocsin.errors import StaleRevision, UsageError
 from tocsin.lists.pages import check_group, check_words
-from tocsin.model import JsonObject, NewPage, PageQuery
+from tocsin.model import AlertQuery, JsonObject, NewPage, PageQuery
 from tocsin.server.access.auditing import audit
 from tocsin.server.jobs import Job, Jobs, Progress
 from tocsin.server.parts import Caller, Parts
@@ -23,7 +23,7 @@ from tocsin.server.problems import Problem
 
 STEP: Final = 1000  # Ids read from the store in one step.
 
-DeedKind: TypeAlias = Literal["pause", "resume", "remove", "check", "edit"]
+DeedKind: TypeAlias = Literal["pause", "resume", "remove", "check", "edit", "seen"]
 
 
 class Act(Struct, frozen=True):
@@ -41,7 +41,7 @@ class Meant(Struct, frozen=True):
 
 
 class Deed(Struct, frozen=True):
-    """An action on pages.
+    """An action on pages; "seen" marks their alerts as seen.
 
     settings, unset  for "edit": the new values, and the keys that inherit again
     group            the group to move the pages to
@@ -185,6 +185,8 @@ async def start_deed(parts: Parts, act: Act, meant: Meant, deed: Deed) -> Job:
     _demand_route(parts, deed.settings)
     # Fixed now: pages that are added while the job runs were not in the list that the user saw.
     last_id = await parts.store.last_page_id()
+    latest = (await parts.store.browse_alerts(AlertQuery(), limit=1)).rows
+    last_position = latest[0].position if latest else 0
     if meant.query is not None:
         meant = Meant(query=meant.query.asked_at(parts.clock.now()))
     total: int | None = None
@@ -200,7 +202,9 @@ async def start_deed(parts: Parts, act: Act, meant: Meant, deed: Deed) -> Job:
             return await _ask(parts, act, meant, last_id, progress)
         changed = 0
         async for some in _batches(parts, meant, last_id):
-            if deed.kind == "remove":
+            if deed.kind == "seen":
+                changed += await _mark_seen(parts, some, last_position, progress)
+            elif deed.kind == "remove":
                 changed += await parts.store.remove_pages(some, on_step=progress.advance)
             else:
                 changed += await _edit(parts, some, deed, of=total or len(some), progress=progress)
@@ -210,6 +214,16 @@ async def start_deed(parts: Parts, act: Act, meant: Meant, deed: Deed) -> Job:
         return {"pages": changed, **told}
 
     return await act.jobs.start(f"pages.{deed.kind}", act.caller.who, work, total=total)
+
+
+async def _mark_seen(parts: Parts, ids: Sequence[int], up_to: int, progress: Progress) -> int:
+    """Mark the alerts of these pages as seen, up to this position; returns the number of pages that had any."""
+    pages = 0
+    for page_id in ids:
+        query = AlertQuery(page_id=page_id)
+        pages += await parts.store.mark_all_seen(query, parts.clock.now(), up_to=up_to) > 0
+        progress.advance(1)
+    return pages
 
 
 async def _ask(parts: Parts, act: Act, meant: Meant, last_id: int, progress: Progress) -> JsonObject:

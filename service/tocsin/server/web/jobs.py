@@ -18,7 +18,7 @@ from tocsin.server.web.rendering import Undo, go_on, page
 router = APIRouter(include_in_schema=False)
 
 # Jobs whose end a notice tells; its key is that of the job.
-_TOLD: Final = frozenset({"pages.pause", "pages.resume", "pages.check", "pages.remove", "pages.edit"})
+_TOLD: Final = frozenset({"pages.pause", "pages.resume", "pages.check", "pages.remove", "pages.edit", "pages.seen"})
 
 
 async def await_job(request: Request, job: Job, back: str, *, undo: Undo | None = None) -> Response:

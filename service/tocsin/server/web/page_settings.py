@@ -1,19 +1,19 @@
-"""*Settings of a page*: three steps, and what they would compare of the page."""
+"""*Settings of a page*: three steps, and what they would compare of the page; and of several pages at once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Form, Request
 from fastapi.responses import Response
 
 from tocsin.configuration import mask, parse_page_settings, resolve_page_origins, resolve_readable
 from tocsin.configuration.pages import mend_of
 from tocsin.errors import UsageError
 from tocsin.lists.pages import check_group, check_words
-from tocsin.model import PageRow
+from tocsin.model import BoundedCount, PageRow
 from tocsin.model.records.signals import TriedSettings
 from tocsin.server import actions
 from tocsin.server.decisions import demand_page
@@ -23,8 +23,10 @@ from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.problems import Problem
 from tocsin.server.trials import selectors_of, try_settings
 from tocsin.server.web.formatting import short
+from tocsin.server.web.jobs import await_job
+from tocsin.server.web.listing import PageListFilter
 from tocsin.server.web.page import frame_of
-from tocsin.server.web.rendering import go_on, page, typed_again
+from tocsin.server.web.rendering import go_on, page, say, typed_again
 from tocsin.server.web.settings import FORM_KEYS, SECRET_KEYS, as_typed, fields, read_revision, steps_of
 from tocsin.spec.signals.parts import split_selectors
 
@@ -133,6 +135,65 @@ async def save(request: Request, caller: Writing, parts: Given, jobs: Work, page
     except UsageError as exc:
         return await _show_settings(request, parts, row, typed=typed, wrong=tuple(str(exc).splitlines()), status=422)
     return go_on(request, f"/pages/{page_id}/settings", "settings_saved")
+
+
+async def show_many(
+    request: Request,
+    parts: Parts,
+    asked: PageListFilter,
+    ids: Sequence[int],
+    *,
+    typed: Mapping[str, str] | None = None,
+    errors: Mapping[str, str] | None = None,
+    wrong: Sequence[str] = (),
+) -> Response:
+    """Show the form for the settings of several pages: these, or without ids all of a list."""
+    values, typed = parts.service.settings().pages, typed or {}
+    by_key = fields({key: typed.get(key, "") for key in FORM_KEYS}, msgspec.structs.asdict(values), {}, errors)
+    number = BoundedCount(len(ids)) if ids else await parts.store.tally_pages(asked.query)
+    return await page(
+        request,
+        "many_settings.html",
+        status=422 if wrong or errors else 200,
+        steps=steps_of(by_key),
+        unset=[key for key in FORM_KEYS if typed.get(f"unset-{key}")],
+        values={**asked.values, "page": [str(each) for each in ids], "scope": "" if ids else "all"},
+        number=number,
+        back=asked.path(),
+        wrong=wrong or tuple((errors or {}).values()),
+    )
+
+
+@router.post("/pages/settings")
+async def save_many(
+    request: Request, caller: Writing, parts: Given, jobs: Work, asked: Annotated[PageListFilter, Form()]
+) -> Response:
+    """Change the settings of several pages; empty fields stay as they are."""
+    form = await request.form()
+    typed = {name: value.strip() for name, value in form.items() if isinstance(value, str)}
+    ids = tuple(int(each) for each in map(str, form.getlist("page")) if each.isascii() and each.isdecimal())
+    if errors := judge({key: typed.get(key, "") for key in FORM_KEYS}):
+        return await show_many(request, parts, asked, ids, typed=typed, errors=errors)
+    try:
+        deed = _deed_of_many(request, typed, ids)
+        meant = actions.Meant(ids=ids) if ids else actions.Meant(query=asked.query)
+        job = await actions.start_deed(parts, actions.Act(jobs, caller), meant, deed)
+    except UsageError as exc:
+        return await show_many(request, parts, asked, ids, typed=typed, wrong=str(exc).splitlines())
+    return await await_job(request, job, asked.path())
+
+
+def _deed_of_many(request: Request, typed: Mapping[str, str], ids: Sequence[int]) -> actions.Deed:
+    if not ids and typed.get("scope") != "all":
+        raise UsageError(say(request, "pages.none_chosen"))
+    deed = actions.read_deed(
+        "edit",
+        settings={key: typed[key] for key in FORM_KEYS if typed.get(key)},
+        unset=[key for key in FORM_KEYS if typed.get(f"unset-{key}")],
+    )
+    if not deed.settings and not deed.unset:
+        raise UsageError(say(request, "page_settings.none_given"))
+    return deed
 
 
 async def _try_on(

@@ -52,6 +52,7 @@ from tocsin.server.web.listing import (
     sorts_of,
     to_line,
 )
+from tocsin.server.web.page_settings import show_many
 from tocsin.server.web.rendering import Undo, ask, go_on, page, say, together
 
 router = APIRouter(include_in_schema=False)
@@ -63,8 +64,8 @@ _PIECE: Final = 2**16
 _ROOM_FOR_GROUPS: Final = 3000
 _MOST_EMPTY: Final = 1
 _LONGEST_SHARED: Final = 8192
-# Chats that take webhooks of their own, by the end of their host.
 _SHARED: Final = re.compile(r"https?://\S+", re.IGNORECASE)
+# Chats that take webhooks of their own, by the end of their host.
 _CHATS: Final = (
     ("slack.com", "slack"),
     ("discord.com", "discord"),
@@ -421,8 +422,8 @@ async def show_box(
         every=await parts.store.tally_pages(PageQuery()),
         group_names=[row.name for row in groups],
         demo_is_on=parts.service.demo.is_on,
-    )
         address=base_url(request, parts.service.settings().http),
+    )
 
 
 def _wrong(request: Request, pasted: Pasted) -> tuple[str, ...]:
@@ -482,7 +483,7 @@ async def end(request: Request, caller: Writing, parts: Given) -> Response:
 # Bulk actions: run at once where they can be undone, else after a confirmation with the number of pages.
 
 
-Verb: TypeAlias = Literal["check", "pause", "resume", "move", "every", "remove"]
+Verb: TypeAlias = Literal["check", "pause", "resume", "seen", "move", "every", "remove"]
 _MOST_CHOSEN: Final = 1000
 _ID: Final = re.compile(r"[0-9]{1,18}")
 # Buttons of a single row: the name is the action, the value the page.
@@ -532,8 +533,11 @@ async def bulk(
     for act in _OF_A_ROW:
         if _ID.fullmatch(str(form.get(act, ""))):
             verb, ids, said["scope"] = act, [int(str(form[act]))], ""
+    if verb == "settings" and (ids or said["scope"] == "all"):
+        return await show_many(request, parts, asked, () if said["scope"] == "all" else tuple(ids[:_MOST_CHOSEN]))
     if verb not in get_args(Verb):
-        return await list_page(request, parts, asked, wrong=[say(request, "pages.no_action")])
+        why = "pages.none_chosen" if verb == "settings" else "pages.no_action"
+        return await list_page(request, parts, asked, wrong=[say(request, why)])
     value = {"move": said["to_group"], "every": said["every"]}.get(verb, "").strip()
     wanted = BulkForm(verb, tuple(dict.fromkeys(ids))[:_MOST_CHOSEN], said["scope"] == "all", asked, value)  # type: ignore[arg-type] # judged above
     try:
