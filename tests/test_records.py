@@ -10,6 +10,7 @@ import pytest
 
 from tocsin.adapters.channels.webhook import WebhookSettings
 from tocsin.model import (
+    AlertDelivery,
     AlertRow,
     Attempt,
     AuditEntry,
@@ -165,7 +166,9 @@ PAGE = {
 }
 
 EVENT = {"data": {"outcome": "major"}}
-ALERT_ROW = AlertRow("01A", 3, "changed", 7, "https://a.example/", 1 * S, EVENT, (("ops", "dead", 2, "410"),), 2 * S)
+ALERT_ROW = AlertRow(
+    "01A", 3, "changed", 7, "https://a.example/", 1 * S, EVENT, (AlertDelivery("ops", "dead", 2, "410", 5 * S),), 2 * S
+)
 ALERT = {
     "id": "01A",
     "position": 3,
@@ -183,6 +186,7 @@ ALERT = {
             "error": "410",
             "digest": None,
             "due_at": None,
+            "at": at(5),
             "silence": None,
         }
     ],

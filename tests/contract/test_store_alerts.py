@@ -96,7 +96,7 @@ async def test_tries_are_counted_from_the_first_one_on(desk: Desk) -> None:
     (delivery,) = await desk.store.due_deliveries("ops", NOW + HOUR, limit=1)
 
     assert (delivery.tries, delivery.first_try_at) == (2, NOW)
-    assert (await desk.store.alerts(limit=1))[0].deliveries == (("ops", "waiting", 2, "503"),)
+    assert (await desk.store.alerts(limit=1))[0].deliveries[0][:4] == ("ops", "waiting", 2, "503")
 
 
 async def test_what_is_under_way_is_left_out_and_holds_back_its_page(desk: Desk) -> None:

@@ -18,6 +18,7 @@ from tocsin.demo.show import CONFIGURATION, LOG, SETTINGS, STORE, DemoService, N
 from tocsin.errors import UsageError
 from tocsin.events import CHANGED, OUTAGE_BEGAN, RECOVERED, UNREACHABLE
 from tocsin.model import (
+    AlertDelivery,
     AlertDraft,
     AlertRow,
     Attempt,
@@ -258,7 +259,8 @@ def data(field: str, previous: str | None, latest: str | None, *, count: int = 0
 
 
 def alert(kind: str, values: dict[str, Any], *deliveries: tuple[str, str, int, str | None]) -> AlertRow:
-    return AlertRow("01K", 4, kind, 7, URL, AT, {"data": values}, deliveries)
+    told = tuple(AlertDelivery(*each) for each in deliveries)
+    return AlertRow("01K", 4, kind, 7, URL, AT, {"data": values}, told)
 
 
 def question(**changes: Any) -> QuestionRow:

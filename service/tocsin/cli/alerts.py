@@ -296,7 +296,7 @@ async def _replay(
         return await store.count_dead(channel)
     alert = await _one(store, alert_id)
     # What replaying touches: deliveries, digests that are sealed or over, and what silences held back.
-    found = sum(channel in (None, name) for name, _, _, _ in alert.deliveries)
+    found = sum(channel in (None, name) for name, *_ in alert.deliveries)
     found += sum(channel in (None, each.channel) and each.state != "gathered" for each in alert.bundled)
     found += sum(channel in (None, name) for name, _ in alert.silenced)
     # A channel that was configured after the alert was written is given it all the same.
@@ -329,7 +329,7 @@ async def _replay_route(
 def _places(alert: AlertRow) -> list[tuple[str, str, int, str | None]]:
     """Say for each channel where an alert is: (channel, state, tries, error), and of a digest which one."""
     in_digests = {each.channel: _bundle_state(each) for each in alert.bundled}
-    return [(name, in_digests.get(name, state), tries, error) for name, state, tries, error in alert.by_channel()]
+    return [(name, in_digests.get(name, state), tries, error) for name, state, tries, error, _ in alert.by_channel()]
 
 
 def _bundle_state(each: BundledAlert) -> str:

@@ -59,7 +59,7 @@ async def find_refusals(store: Store, states: Mapping[str, ChannelState]) -> dic
         if not piece:
             break
         before = piece[-1].position
-        for channel, state, _, error in (delivery for alert in piece for delivery in alert.deliveries):
+        for channel, state, _, error, _ in (delivery for alert in piece for delivery in alert.deliveries):
             if channel in asked and state == "waiting" and error:
                 earlier = found.get(channel, Refusals(0, error))
                 found[channel] = Refusals(earlier.alerts + 1, earlier.error)

@@ -6,6 +6,7 @@ They are msgspec structs: cheap to make by the thousand, and ready to cross a pr
 
 from tocsin.model.access import AuditEntry, Declaration, JobRow, SessionRow, StoredAnswer, TokenRow
 from tocsin.model.alerts import (
+    AlertDelivery,
     AlertRow,
     BundledAlert,
     ChannelState,
@@ -22,6 +23,7 @@ from tocsin.model.alerts import (
     as_configured,
 )
 from tocsin.model.browsing import (
+    LATE_ALERT_S,
     MOST_SORTED,
     ActivityRow,
     AlertQuery,
@@ -147,6 +149,7 @@ __all__ = [
     "EPOCH",
     "EVERY_PART",
     "KEEPS_ALL",
+    "LATE_ALERT_S",
     "MOST_DAYS",
     "MOST_SORTED",
     "NOTHING_LEARNT",
@@ -157,6 +160,7 @@ __all__ = [
     "SHARDS",
     "SHORTAGE",
     "ActivityRow",
+    "AlertDelivery",
     "AlertDraft",
     "AlertQuery",
     "AlertRow",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -179,6 +179,7 @@ class BundledAlert(Struct, frozen=True, array_like=True):
 
     state   gathered: the digest is not accepted yet; accepted; dead
     bundle  its number
+    at      of its digest's last try
     """
 
     channel: str
@@ -187,6 +188,22 @@ class BundledAlert(Struct, frozen=True, array_like=True):
     error: str | None
     bundle: int
     due_at: Instant
+    at: Instant | None = None
+
+
+class AlertDelivery(NamedTuple):
+    """How far an alert is with one channel.
+
+    state  "waiting", "accepted" or "dead"; "gathered" in a digest, "silenced"
+    error  of the last try, and
+    at     when that was
+    """
+
+    channel: str
+    state: str
+    tries: int = 0
+    error: str | None = None
+    at: Instant | None = None
 
 
 class AlertRow(Struct, frozen=True):
@@ -203,17 +220,19 @@ class AlertRow(Struct, frozen=True):
     url: str | None
     created_at: Instant
     event: JsonObject
-    deliveries: tuple[tuple[str, str, int, str | None], ...] = ()
-    """(channel, state, tries, last error) each"""
+    deliveries: tuple[AlertDelivery, ...] = ()
     seen_at: Instant | None = None
     bundled: tuple[BundledAlert, ...] = ()
     silenced: tuple[tuple[str, int], ...] = ()
 
-    def by_channel(self) -> list[tuple[str, str, int, str | None]]:
-        """Return (channel, state, tries, last error) of each: delivered alone, in a digest ("gathered"), "silenced"."""
-        in_digests = [(each.channel, each.state, each.tries, each.error) for each in self.bundled]
-        held_back = [(channel, "silenced", 0, f"held back by silence {silence}") for channel, silence in self.silenced]
-        return sorted([*self.deliveries, *in_digests, *held_back])
+    def by_channel(self) -> list[AlertDelivery]:
+        """Return the deliveries of all channels: alone, in a digest, or held back."""
+        in_digests = [AlertDelivery(each.channel, each.state, each.tries, each.error, each.at) for each in self.bundled]
+        held_back = [
+            AlertDelivery(channel, "silenced", error=f"held back by silence {silence}")
+            for channel, silence in self.silenced
+        ]
+        return sorted([*self.deliveries, *in_digests, *held_back], key=lambda each: each[:2])
 
 
 class StormRow(Struct, frozen=True):

@@ -15,7 +15,7 @@ from tests.fakes import START
 from tests.server.web.busy import NEWS
 from tests.server.web.visiting import Visitor, told, tree, undo_of, unseen
 from tocsin import events
-from tocsin.model import EPOCH, AlertDraft, AlertQuery, AlertRow, JsonObject
+from tocsin.model import EPOCH, AlertDraft, AlertQuery, AlertRow, JsonObject, to_rfc3339
 from tocsin.server.web.rendering import render
 from tocsin.server.web.telling import AlertInWords, Differing, tell
 
@@ -219,6 +219,8 @@ async def test_a_change_is_shown_whole_with_its_rules_and_deliveries(visitor: Vi
     assert "How it was decided" in text
     assert "specversion" in text
     assert 'name="channel" value="ops"' in text
+    tried = tree(text).xpath("//tr[th='lines']//time/@datetime")
+    assert tried == [to_rfc3339(visitor.rig.clock.now()).partition(".")[0] + "Z"]
 
 
 async def test_an_alert_is_delivered_again(visitor: Visitor) -> None:

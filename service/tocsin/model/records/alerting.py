@@ -27,6 +27,7 @@ class DeliveryStatus(Record, frozen=True):
     error: Annotated[str | None, Meta(title="Last error", description="of the last try")]
     digest: Annotated[Id | None, Meta(description="number of the digest that it is in")] = None
     due_at: Annotated[Time | None, Meta(title="Due", description="when that digest is, or was, due")] = None
+    at: Annotated[Time | None, Meta(title="Last try", description="when it was last tried")] = None
     silence: Annotated[Id | None, Meta(description="number of the silence that holds it back")] = None
 
 
@@ -46,8 +47,8 @@ class Alert(Record, frozen=True):
 
 
 def _statuses(row: AlertRow) -> Iterator[DeliveryStatus]:
-    for channel, state, tries, error in row.deliveries:
-        yield DeliveryStatus(channel=channel, state=state, tries=tries, error=error)
+    for channel, state, tries, error, at in row.deliveries:
+        yield DeliveryStatus(channel=channel, state=state, tries=tries, error=error, at=time_or_none(at))
     for each in row.bundled:
         yield DeliveryStatus(
             channel=each.channel,
@@ -56,6 +57,7 @@ def _statuses(row: AlertRow) -> Iterator[DeliveryStatus]:
             error=each.error,
             digest=str(each.bundle),
             due_at=to_rfc3339(each.due_at),
+            at=time_or_none(each.at),
         )
     for channel, silence in row.silenced:
         yield DeliveryStatus(channel=channel, state="silenced", tries=0, error=None, silence=str(silence))

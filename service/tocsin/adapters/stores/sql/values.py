@@ -11,7 +11,7 @@ from zlib import crc32
 import msgspec
 
 from tocsin.errors import StoreError
-from tocsin.model import Attempt, BundledAlert, CheckReport, Instruction, JsonObject, PageFlags, phase_of
+from tocsin.model import AlertDelivery, Attempt, BundledAlert, CheckReport, Instruction, JsonObject, PageFlags, phase_of
 from tocsin.settings import UNREADABLE
 from tocsin.spec.topper.state import FIELDS
 
@@ -34,7 +34,7 @@ _read_object = msgspec.json.Decoder(JsonObject).decode
 read_names = msgspec.json.Decoder(tuple[str, ...]).decode
 read_ids = msgspec.json.Decoder(list[int]).decode
 read_pair = msgspec.json.Decoder(tuple[str, str]).decode
-read_deliveries = msgspec.json.Decoder(tuple[tuple[str, str, int, str | None], ...]).decode
+read_deliveries = msgspec.json.Decoder(tuple[AlertDelivery, ...]).decode
 read_gathered = msgspec.json.Decoder(tuple[BundledAlert, ...]).decode
 read_silenced = msgspec.json.Decoder(tuple[tuple[str, int], ...]).decode
 

@@ -121,10 +121,10 @@ on conflict (name) do update set failures = excluded.failures, next_at = exclude
 
 -- name: alert_row
 select a.id, a.position, a.type, a.page_id, coalesce(p.url, {field a.event subject}), a.created_at, a.event,
-  (select {array {list d.channel d.state d.tries d.error}} from deliveries d where d.alert_id = a.id), m.seen_at,
+  (select {array {list d.channel d.state d.tries d.error d.last_try_at}} from deliveries d where d.alert_id = a.id), m.seen_at,
   (
     select {array {list
-      g.channel (case when b.state in ('accepted', 'dead') then b.state else 'gathered' end) b.tries b.error b.id b.due_at
+      g.channel (case when b.state in ('accepted', 'dead') then b.state else 'gathered' end) b.tries b.error b.id b.due_at b.last_try_at
     }}
     from gathered g join bundles b on b.id = g.bundle where g.position = a.position
   ),
