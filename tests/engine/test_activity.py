@@ -18,6 +18,7 @@ from tocsin.errors import DeliveryError, StoreError
 from tocsin.events import Happening
 from tocsin.model import (
     ActivityRow,
+    CheckOrder,
     CrowdedHost,
     CrowdedHosts,
     Findings,
@@ -97,6 +98,22 @@ async def test_what_was_done_is_noted_with_the_five_minutes_in_which_it_was(rig:
 
     row = ActivityRow(BUCKET, {"unchanged": 1, "major": 1}, rendered=1, wire_bytes=200, saved_bytes=14)
     assert rig.store.rows == [row]
+
+
+async def test_how_late_checks_begin_and_alerts_come_is_noted(rig: Rig) -> None:
+    due = [None, *(START - late_us for late_us in (0, 90_000, 2_000_000, 61_000_000, 7_200_000_001))]
+    checks = [replace(result_of("first"), checked_at=START, order=CheckOrder(due_at=at)) for at in due]
+    rig.counts.committed(checks)
+    receiver = CountedChannel(Receiver(), rig.counts)
+    for late_s in (0.1, 9.9, 10.1):
+        await receiver.deliver(Notification(SerializedEvent("A", b"{}")))
+        rig.counts.accepted(late_s)
+
+    await rig.activity.note()
+
+    (row,) = rig.store.rows
+    assert row.delays == {"100": 2, "2500": 1, "300000": 1, "": 1}
+    assert (row.delivered, row.late) == (3, 1)
 
 
 async def test_each_note_tells_only_of_what_is_new_and_nothing_is_noted_of_nothing(rig: Rig) -> None:
@@ -213,10 +230,14 @@ async def test_activity_survives_a_restart_and_adds_up(desk: Desk) -> None:
     for _ in range(2):
         counts = EngineCounts()
         activity = ActivityRecorder(desk.store, counts, ManualClock(BUCKET), RecordingTelemetry())
-        counts.committed([result_of("minor")])
+        counts.committed([replace(result_of("minor"), checked_at=START, order=CheckOrder(due_at=START))])
+        counts.deliveries["ops", "accepted"] = 1
+        counts.accepted(60.0)
         await activity.finish()
 
-    assert [(row.at, row.outcomes) for row in await desk.store.activity(0)] == [(BUCKET, {"minor": 2})]
+    (row,) = await desk.store.activity(0)
+    assert (row.at, row.outcomes, row.delays) == (BUCKET, {"minor": 2}, {"100": 2})
+    assert (row.delivered, row.late) == (2, 2)
 
 
 class Receiver:

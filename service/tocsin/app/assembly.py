@@ -177,6 +177,7 @@ class Assembly:
             compose=self._digests.compose,
             to_message=channels.messages.write,
             duty_of=self.duties.of,
+            on_accepted=self.counts.accepted,
         )
 
     @cached_property

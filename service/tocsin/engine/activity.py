@@ -12,7 +12,7 @@ from msgspec import Struct
 from tocsin.engine.hosts.duties import Duty, SoleDuty
 from tocsin.errors import DeliveryError, StoreError
 from tocsin.events import Happening
-from tocsin.model import ActivityRow, CrowdedHosts, Findings
+from tocsin.model import LATE_ALERT_S, ActivityRow, CrowdedHosts, Findings
 from tocsin.ports.care import FigureStore
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 # Upper bounds of the buckets for durations of checks, in milliseconds.
 CHECK_MS: Final = (50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000)
+# The same for how late checks begin; as ActivityRow.delays names them.
+DELAY_MS: Final = (100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000, 300_000, 1_800_000, 7_200_000)
+_DELAYS: Final = (*map(str, DELAY_MS), "")
 # The same for commits of batches.
 COMMIT_MS: Final = (5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000)
 _RESULTS: Final = {"channel": "failed", "alert": "refused", "gone": "gone", "ours": "ours"}
@@ -62,8 +65,10 @@ class EngineCounts:
     Implements `ports.Telemetry`, since some events are known from happenings alone.
     outcomes    checks that were written, by outcome
     renderings  given or failed
+    began_late  checks, by how long after their due times they began
     deliveries  by channel and result: accepted, refused (that alert), failed (the channel), gone, ours (a shortage)
     problems    happenings that are warnings or errors, by level
+    late        deliveries that were accepted later than `LATE_ALERT_S` after they were due
     answers     of the HTTP edge, by class of status ("2xx"); "none": the request broke off before
     streams     readers of /events now
     """
@@ -75,9 +80,10 @@ class EngineCounts:
         self.problems: Counter[str] = Counter()
         self.answers: Counter[str] = Counter()
         self.checks_took, self.commits_took = Histogram(CHECK_MS), Histogram(COMMIT_MS)
+        self.began_late = Histogram(DELAY_MS)
         self.wire_bytes = self.saved_bytes = self.not_modified = 0
         self.fetcher_restarts = self.store_failures = self.clock_steps_back = self.egress_refusals = 0
-        self.refused_results = self.streams = 0
+        self.refused_results = self.streams = self.late = 0
 
     def committed(self, results: Sequence[CheckResult]) -> None:
         """Count a batch that was written."""
@@ -91,6 +97,14 @@ class EngineCounts:
         self.wire_bytes += sum([report.bytes for report in reports])
         self.saved_bytes += sum([report.saved_bytes for report in reports])
         self.not_modified += sum([report.not_modified for report in reports])
+        bounds, counts = self.began_late.bounds, self.began_late.counts
+        for result in results:
+            if (due_at := result.order.due_at) is not None:
+                counts[bisect_left(bounds, (result.checked_at - due_at) / 1000)] += 1
+
+    def accepted(self, late_s: float) -> None:
+        """Count a delivery that a channel accepted so long after it was due."""
+        self.late += late_s > LATE_ALERT_S
 
     def emit(self, happening: Happening) -> None:
         """Count a happening, if there is a counter for it."""
@@ -194,6 +208,9 @@ class _CountsAt(Struct, frozen=True):
     rendered: int = 0
     wire_bytes: int = 0
     saved_bytes: int = 0
+    delays: Counter[str] = Counter()
+    delivered: int = 0
+    late: int = 0
 
 
 class ActivityRecorder:
@@ -262,6 +279,9 @@ class ActivityRecorder:
             rendered=here.rendered - before.rendered,
             wire_bytes=here.wire_bytes - before.wire_bytes,
             saved_bytes=here.saved_bytes - before.saved_bytes,
+            delays=dict(here.delays - before.delays),
+            delivered=here.delivered - before.delivered,
+            late=here.late - before.late,
         )
         if row != ActivityRow(row.at, {}):
             await self._store.note_activity(row)
@@ -285,6 +305,9 @@ class ActivityRecorder:
             rendered=counts.renderings.total(),
             wire_bytes=counts.wire_bytes,
             saved_bytes=counts.saved_bytes,
+            delays=Counter(dict(zip(_DELAYS, counts.began_late.counts, strict=True))),
+            delivered=sum(number for (_, result), number in counts.deliveries.items() if result == "accepted"),
+            late=counts.late,
         )
 
     async def _trying(self, name: str, step: Callable[[], Awaitable[None]]) -> None:

@@ -193,8 +193,11 @@ class RenderingEntry(Struct, frozen=True):
 class ActivityRow(Struct, frozen=True):
     """What happened within one span of time.
 
-    at        its beginning
-    outcomes  checks by outcome
+    at         its beginning
+    outcomes   checks by outcome
+    delays     checks by how late they began: by the upper bound in milliseconds, "" beyond the last one
+    delivered  alerts that a channel accepted, once for each channel, and
+    late       those of them that it accepted later than `LATE_ALERT_S` after they were due
     """
 
     at: Instant
@@ -203,3 +206,9 @@ class ActivityRow(Struct, frozen=True):
     rendered: int = 0
     wire_bytes: int = 0
     saved_bytes: int = 0
+    delays: dict[str, int] = {}
+    delivered: int = 0
+    late: int = 0
+
+
+LATE_ALERT_S: Final = 10.0

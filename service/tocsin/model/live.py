@@ -93,10 +93,11 @@ class CrowdedHost(Struct, frozen=True):
 
 
 class CrowdedHosts(Struct, frozen=True):
-    """All crowded hosts, and the worst of them, as they were found within the last hour."""
+    """All crowded hosts with their pages, and the worst of them, as they were found within the last hour."""
 
     total: int = 0
     worst: tuple[CrowdedHost, ...] = ()
+    pages: int = 0
 
 
 class Findings(Struct, frozen=True):

@@ -27,10 +27,18 @@ class Outbox:
         self.store = store
         self.clock = ManualClock()
         self.channel, self.telemetry = RecordingChannel(), RecordingTelemetry()
+        self.late_s: list[float] = []
         self.loop = self.restarted()
 
     def restarted(self) -> ChannelLoop:
-        return ChannelLoop(self.channel, self.store, DeliverySettings().give_up, self.clock, self.telemetry)
+        return ChannelLoop(
+            self.channel,
+            self.store,
+            DeliverySettings().give_up,
+            self.clock,
+            self.telemetry,
+            on_accepted=self.late_s.append,
+        )
 
     async def write(self, *names: str) -> None:
         for name in names:
@@ -60,4 +68,4 @@ class Outbox:
     async def standing(self, name: str) -> list[tuple[str, str, int, str | None]]:
         row = await self.store.alert(name)
         assert row is not None
-        return list(row.deliveries)
+        return [each[:4] for each in row.deliveries]

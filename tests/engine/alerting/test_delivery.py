@@ -25,6 +25,21 @@ async def test_an_alert_is_delivered_once(outbox: Outbox) -> None:
     assert await outbox.standing("a1") == [("ops", "accepted", 1, None)]
 
 
+async def test_it_is_told_how_long_after_it_was_due_an_alert_was_accepted_and_when(outbox: Outbox) -> None:
+    await outbox.write("a1", "b1")
+    await outbox.pass_time(2 * SECOND)
+    outbox.channel.faults["b1"] = REFUSED
+    await outbox.deliver()
+    outbox.channel.faults.clear()
+    await outbox.pass_time(3600 * SECOND)
+    await outbox.deliver()
+
+    assert outbox.late_s == [2.0, 3600.0]
+    row = await outbox.store.alert("b1")
+    assert row is not None
+    assert [each.at for each in row.deliveries] == [outbox.clock.now()]
+
+
 async def test_the_alerts_of_a_page_are_delivered_in_order(outbox: Outbox) -> None:
     await outbox.write("a1", "b1", "a2", "a3")
 

@@ -15,8 +15,9 @@ from tests.conftest import ROOT
 from tests.fakes import START
 from tests.server.web.visiting import Visitor, told, tree
 from tocsin.model import ActivityRow, ChannelState, JobRow
+from tocsin.model.live import CrowdedHost, CrowdedHosts
 from tocsin.server.jobs import Progress
-from tocsin.server.web.activity import HEIGHT, SPAN_US, SPANS, WIDTH, coarser, gather, plot, stack
+from tocsin.server.web.activity import HEIGHT, SPAN_US, SPANS, WIDTH, coarser, gather, plot, punctuality, stack
 from tocsin.server.web.jobs import told_of
 from tocsin.wording.words import words_of
 
@@ -49,6 +50,47 @@ async def test_the_first_sentence_says_whether_all_is_well(visitor: Visitor) -> 
 
     assert said.startswith("Not all is well. This service waits for another engine")
     assert "Checks are late by 2 h 1 min." in said
+
+
+async def test_it_is_told_how_punctual_checks_and_alerts_were_and_what_share_of_pages_is_crowded(
+    visitor: Visitor,
+) -> None:
+    now = visitor.rig.clock.now()
+    row = ActivityRow(
+        now - now % SPAN_US, {"first": 1}, delays={"100": 197, "5000": 1, "300000": 2}, delivered=96, late=1
+    )
+    await visitor.store.note_activity(row)
+    figures = await visitor.store.figures(now)
+    visitor.rig.service.state = replace(
+        visitor.rig.service.state,
+        figures=replace(figures, pages=50),
+        crowded=CrowdedHosts(1, (CrowdedHost("busy.example", 12, 9.0, 3.0),), 12),
+    )
+
+    page = tree(await visitor.get("/activity"))
+
+    tiles = [" ".join(each.text_content().split()) for each in page.xpath("//*[@class='tiles']/div")]
+    assert "≤ 5 sdelay of 99 % of the checks" in tiles
+    assert "1 of 96alerts delivered later than 10 s" in tiles
+    assert "12 pages, 24 % of all" in page.text_content()
+    assert "/pages?by=host&q=busy.example" in page.xpath("//*[@aria-labelledby='hosts']//a/@href")
+
+
+@pytest.mark.parametrize(
+    ("delays", "told"),
+    [
+        ({}, (0, 0, None)),
+        ({"100": 99, "300000": 1}, (100, 99, 0.1)),
+        ({"100": 98, "60000": 1, "300000": 1}, (100, 99, 60.0)),
+        ({"": 2, "250": 98}, (100, 98, None)),
+    ],
+)
+def test_the_delay_of_nearly_all_checks_is_that_of_99_of_100(
+    delays: dict[str, int], told: tuple[int, int, float | None]
+) -> None:
+    found = punctuality([ActivityRow(START, {}, delays=delays)])
+
+    assert (found.checks, found.on_time, found.delay_s) == told
 
 
 async def test_the_log_says_in_words_who_did_what_to_what(visitor: Visitor) -> None:

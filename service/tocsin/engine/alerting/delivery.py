@@ -59,6 +59,7 @@ class Delivery:
     compose     makes what is given of a digest; None: there are no digests
     to_message  makes the message for people of an event for a channel and a route, where the channel takes messages
     duty_of     the right to deliver to a channel, by the name of its lease; None: every channel is ours
+    on_accepted is given how many seconds after it was due a delivery was accepted
     """
 
     def __init__(
@@ -73,7 +74,9 @@ class Delivery:
         compose: DigestComposer | None = None,
         to_message: MessageComposer | None = None,
         duty_of: Callable[[str], Duty] | None = None,
+        on_accepted: Callable[[float], None] = lambda _late_s: None,
     ) -> None:
+        self._on_accepted = on_accepted
         self._store, self._give_up = store, settings.give_up
         self._clock, self._telemetry, self._duty_of = clock, telemetry, duty_of
         self._test_event, self._compose, self._to_message = test_event, compose, to_message
@@ -161,6 +164,7 @@ class Delivery:
             compose=self._compose,
             to_message=self._to_message,
             duty=self._duty_of(CHANNEL + channel.name) if self._duty_of is not None else None,
+            on_accepted=self._on_accepted,
         )
 
     def _begin(self, name: str, group: asyncio.TaskGroup) -> None:
@@ -222,8 +226,9 @@ class ChannelLoop:
         compose: DigestComposer | None = None,
         to_message: MessageComposer | None = None,
         duty: Duty | None = None,
+        on_accepted: Callable[[float], None] = lambda _late_s: None,
     ) -> None:
-        self.name = channel.name
+        self.name, self._on_accepted = channel.name, on_accepted
         self._to_message = to_message if channel.takes_messages else None
         self._channel, self._store, self._give_up = channel, store, give_up
         self._clock, self._telemetry = clock, telemetry
@@ -484,9 +489,13 @@ class ChannelLoop:
         self._failing.clear()
         self._limit = min(self._limit + 1, IN_FLIGHT)
         # A delivery begun before the receiver reported itself gone does not prove that it is back.
+        now = self._clock.now()
         if state.failures and not state.disabled:
-            self._become(channel_after_success(state, self._clock.now()))
-        return after_success(delivery, self._clock.now())
+            self._become(channel_after_success(state, now))
+        # Quiet hours have put off when it was due.
+        due_at = max(delivery.created_at, delivery.next_at) if delivery.first_try_at is None else delivery.first_try_at
+        self._on_accepted((now - due_at) / 1_000_000)
+        return after_success(delivery, now)
 
     def _failed(self, delivery: DueDelivery, fault: DeliveryError, *, is_news: bool) -> DeliveryResult:
         """Decide whether the alert or the channel is at fault, and when the alert is tried again."""

@@ -162,7 +162,7 @@ class HostCapacity:
     def crowded(self) -> CrowdedHosts:
         """The same, as the service shows them."""
         worst = (CrowdedHost(row.host, row.pages, row.round_s, row.wanted_s) for row in self._told.worst)
-        return CrowdedHosts(self._told.hosts, tuple(worst))
+        return CrowdedHosts(self._told.hosts, tuple(worst), self._told.pages)
 
     async def run(self) -> None:
         """Look every hour, until cancelled."""

@@ -247,6 +247,12 @@ class ActivitySpan(Record, frozen=True):
     rendered: Annotated[int, Meta(description="pages received whole")]
     wire_bytes: Annotated[int, Meta(description="bytes received")]
     saved_bytes: Annotated[int, Meta(description="bytes that servers did not have to send again (304)")]
+    delays: Annotated[
+        dict[str, int],
+        Meta(description='checks by how late they began: at most so many milliseconds, `""` for more than two hours'),
+    ]
+    delivered: Annotated[int, Meta(description="alerts that channels accepted, once for each channel")]
+    late: Annotated[int, Meta(description="of these, accepted more than 10 s after they were due")]
 
 
 def activity_of(row: ActivityRow) -> ActivitySpan:
@@ -258,6 +264,9 @@ def activity_of(row: ActivityRow) -> ActivitySpan:
         rendered=row.rendered,
         wire_bytes=row.wire_bytes,
         saved_bytes=row.saved_bytes,
+        delays=row.delays,
+        delivered=row.delivered,
+        late=row.late,
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from math import inf
 from typing import Annotated, Final, Literal
 from urllib.parse import urlencode
 
@@ -47,6 +49,10 @@ _LEAST: Final = 2.0  # The height of the smallest value, so that it stays visibl
 AS_BEFORE: Final = ("unchanged", "too-soon")
 NOT_RECEIVED: Final = ("unreachable", "deferred", "disallowed", "suspect")
 LEFT_OUT: Final = ("skipped", "not-subject")
+
+# A check that begins later than this after its time is late, as one of many pages at once is not.
+_LATE_S: Final = 60.0
+_MOST: Final = 0.99
 
 
 class ActivityBar(Struct, frozen=True):
@@ -131,6 +137,41 @@ def join_spans(spans: Sequence[ActivityBar]) -> ActivityBar:
     )
 
 
+class Punctuality(Struct, frozen=True):
+    """How punctual checks and alerts were.
+
+    checks     that had a due time
+    on_time    of these, begun at most `_LATE_S` after it
+    delay_s    99 % of them began within this time; None where that is more than two hours, or there were none
+    delivered  alerts, once for each channel
+    late       of these, later than 10 s
+    """
+
+    checks: int
+    on_time: int
+    delay_s: float | None
+    delivered: int
+    late: int
+
+
+def punctuality(rows: Iterable[ActivityRow]) -> Punctuality:
+    """Sum up how punctual checks and alerts were."""
+    delays = Counter[float]()
+    delivered = late = 0
+    for row in rows:
+        for bound, number in row.delays.items():
+            delays[int(bound) / 1000 if bound else inf] += number
+        delivered, late = delivered + row.delivered, late + row.late
+    checks, counted, delay_s = delays.total(), 0, None
+    for bound_s in sorted(delays):
+        counted += delays[bound_s]
+        if counted >= _MOST * checks:
+            delay_s = bound_s if bound_s < inf else None
+            break
+    on_time = sum(number for bound_s, number in delays.items() if bound_s <= _LATE_S)
+    return Punctuality(checks, on_time, delay_s, delivered, late)
+
+
 def plot(spans: Sequence[ActivityBar]) -> Plot:
     """Draw the checks of each span by what they found."""
     values = [
@@ -191,8 +232,6 @@ router = APIRouter(include_in_schema=False)
 HOUR_US: Final = 3600 * 1_000_000
 # Bars of each view, and the time of one.
 _SPANS: Final = {"hour": (12, HOUR_US // 12), "day": (SPANS, SPAN_US), "week": (56, 3 * HOUR_US)}
-# A check that begins later than this after its time is late, as one of many pages at once is not.
-_LATE_S: Final = 60.0
 _LOGGED: Final = 12
 # The latest ones; the rest has a page of its own.
 _JOBS: Final = 8
@@ -226,6 +265,7 @@ async def activity(
         hours=number * span_us // HOUR_US,
         plot=plot(spans),
         sums=join_spans(spans),
+        punctual=punctuality(rows),
         table=coarser(spans, max(number // 24, 1)),
         problems=problems,
         renders=renders,

@@ -48,12 +48,18 @@ class FigureRole(Role):
 
     async def activity(self, since: Instant) -> list[ActivityRow]:
         rows = await self._view(lambda db: db.execute(ACTIVITY["since"], {"since": since}).fetchall())
-        return [ActivityRow(at, read_object(outcomes), *rest) for at, outcomes, *rest in rows]
+        return [
+            ActivityRow(at, read_object(outcomes), alerts, rendered, received, saved, read_object(delays), *delivered)
+            for at, outcomes, alerts, rendered, received, saved, delays, *delivered in rows
+        ]
 
     async def note_activity(self, row: ActivityRow) -> None:
         def write(db: SqlSession) -> None:
             before = db.execute(ACTIVITY["at"], {"at": row.at}).fetchone()
-            outcomes = Counter(row.outcomes) + Counter(read_object(before[0]) if before is not None else {})
+            outcomes, delays = (
+                Counter(new) + Counter(read_object(old))
+                for new, old in zip((row.outcomes, row.delays), before or ("{}", "{}"), strict=True)
+            )
             values = {
                 "at": row.at,
                 "outcomes": to_json(dict(outcomes)),
@@ -61,6 +67,9 @@ class FigureRole(Role):
                 "rendered": row.rendered,
                 "wire_bytes": row.wire_bytes,
                 "saved_bytes": row.saved_bytes,
+                "delays": to_json(dict(delays)),
+                "delivered": row.delivered,
+                "late": row.late,
             }
             db.execute(ACTIVITY["note"], values)
 
