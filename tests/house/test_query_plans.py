@@ -273,6 +273,7 @@ ALLOWED = {
         "bundles.in_dead",
         "browsing.all_before",
         "jobs.latest",
+        "words.retitled",
     },
     "an index of few: open questions, rules, channels, what is empty or was asked for by hand": {
         "attention.close_empty",
@@ -316,6 +317,7 @@ ALLOWED = {
         "watchlist.history",
     },
     "looks through a bounded part of the list, once for a process that doubts its connection": {"hosts.received_last"},
+    "a table that is emptied each minute": {"words.retitled_by_block"},
     "sorts the settings that were made at run time, when one has changed": {"saved.entries"},
     "somebody asked for all of it, by hand": {
         "revisions.stamp_all",

@@ -27,7 +27,7 @@ REST: Final = {
     "channel_mutes": "insert into channel_mutes values ('one', null, 5, 'ops')",
     "sightings": "insert into sightings values (1, x'01', 1, 5, 9, 1)",
     "audit": "insert into audit values (7, 5, 'ops', 'what', '{}', 'r')",
-    "activity": "insert into activity values (300, '{}', 1, 2, 3, 4)",
+    "activity": "insert into activity values (300, '{}', 1, 2, 3, 4, '{}', 5, 6)",
 }
 
 

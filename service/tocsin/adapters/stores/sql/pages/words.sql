@@ -59,7 +59,7 @@ select page_id / 4096, count(*) from retitled group by page_id / 4096;
   or :is_wide and (p.given is not null or p.text is not null or y.title is not null))
 
 -- name: as_now
-select p.id, p.url, p.given, p.text, y.title from pages p left join summaries y on y.page_id = p.id
+p.id, p.url, p.given, p.text, y.title from pages p left join summaries y on y.page_id = p.id
 
 -- name: retitled_in
 select p.id, p.url, p.given, p.text, y.title from retitled r {then pages p} on p.id = r.page_id
@@ -67,7 +67,7 @@ join summaries y on y.page_id = r.page_id
 where r.page_id >= :first and r.page_id < :end and {may_have};
 
 -- name: new_before
-{as_now} where p.id >= :until and p.id < :before and {may_have} order by p.id desc;
+select {as_now} where p.id >= :until and p.id < :before and {may_have} order by p.id desc;
 
 -- name: new_after
-{as_now} where p.id >= :until and p.id > :after and {may_have} order by p.id;
+select {as_now} where p.id >= :until and p.id > :after and {may_have} order by p.id;
