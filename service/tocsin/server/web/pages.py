@@ -566,7 +566,7 @@ async def _ask(request: Request, wanted: BulkForm, number: int | BoundedCount) -
         values["page"] = [str(each) for each in wanted.ids]
     return await ask(
         request,
-        wanted.verb,
+        "pages_seen" if wanted.verb == "seen" else wanted.verb,
         "/pages/bulk",
         back=wanted.asked.path(),
         section="pages",
