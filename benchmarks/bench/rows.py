@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from benchmarks.bench import (
     alerting,
+    browsing,
     checking,
     databases,
     engine,
@@ -77,4 +78,5 @@ ROWS: dict[str, Row] = {
     "alerts": Row(alerting.measure, 10),
     "poison": Row(poison.measure, 10),
     "routes": Row(routing.measure, 15),
+    "browser": Row(browsing.measure, 120),
 }

@@ -144,7 +144,7 @@ def test_no_test_replaces_a_part_by_a_mock() -> None:
 def test_locks_name_no_address() -> None:
     locks = sorted(ROOT.glob("requirements*.lock"))
 
-    assert len(locks) == 5
+    assert len(locks) == 6
     assert [path.name for path in locks if "://" in path.read_text("utf-8")] == []
 
 

@@ -58,6 +58,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         CARE, "doctor", "tocsin.cli.doctor.command", "find what is wrong with this installation, and how to fix it"
     ),
+    Command(CARE, "browser", "tocsin.cli.browser", "a browser for the service of another container"),
     Command(CARE, "token", "tocsin.cli.token", "access tokens for HTTP: add, list, revoke"),
     Command(CARE, "healthcheck", "tocsin.cli.healthcheck", "ask whether the service is ready, for containers"),
     Command(CARE, "store", "tocsin.cli.store", "migrate, back up, restore, copy, check or prune the store"),

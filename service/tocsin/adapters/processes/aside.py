@@ -203,7 +203,7 @@ async def start_in_cell(
             entering = (sys.executable, "-P", "-m", _CELL_MODULE, *given, *program)
             process = await _start(entering, {**variables, **_PROXIES}, (control, *descriptors))
         try:
-            return process, await _receive_listeners(ours, count)
+            return process, await receive_listeners(ours, count)
         except BaseException:
             with suppress(ProcessLookupError):
                 process.kill()
@@ -229,18 +229,8 @@ async def _start(
         raise ProcessError(f"a process cannot be started: {exc}; allow more processes, open files or memory") from exc
 
 
-def enter_cell(count: int) -> list[socket.socket]:
-    """Move this process into a cell, for ever, and never as root; returns the listening socket of each proxy.
-
-    Raises ProcessError where the machine allows no cell, with the mend.
-    """
-    try:
-        return cell.enter(None, count, may_be_root=False)
-    except (OSError, AttributeError) as exc:
-        raise ProcessError(_refusal(cell.describe(exc))) from exc
-
-
-async def _receive_listeners(ours: socket.socket, count: int) -> list[socket.socket]:
+async def receive_listeners(ours: socket.socket, count: int) -> list[socket.socket]:
+    """Receive the listening sockets of a process that enters a cell, its first word; raises ProcessError."""
     loop = asyncio.get_running_loop()
     is_readable = asyncio.Event()
     loop.add_reader(ours, is_readable.set)

@@ -1,0 +1,170 @@
+"""The processes of the browser: how they start and end, and what is left of a page whose process is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browsing import CHROMIUM, descendants, end_of, let, start_of, visit_of
+from tests.origin import Origin, Page
+from tocsin.adapters.processes.starting import environment
+from tocsin.app.browser import open_browser
+from tocsin.errors import FetchFailed, ProcessError
+from tocsin.model import FailureKind
+
+NEEDS_CHROMIUM = pytest.mark.skipif(CHROMIUM is None, reason="chromium-headless-shell is not installed")
+ALLOWED = ("127.0.0.1/32",)
+GOOD = Page("<p>good</p>")
+
+
+class HangingSite:
+    """A site with a page that waits for a script, and one that does not; `asked` is set once it waits."""
+
+    def __init__(self, origin: Origin) -> None:
+        self.asked, self.answers = asyncio.Event(), asyncio.Event()
+        origin.pages["/good"] = GOOD
+        origin.pages["/hangs"] = Page("<script src=/s.js></script>")
+        origin.pages["/s.js"] = Page("", wait=self._never)
+        self.hangs, self.good = origin.url("/hangs"), origin.url("/good")
+
+    async def _never(self) -> None:
+        self.asked.set()
+        await self.answers.wait()
+
+
+def kill(what: str) -> None:
+    for pid in descendants(what):
+        os.kill(pid, signal.SIGKILL)
+
+
+@NEEDS_CHROMIUM
+async def test_a_page_whose_process_is_killed_has_crashed_and_the_next_one_is_received() -> None:
+    async with Origin() as origin, open_browser(start_of(slots=1), ALLOWED, lambda _: None) as browser:
+        for what in ("--tocsin-slot", "--type=renderer", "run-driver", "browser_worker", "browser_egress"):
+            site = HangingSite(origin)
+            async with asyncio.TaskGroup() as group:
+                visit = group.create_task(_kind(browser.visit(visit_of(site.hangs), let)))
+                await site.asked.wait()
+                before = descendants()
+                kill(what)
+                assert await visit == FailureKind.CRASHED, what
+            after = await browser.visit(visit_of(site.good), let)
+            site.answers.set()
+
+            assert b"<p>good</p>" in after.body
+            if what in {"--tocsin-slot", "run-driver", "browser_worker", "browser_egress"}:
+                assert not {pid for pid in before if Path(f"/proc/{pid}").exists()} & set(descendants("--tocsin-slot"))
+
+
+async def _kind(visit: Any) -> str:
+    try:
+        await visit
+    except FetchFailed as exc:
+        return exc.kind
+    return ""
+
+
+@NEEDS_CHROMIUM
+async def test_a_visit_that_is_cancelled_frees_its_slot() -> None:
+    async with Origin() as origin, open_browser(start_of(slots=1), ALLOWED, lambda _: None) as browser:
+        site = HangingSite(origin)
+        async with asyncio.TaskGroup() as group:
+            hanging = group.create_task(browser.visit(visit_of(site.hangs), let))
+            await site.asked.wait()
+            hanging.cancel()
+            page = await browser.visit(visit_of(site.good), let)
+        site.answers.set()
+
+    assert b"<p>good</p>" in page.body
+
+
+@NEEDS_CHROMIUM
+@pytest.mark.parametrize("limits", [{"recycle_pages": 2}, {"recycle_s": 0.0}])
+async def test_a_slot_gets_a_new_browser_after_its_share_of_pages_or_time(limits: dict[str, Any]) -> None:
+    used = []
+    async with Origin() as origin, open_browser(start_of(slots=1, **limits), ALLOWED, lambda _: None) as browser:
+        site = HangingSite(origin)
+
+        async def admit(_url: str) -> None:
+            used.append(descendants("--tocsin-slot"))
+
+        origin.pages["/leads"] = Page(status=302, headers={"Location": "/good"})
+        for _ in range(4):
+            await browser.visit(visit_of(origin.url("/leads")), admit)
+        assert site.good
+
+    each = 2 if "recycle_pages" in limits else 1
+    assert [used.index(found) for found in used] == [number // each * each for number in range(4)]
+
+
+@NEEDS_CHROMIUM
+async def test_processes_start_with_the_first_page_and_end_after_a_rest_and_at_the_close() -> None:
+    async with Origin() as origin:
+        site = HangingSite(origin)
+        async with open_browser(start_of(slots=1), ALLOWED, lambda _: None, idle_s=0.0) as browser:
+            before = descendants()
+            await browser.visit(visit_of(site.good), let)
+            rested = [pid for pid in descendants() if pid not in before]
+            for pid in rested:
+                await asyncio.to_thread(end_of, pid)
+            await browser.visit(visit_of(site.good), let)
+            started = [pid for pid in descendants() if pid not in before]
+
+        for pid in started:
+            await asyncio.to_thread(end_of, pid)
+
+
+@NEEDS_CHROMIUM
+@pytest.mark.parametrize("what", ["engine", "worker"])
+def test_nothing_is_left_of_a_browser_whose_engine_or_worker_is_killed_amid_a_page(what: str) -> None:
+    code = """
+import asyncio, sys
+from tests.browsing import descendants, let, start_of, visit_of
+from tests.origin import Origin, Page
+from tocsin.app.browser import open_browser
+
+async def main():
+    never = asyncio.Event()
+    async with Origin() as origin, open_browser(start_of(slots=1), ("127.0.0.1/32",), lambda _: None) as browser:
+        async def tell():
+            print(*descendants(), flush=True)
+            await never.wait()
+        origin.pages["/"] = Page("<script src=/s.js></script><script>for (;;);</script>")
+        origin.pages["/s.js"] = Page("", wait=tell)
+        await browser.visit(visit_of(origin.url("/")), let)
+
+asyncio.run(main())
+"""
+    root = Path(__file__).parents[2]
+    variables = environment() | {"PYTHONPATH": f"{root}{os.pathsep}{environment()['PYTHONPATH']}"}
+    with subprocess.Popen([sys.executable, "-c", code], env=variables, stdout=subprocess.PIPE, text=True) as engine:
+        assert engine.stdout is not None
+        below = [int(pid) for pid in engine.stdout.readline().split()]
+        engine.kill() if what == "engine" else os.kill(below[0], signal.SIGKILL)
+        for pid in below:
+            end_of(pid)
+        engine.kill()
+
+    assert len(below) > 4
+
+
+async def test_a_missing_browser_is_named_with_the_mend() -> None:
+    async with open_browser(start_of(path="no-such-browser"), (), lambda _: None) as browser:
+        with pytest.raises(ProcessError, match=r"no-such-browser is not installed; .*browser\.path"):
+            await browser.visit(visit_of("http://127.0.0.1:1/"), let)
+
+
+async def test_a_browser_that_does_not_start_is_named_with_the_reason(tmp_path: Path) -> None:
+    program = tmp_path / "broken"
+    program.write_text("#!/bin/sh\nexit 3\n")
+    program.chmod(0o755)
+    async with open_browser(start_of(path=str(program)), (), lambda _: None) as browser:
+        with pytest.raises(ProcessError, match="no browser starts"):
+            await browser.visit(visit_of("http://127.0.0.1:1/"), let)
