@@ -74,7 +74,7 @@ def examples() -> list[JsonObject]:
     """The events, in the order of the documentation."""
     chance = SeededChance()
     alerts = EventWriter("tocsin", chance, public_url="https://tocsin.example.org/")
-    awareness = Awareness(alerts, "http")
+    awareness = Awareness(alerts)
     task = task_of(812, url="https://example.org/a", stored_at=DECIDED, question_id=77)
     attempts = [Attempt(DECIDED, "connect", None, "connection refused", 12)]
     pending = verdict_of(task, OLD, NEW, DECIDED, weighed=WEIGHED)

@@ -154,8 +154,6 @@ class ScriptedRenderer:
     before   awaited ahead of each answer, where a test wants to look in or to hold it back
     """
 
-    kind = "http"
-
     def __init__(self, clock: ManualClock) -> None:
         self._clock = clock
         self._scripts: dict[str, list[FieldValues | FetchError | Exception]] = {}
@@ -229,7 +227,7 @@ class Bench:
         return RenderQueue(
             self.store,
             self.renderer,
-            Awareness(self.alerts, self.renderer.kind),
+            Awareness(self.alerts),
             lease=self.lease,
             settings=self.settings,
             hold=HOLD,

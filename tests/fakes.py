@@ -8,6 +8,7 @@ import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from random import Random
+from typing import Any
 
 from ulid import LaxMonotonicPolicy, ULIDGenerator
 
@@ -16,6 +17,7 @@ from tocsin.errors import FetchFailed
 from tocsin.events import Happening
 from tocsin.model import FailureKind, HopRequest, HopResponse, Instant
 from tocsin.ports import Session
+from tocsin.ports.browser import Admission, BrowserVisit, VisitedPage
 
 START: Instant = 1_795_000_000_000_000
 """2026-11-18T11:06:40Z: where a ManualClock begins unless it is told otherwise."""
@@ -215,3 +217,54 @@ class ScriptedFetcher:
     def asked(self, url: str) -> int:
         """How often this URL was asked for."""
         return sum(request.url == url for request in self.requests)
+
+
+def dom(url: str, body: bytes | str, *documents: str, status: int = 200, **of_page: Any) -> VisitedPage:
+    """What a browser saw of a page: its document, as scripts made it, after these further documents."""
+    content = body.encode() if isinstance(body, str) else body
+    seen = (url, *documents)
+    return VisitedPage(seen[-1], seen, status, of_page.pop("headers", ()), content, wire_bytes=len(content), **of_page)
+
+
+class FakeBrowser:
+    """Shows each URL as the script says, in order; the last entry of a script stays.
+
+    visits  every visit made, in order
+    open    visits under way now, and
+    most    at the same time so far
+    before  awaited within each visit, where a test wants to look in or to hold it
+    """
+
+    def __init__(self, slots: int = 2) -> None:
+        self.slots, self.is_closed = slots, False
+        self._scripts: dict[str, list[VisitedPage | BaseException]] = {}
+        self.visits: list[BrowserVisit] = []
+        self.open = self.most = 0
+        self.before: Callable[[BrowserVisit], Awaitable[object]] | None = None
+
+    def on(self, url: str, *pages: VisitedPage | BaseException) -> None:
+        """Set what this URL shows, one after the other."""
+        self._scripts[url] = list(pages)
+
+    async def visit(self, visit: BrowserVisit, admit: Admission) -> VisitedPage:
+        self.visits.append(visit)
+        self.open += 1
+        self.most = max(self.most, self.open)
+        try:
+            await asyncio.sleep(0)
+            if self.before is not None:
+                await self.before(visit)
+            script = self._scripts.get(visit.url)
+            if not script:
+                raise FetchFailed(visit.url, FailureKind.CONNECT, "connection refused")
+            said = script.pop(0) if len(script) > 1 else script[0]
+            if isinstance(said, BaseException):
+                raise said
+            for document in said.documents[1:]:
+                await admit(document)
+            return said
+        finally:
+            self.open -= 1
+
+    async def close(self) -> None:
+        self.is_closed = True

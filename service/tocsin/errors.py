@@ -188,11 +188,12 @@ class Postponed(TocsinError):
 
     not_before  when the next try may be made, in microseconds since 1970
     attempts    sets of requests made so far
+    why         it is held
     """
 
-    def __init__(self, not_before: int, attempts: int) -> None:
+    def __init__(self, not_before: int, attempts: int, why: str = "the host asked to wait") -> None:
         super().__init__(f"the next try waits longer than the engine holds a page; {attempts} made so far")
-        self.not_before, self.attempts = not_before, attempts
+        self.not_before, self.attempts, self.why = not_before, attempts, why
 
 
 class Withdrawn(TocsinError):

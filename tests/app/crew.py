@@ -12,7 +12,7 @@ from typing import Any, Self
 import pytest
 
 from tests.conftest import ROOT
-from tests.fakes import RecordingTelemetry
+from tests.fakes import FakeBrowser, RecordingTelemetry
 from tocsin.adapters.processes.starting import LocalStarter
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.system import SystemClock
@@ -49,6 +49,7 @@ class Crew:
 
     reports    of the checks that were written, in order
     on_report  called when some have come
+    browser    that pages are read in whose settings say so
     """
 
     def __init__(self, store: Store, settings: Settings) -> None:
@@ -57,6 +58,7 @@ class Crew:
         self.reports: list[CheckReport] = []
         self.on_report: Callable[[], None] = lambda: None
         self.demo_port = 0
+        self.browser = FakeBrowser()
 
     @classmethod
     @asynccontextmanager
@@ -109,6 +111,7 @@ class Crew:
             on_committed=self._committed,
             fetchers=count,
             starter=self.starter,
+            open_browser=lambda _group: self.browser,
             demo_port=self.demo_port,
         ) as engine:
             yield engine

@@ -19,7 +19,7 @@ from tocsin.adapters.stores import Migrating, open_store
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.adapters.telemetry import FanOut
 from tocsin.app.channels import OpenChannels
-from tocsin.app.fetching import Checking, most_in_flight, open_fetcher, put_together
+from tocsin.app.fetching import Checking, most_in_flight, open_fetcher, put_together, user_agent
 from tocsin.engine.activity import ActivityRecorder, CountedChannel, EngineCounts
 from tocsin.engine.alerting.announcements import OutageAnnouncer, QuestionAnnouncer, StormAnnouncer, WakeUp
 from tocsin.engine.alerting.delivery import Delivery
@@ -39,26 +39,33 @@ from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.policies import Policies
 from tocsin.engine.pruning import Pruning
 from tocsin.engine.rendering.awareness import Awareness
+from tocsin.engine.rendering.browser_queue import BrowserQueue
 from tocsin.engine.rendering.render_queue import RenderQueue
 from tocsin.engine.runner import EngineParts, LeaderParts, Runner, Upkeep
 from tocsin.engine.scheduling.host_capacity import HostCapacity
 from tocsin.engine.scheduling.scheduler import Scheduler
 from tocsin.engine.scheduling.writer import ListedDates, ResultWriter
-from tocsin.errors import StoreError
+from tocsin.engine.visiting.browsing import PageBrowser
+from tocsin.errors import ProcessError, StoreError
 from tocsin.events import Happening
 from tocsin.model import EPOCH, FetcherLife, Saved, Silence, what_is_kept
 from tocsin.model.saved import Merged, merge
 from tocsin.settings import unread_channels
 
 if TYPE_CHECKING:
+    from asyncio import TaskGroup
     from collections.abc import AsyncIterator, Callable, Collection, Sequence
     from datetime import datetime
+    from typing import TypeAlias
 
     from tocsin.engine.fetchers.checkers import Checkers
     from tocsin.model import CheckResult, CrowdedHosts, Instant, JsonObject, MessagePreview
     from tocsin.ports import Channel, Documents, Fetcher, Renderer, Store, Telemetry
+    from tocsin.ports.browser import Browser
     from tocsin.ports.processes import FetcherStarter
     from tocsin.settings import ChannelSettings, FetchSettings, RouteSettings, Settings
+
+    OpenBrowser: TypeAlias = Callable[[TaskGroup], Browser]
 
 
 OWN_BYTES = 512 * 2**20
@@ -134,9 +141,11 @@ class Assembly:
         on_committed: Callable[[Sequence[CheckResult]], None],
         fetchers: int = 0,
         starter: FetcherStarter | None = None,
+        open_browser: OpenBrowser | None = None,
         demo_port: int = 0,
         documents: Documents | None = None,
     ) -> None:
+        self._open_browser = open_browser
         self.counts = EngineCounts()
         self._settings, self._store, self._fetcher, self._documents = settings, store, fetcher, documents
         self._clock, self._chance = SystemClock(), SystemChance()
@@ -302,6 +311,7 @@ class Assembly:
             telemetry=self._telemetry,
             body_room=room_for_bodies(settings.fetch, fetchers=self._count),
             most_bytes=memory_of_a_fetcher(settings.fetch, self._count),
+            visits=self.browser,
             demo_port=self._demo_port,
             lag_s=lambda: self.loop_time.lag_s,
         )
@@ -331,7 +341,7 @@ class Assembly:
         return RenderQueue(
             self._store,
             self.renderer,
-            Awareness(self._alerts, self.renderer.kind, keeps_texts=what_is_kept(self._settings).texts),
+            Awareness(self._alerts, keeps_texts=what_is_kept(self._settings).texts),
             lease=self._lease,
             settings=self._settings.render,
             hold=self._settings.fetch.hold,
@@ -343,7 +353,22 @@ class Assembly:
             telemetry=self._telemetry,
             on_committed=lambda _host_id, _due: self.announced(),
             is_visited=self.scheduler.is_visited,
+            places=self.browser.places,
         )
+
+    @cached_property
+    def browser(self) -> BrowserQueue:
+        """What visits pages in the browser, which it opens when one is needed."""
+        return BrowserQueue(
+            self._open_browser or self._browser_of_settings,
+            self._settings.browser.slots,
+            self._clock,
+            self._telemetry,
+            is_patient=self._request_id is not None,
+        )
+
+    def _browser_of_settings(self, _group: TaskGroup) -> Browser:
+        raise ProcessError("this version has none yet; set fetch to http")
 
     @property
     def renderer(self) -> Renderer:
@@ -445,9 +470,10 @@ class Assembly:
     @cached_property
     def _checking(self) -> Checking:
         assert self._fetcher is not None  # noqa: S101 - used only where there is one
+        settings = self._settings
         return put_together(
-            self._settings.instance,
-            self._settings.fetch,
+            settings.instance,
+            settings.fetch,
             fetcher=self._fetcher,
             alerts=self._alerts,
             gates=self.gates,
@@ -462,6 +488,10 @@ class Assembly:
             documents=self._documents,
             keeps=what_is_kept(self._settings),
             loop_time=self.loop_time,
+            browser=PageBrowser(
+                self.browser, settings.browser, settings.fetch, settings.instance, user_agent(settings.instance.contact)
+            ),
+            render=self._settings.render,
         )
 
     @cached_property
@@ -537,12 +567,14 @@ async def assemble(
     on_committed: Callable[[Sequence[CheckResult]], None] = lambda _: None,
     fetchers: int = 0,
     starter: FetcherStarter | None = None,
+    open_browser: OpenBrowser | None = None,
     demo_port: int = 0,
 ) -> AsyncIterator[Assembly]:
     """Put an engine together on an open store; as a service, or for one request.
 
     fetchers   number of fetcher processes; 0: this process fetches
     starter    starts them, on this machine where nothing else is said
+    open_browser  makes the browser, once a page needs one; None: that of the settings
     demo_port  of loopback, kept for the demo site; 0: there is none
     """
     async with AsyncExitStack() as stack:
@@ -569,6 +601,7 @@ async def assemble(
             on_committed=on_committed,
             fetchers=fetchers,
             starter=starter,
+            open_browser=open_browser,
             demo_port=demo_port,
             documents=documents,
         )
@@ -576,6 +609,7 @@ async def assemble(
         if request_id is None:
             _tell_of_few_files(settings.fetch, fetchers, engine.telemetry)
         await _hold_hosts(engine.gates, store)
+        await stack.enter_async_context(engine.browser.running())
         if engine.fetchers is not None:
             await stack.enter_async_context(engine.fetchers.running())
         yield engine

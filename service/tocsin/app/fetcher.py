@@ -10,12 +10,13 @@ import sys
 from tocsin.adapters.processes.stream import NameTag, belong_to, open_stream
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.app.executing import execute
-from tocsin.app.fetching import open_fetcher, put_together
+from tocsin.app.fetching import open_fetcher, put_together, user_agent
 from tocsin.engine.fetchers.main_link import MainLink, ReportingGates
 from tocsin.engine.fetchers.pool import owner_of
 from tocsin.engine.fetchers.process import FetcherRuntime
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.policies import Policies
+from tocsin.engine.visiting.browsing import PageBrowser
 from tocsin.ports.messages import Start
 
 
@@ -58,6 +59,9 @@ async def work(stream: int, tag: int) -> None:
             is_ours=lambda host: owner_of(host, start.count) == start.index,
             mark=mark,
             keeps=start.keeps,
+            browser=PageBrowser(desk, start.browser, start.fetch, start.instance, user_agent(start.instance.contact)),
+            turn_elsewhere=desk.take_turn,
+            render=start.render,
         )
         working = FetcherRuntime(
             pipe,

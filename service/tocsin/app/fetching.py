@@ -14,7 +14,7 @@ from tocsin import __version__
 from tocsin.engine.hosts.process_limits import LoopTime, RequestSlots
 from tocsin.engine.hosts.robots import RobotsCache
 from tocsin.engine.judging.conclude import Conclusions
-from tocsin.engine.rendering.renderer import HttpRenderer
+from tocsin.engine.rendering.renderer import PageRenderer
 from tocsin.engine.visiting.receive import Receiver, RequestSets
 from tocsin.engine.visiting.visit import Visitor
 from tocsin.model import KEEPS_ALL
@@ -32,11 +32,18 @@ if TYPE_CHECKING:
     from tocsin.engine.judging.events import EventWriter
     from tocsin.engine.policies import Policies
     from tocsin.engine.rendering.renderer import WatchedPages
+    from tocsin.engine.visiting.browsing import PageBrowser
     from tocsin.engine.visiting.receive import TryObserver
     from tocsin.engine.visiting.visit import Handoff
     from tocsin.model import HopRequest, HopResponse, KeptContents
     from tocsin.ports import Chance, Clock, Documents, Fetcher, Telemetry
-    from tocsin.settings import FetchSettings, HostSettings, InstanceSettings, NetworkSettings
+    from tocsin.settings import (
+        FetchSettings,
+        HostSettings,
+        InstanceSettings,
+        NetworkSettings,
+        RenderSettings,
+    )
 
 
 def user_agent(contact: str) -> str:
@@ -108,7 +115,7 @@ class Checking(Struct, frozen=True):
     in_flight: RequestSlots
     conclusions: Conclusions
     visitor: Visitor
-    renderer: HttpRenderer
+    renderer: PageRenderer
     loop_time: LoopTime
 
 
@@ -134,6 +141,9 @@ def put_together(
     mark: Callable[[int], None] = lambda _page_id: None,
     keeps: KeptContents = KEEPS_ALL,
     loop_time: LoopTime | None = None,
+    browser: PageBrowser | None = None,
+    turn_elsewhere: Callable[[str], Awaitable[None]] | None = None,
+    render: RenderSettings | None = None,
 ) -> Checking:
     """Put the parts together.
 
@@ -142,6 +152,8 @@ def put_together(
     hop_elsewhere  makes requests to hosts that are not ours
     keeps          what of pages' contents is kept
     loop_time      shares the time of the loop that this runs on
+    browser        receives pages by visits in it; None: no page is read in one
+    turn_elsewhere  takes a turn at the gate of a host that is not ours
     """
 
     async def get_robots(request: HopRequest) -> HopResponse:
@@ -152,13 +164,14 @@ def put_together(
     robots = RobotsCache(get_robots, robots_store, clock, total_s=fetch.deadlines.total.total_seconds())
     load_ahead(instance.time_zone)
     in_flight = RequestSlots(most_in_flight(fetch.in_flight))
-    receiver = Receiver(gates, robots, notes, in_flight, fetch, clock, is_ours=is_ours, documents=documents)
+    aside = (documents, browser, turn_elsewhere)
+    receiver = Receiver(gates, robots, notes, in_flight, fetch, clock, *aside, is_ours=is_ours)
     tries = RequestSets(receiver, fetcher, gates, fetch, clock, chance)
     conclusions = Conclusions(alerts, time_zone=instance.time_zone, keeps=keeps)
     shared = loop_time or LoopTime()
     beside = (gates, outage, fetch, clock, telemetry)
     visitor = Visitor(tries, policies, conclusions, *beside, handoff=handoff, mark=mark, loop_time=shared)
-    renderer = HttpRenderer(
-        receiver, fetcher, policies, agreement, clock, mark=mark, keeps_items=keeps.items, loop_time=shared
+    renderer = PageRenderer(
+        receiver, fetcher, policies, agreement, clock, render, mark=mark, keeps_items=keeps.items, loop_time=shared
     )
     return Checking(receiver, in_flight, conclusions, visitor, renderer, shared)

@@ -19,19 +19,24 @@ if TYPE_CHECKING:
     from tocsin.settings import PageSettings
 
 
-def asked_as(policy: PageSettings, secrets: tuple[str, str] | None) -> str:
+def asked_as(policy: PageSettings, secrets: tuple[str, str] | None, *, in_browser: bool = False) -> str:
     """Name the settings that shape a page's requests and the reading of its answers; "" for the defaults.
 
-    These are headers, credentials, cookies and proxy, and the signals and selectors of its content.
-    secrets  user name and password of the page
+    These are headers, credentials, cookies and proxy, the signals and selectors of its content, and what a browser
+    does with it.
+    secrets     user name and password of the page
+    in_browser  it is read in a browser even where its checks are not
     """
     is_read_otherwise = policy.signals != "auto" or policy.look_at or policy.ignore
-    if not (policy.headers or policy.auth or policy.cookies or policy.proxy or secrets):
+    in_browser = in_browser or policy.fetch == "browser"
+    if not (policy.headers or policy.auth or policy.cookies or policy.proxy or secrets or in_browser):
         return _as_read(policy.signals, policy.look_at, policy.ignore) if is_read_otherwise else ""
     shape = [sorted(policy.headers.items()), policy.auth, sorted(policy.cookies.items()), policy.proxy, secrets]
     if is_read_otherwise:
         # Only then, so that the names of pages that are read by default stay as they were.
         shape += [policy.signals, policy.look_at, policy.ignore]
+    if in_browser:
+        shape += ["browser", policy.ready, *policy.steps, policy.consent]
     return _name_of(shape)
 
 

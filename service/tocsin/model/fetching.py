@@ -76,12 +76,21 @@ class HopResponse(Struct, frozen=True):
         return value if value is None or value.isascii() else _NOT_ASCII.sub(lambda byte: f"%{ord(byte[0]):02X}", value)
 
 
+class PagePicture(Struct, frozen=True):
+    """A picture of a whole page: PNG, its size in px."""
+
+    png: bytes
+    width: int
+    height: int
+
+
 class ReceivedPage(Struct, frozen=True):
     """A page that was received: by a 200 or 203, or by a 304 to validators that were sent.
 
     final_url  of the last hop
     moved_to   where a 301 or 308 says that the page lives now
     asked_as   the settings that shaped the request, as `policies.asked_as` names them
+    picture    of the page in a browser, where one was wanted
     """
 
     started_at: Instant
@@ -92,6 +101,7 @@ class ReceivedPage(Struct, frozen=True):
     wire_bytes: int
     elapsed_ms: int
     asked_as: str = ""
+    picture: PagePicture | None = None
 
 
 class Rendered(Struct, frozen=True):
@@ -102,6 +112,8 @@ class Rendered(Struct, frozen=True):
     wire_bytes  of its body as received, None if the renderer cannot know
     items       its microdata, `NO_ITEMS` where none may be kept; None where it was not read, and then
     unread      says why, where something is wrong with the page
+    kind        of the rendering: "http" or "browser"
+    picture     of the page in the browser, where one is wanted
     """
 
     started_at: int
@@ -117,6 +129,8 @@ class Rendered(Struct, frozen=True):
     wire_bytes: int | None = None
     items: PageItems | None = None
     unread: str | None = None
+    kind: str = "http"
+    picture: PagePicture | None = None
 
 
 def validators_of(response: HopResponse) -> Validators | None:

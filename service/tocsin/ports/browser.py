@@ -7,6 +7,10 @@ from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
+from tocsin.model import PagePicture
+
+__all__ = ["Admission", "Browser", "BrowserVisit", "PagePicture", "StepOutcome", "StepResult", "VisitedPage"]
+
 # Called before each further document of the page's main frame is requested, by redirect or by script, with its URL;
 # returns once it may be, and raises what ends the visit: Disallowed, Postponed, Withdrawn or a FetchError.
 Admission: TypeAlias = Callable[[str], Awaitable[None]]
@@ -62,14 +66,6 @@ class StepResult(Struct, frozen=True):
     outcome: StepOutcome
     detail: str = ""
     elapsed_ms: int = 0
-
-
-class PagePicture(Struct, frozen=True):
-    """A picture of a whole page: PNG, its size in px."""
-
-    png: bytes
-    width: int
-    height: int
 
 
 class VisitedPage(Struct, frozen=True):

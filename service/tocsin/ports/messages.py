@@ -20,13 +20,16 @@ from tocsin.model import (
     RenderJob,
     Validators,
 )
+from tocsin.ports.browser import BrowserVisit, VisitedPage
 from tocsin.settings import (
+    BrowserSettings,
     FetchSettings,
     HostSettings,
     InstanceSettings,
     LogSettings,
     NetworkSettings,
     PageSettings,
+    RenderSettings,
 )
 
 FailureWay: TypeAlias = Literal[
@@ -74,6 +77,7 @@ class Start(Struct, frozen=True, tag=True):
     keeps         what of pages' contents is kept
     demo_port     of loopback, kept for the demo site; 0: none
     public_url    under which people reach the service, for the links in events
+    browser, render  how pages are read in the browser, which the main process has
     """
 
     index: int
@@ -89,6 +93,8 @@ class Start(Struct, frozen=True, tag=True):
     keeps: KeptContents = KEEPS_ALL
     public_url: str = ""
     demo_port: int = 0
+    browser: BrowserSettings = BrowserSettings()
+    render: RenderSettings = RenderSettings()
 
 
 class Begin(Struct, frozen=True, tag=True):
@@ -224,6 +230,30 @@ class Hop(Struct, frozen=True, tag=True):
     request: HopRequest
 
 
+class VisitInBrowser(Struct, frozen=True, tag=True):
+    """Visit this page in the browser; a fetcher asks. Answered by `VisitedInBrowser` or `Failed`.
+
+    number  of the visit, as `AdmitDocument` names it
+    """
+
+    number: int
+    visit: BrowserVisit
+    is_urgent: bool
+
+
+class AdmitDocument(Struct, frozen=True, tag=True):
+    """May the browser request this document of your visit? Answered by `Admitted` or `Failed`."""
+
+    number: int
+    url: str
+
+
+class TakeTurn(Struct, frozen=True, tag=True):
+    """Wait for a turn of a request at a host of yours, made by a browser. Answered by `Admitted` or `Failed`."""
+
+    url: str
+
+
 class KeptRobots(Struct, frozen=True, tag=True):
     """What was kept."""
 
@@ -240,6 +270,16 @@ class RenderedPage(Struct, frozen=True, tag=True):
     """A rendering, with the page's body."""
 
     rendered: Rendered
+
+
+class VisitedInBrowser(Struct, frozen=True, tag=True):
+    """What the browser saw."""
+
+    page: VisitedPage
+
+
+class Admitted(Struct, frozen=True, tag=True):
+    """The request may be made now."""
 
 
 class Hopped(Struct, frozen=True, tag=True):
@@ -265,8 +305,12 @@ class Failed(Struct, frozen=True, tag=True):
     final: bool = False
 
 
-Question: TypeAlias = LoadRobots | IsWatched | CheckHandoff | RenderHandoff | Hop
-Answer: TypeAlias = KeptRobots | Watched | Checked | RequestProgress | RenderedPage | Hopped | Failed
+Question: TypeAlias = (
+    LoadRobots | IsWatched | CheckHandoff | RenderHandoff | Hop | VisitInBrowser | AdmitDocument | TakeTurn
+)
+Answer: TypeAlias = (
+    KeptRobots | Watched | Checked | RequestProgress | RenderedPage | Hopped | VisitedInBrowser | Admitted | Failed
+)
 
 
 class Ask(Struct, frozen=True, tag=True):

@@ -76,8 +76,6 @@ class Fetcher(Protocol):
 class Renderer(Protocol):
     """Gives the page its awareness: receives it whole, anew, and processes it (T57)."""
 
-    kind: str
-
     async def render(self, job: RenderJob) -> Rendered:
         """Receive the page (or the copy chosen for it) completely, with one set of requests.
 

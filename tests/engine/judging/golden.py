@@ -128,7 +128,7 @@ def renderings() -> JsonObject:
     verdicts = verdict_of(page, OLD, NEW, START - HOUR, 1), verdict_of(page, OLD, NEW, START - MINUTE, 2)
     job, owed = job_of(page, *verdicts), job_of(page, owed=True)
     copied = msgspec.structs.replace(owed, copy_url="https://archive.example/a")
-    awareness = Awareness(EventWriter("tocsin", SeededChance()), "http")
+    awareness = Awareness(EventWriter("tocsin", SeededChance()))
     items = PageItems(START, b"digest", b"packed", 2)
     same, newer = rendered_of(page, at=START), rendered_of(page, NEWER, at=START)
     with_items = msgspec.structs.replace(

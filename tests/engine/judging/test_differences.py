@@ -169,7 +169,7 @@ def rendering(answer: bytes, **options: Any) -> RenderCommit:
     """A rendering of a page whose check was a minute before."""
     page = task_of()
     rendered = rendered_of(page, at=START + MINUTE, body=answer)
-    awareness = Awareness(EventWriter("tocsin", SeededChance()), "http", **options)
+    awareness = Awareness(EventWriter("tocsin", SeededChance()), **options)
     return awareness.given(job_of(page), rendered, PageSettings(), START + MINUTE)
 
 

@@ -22,7 +22,7 @@ from tocsin.engine.judging.contents import find_items
 from tocsin.engine.judging.events import MAX_EVENT_BYTES, EventWriter
 from tocsin.engine.policies import Policies
 from tocsin.engine.rendering.awareness import Awareness, Comparisons
-from tocsin.engine.rendering.renderer import HttpRenderer
+from tocsin.engine.rendering.renderer import PageRenderer
 from tocsin.engine.visiting.receive import Receiver
 from tocsin.model import (
     KEEPS_ALL,
@@ -179,7 +179,7 @@ async def render(
     job, web, clock = job_of(copy_url=copy_url), ScriptedFetcher(), EagerClock()
     web.page(copy_url or job.task.url, body, headers=(("content-type", "text/html"), *headers))
     receiver = Receiver(Gates(HostSettings(), clock), None, OutageWatch(clock), RequestSlots(1), FetchSettings(), clock)
-    return await HttpRenderer(receiver, web, Policies(POLICY), Watched(), clock, keeps_items=keeps_items).render(job)
+    return await PageRenderer(receiver, web, Policies(POLICY), Watched(), clock, keeps_items=keeps_items).render(job)
 
 
 class Watched:
@@ -246,7 +246,7 @@ def test_a_page_that_may_not_be_kept_is_not_read_for_its_items() -> None:
 def concluded(rendered: Rendered, *, state: Any = NEW) -> RenderCommit:
     """A rendering of a page whose check was a minute before."""
     job = job_of(task_of(state=state))
-    awareness = Awareness(EventWriter("tocsin", SeededChance()), "http")
+    awareness = Awareness(EventWriter("tocsin", SeededChance()))
     return awareness.given(job, rendered, PageSettings(), START + MINUTE)
 
 
@@ -343,7 +343,7 @@ def alerts_of(*, owed: bool, verdicts: int, changes: Any = CANCELLED) -> list[An
     """What the alerts of a rendering say of items."""
     page = task_of()
     due = [verdict_of(page, OLD, NEW, START, id_) for id_ in range(41, 41 + verdicts)]
-    awareness = Awareness(EventWriter("tocsin", SeededChance()), "http")
+    awareness = Awareness(EventWriter("tocsin", SeededChance()))
     rendered = rendered_of(page, at=START + MINUTE)
     result = awareness.given(job_of(page, *due, owed=owed), rendered, POLICY, START + MINUTE, changes=changes)
     return [alert.event["data"]["items"] for alert in result.alerts]
@@ -363,7 +363,7 @@ def test_a_copy_elsewhere_takes_nothing_from_the_items_of_the_page() -> None:
     job = job_of(copy_url="https://archive.example/a")
     rendered = msgspec.structs.replace(rendered_of(job.task), items=LATER)
 
-    result = Awareness(EventWriter("tocsin", SeededChance()), "http").given(job, rendered, POLICY, START)
+    result = Awareness(EventWriter("tocsin", SeededChance())).given(job, rendered, POLICY, START)
 
     assert (result.items, result.changes, result.alerts[0].event["data"]["items"]) == (None, None, None)
 
@@ -372,7 +372,7 @@ def test_a_verdict_that_was_written_before_there_were_items_has_the_key_all_the_
     page = task_of()
     verdict = verdict_of(page, OLD, NEW, START)
     del verdict.data["items"]
-    awareness = Awareness(EventWriter("tocsin", SeededChance()), "http")
+    awareness = Awareness(EventWriter("tocsin", SeededChance()))
 
     result = awareness.given(job_of(page, verdict), rendered_of(page), POLICY, START)
 
@@ -385,7 +385,7 @@ async def test_an_event_with_everything_in_it_is_no_longer_than_receivers_take()
     verdict.data["difference"] = {"added": ["é" * 1_000] * 20, "removed": ["é" * 1_000] * 20, "cut": True}
     before, found = (items_of(*[value * 300 for _ in range(100)]) for value in ("字", "é"))
     changes = await compare(before, found)
-    awareness = Awareness(EventWriter("tocsin", SeededChance()), "http")
+    awareness = Awareness(EventWriter("tocsin", SeededChance()))
 
     result = awareness.given(job_of(page, verdict), rendered_of(page), POLICY, START, changes=changes)
 

@@ -55,7 +55,7 @@ ATTEMPT = Attempt(START, "status", 503, "answered 503", 7)
 
 @pytest.fixture
 def awareness() -> Awareness:
-    return Awareness(EventWriter("tocsin", SeededChance()), "http")
+    return Awareness(EventWriter("tocsin", SeededChance()))
 
 
 def render(
@@ -267,7 +267,7 @@ def test_a_copy_that_cannot_be_had_answers_no_verdict(awareness: Awareness) -> N
 
 @given(body=st.binary(max_size=200), after=st.integers(-DAY, DAY))
 def test_a_verdict_has_one_alert_whatever_a_rendering_finds(body: bytes, after: int) -> None:
-    awareness = Awareness(EventWriter("tocsin", SeededChance()), "http")
+    awareness = Awareness(EventWriter("tocsin", SeededChance()))
 
     result = render(awareness, job_of(), after=after, body=body)
 
@@ -367,7 +367,7 @@ class HeldAwareness(Awareness):
     """Reads an answer once the loop has had a turn meanwhile; on the loop itself it would wait for ever."""
 
     def __init__(self) -> None:
-        super().__init__(EventWriter("tocsin", SeededChance()), "http")
+        super().__init__(EventWriter("tocsin", SeededChance()))
         self.loop, self.may_end = asyncio.get_running_loop(), threading.Event()
 
     def look(self, job: RenderJob, rendered: Rendered, policy: PageSettings, now: Instant) -> RenderedAssessment:

@@ -154,7 +154,7 @@ def test_a_copy_that_was_received_names_no_copies() -> None:
 
 
 def awareness() -> Awareness:
-    return Awareness(EventWriter("tocsin", SeededChance()), "http")
+    return Awareness(EventWriter("tocsin", SeededChance()))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.hosts.process_limits import RequestSlots
 from tocsin.engine.policies import Policies
-from tocsin.engine.rendering.renderer import HttpRenderer
+from tocsin.engine.rendering.renderer import PageRenderer
 from tocsin.engine.visiting.receive import Receiver
 from tocsin.errors import Disallowed, FetchFailed, Postponed, StoreError, Withdrawn
 from tocsin.model import FailureKind, Instruction, RenderJob
@@ -275,11 +275,11 @@ class Agreement:
         return self.watched.intersection(page_ids)
 
 
-def renderer_of(web: ScriptedFetcher, watched: set[int] | None) -> HttpRenderer:
+def renderer_of(web: ScriptedFetcher, watched: set[int] | None) -> PageRenderer:
     clock = EagerClock()
     gates = Gates(HostSettings(), clock)
     receiver = Receiver(gates, None, OutageWatch(clock), RequestSlots(1), FetchSettings(), clock)
-    return HttpRenderer(receiver, web, Policies(POLICY), Agreement(watched), clock)
+    return PageRenderer(receiver, web, Policies(POLICY), Agreement(watched), clock)
 
 
 async def test_T62_a_page_is_received_for_awareness_while_it_is_watched() -> None:

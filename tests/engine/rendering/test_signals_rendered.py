@@ -29,7 +29,7 @@ def read_page(head: str = "") -> PageTask:
 def render(rendered_page: PageTask, body: bytes, *, keeps_texts: bool = True) -> RenderCommit:
     """Render it a day after its check."""
     rendered = rendered_of(rendered_page, body=body, at=START + DAY)
-    awareness = Awareness(EventWriter("tocsin", SeededChance()), "http", keeps_texts=keeps_texts)
+    awareness = Awareness(EventWriter("tocsin", SeededChance()), keeps_texts=keeps_texts)
     return awareness.given(job_of(rendered_page, owed=True), rendered, POLICY, START + DAY)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from itertools import count
 from signal import SIGKILL
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
@@ -14,6 +14,7 @@ from tocsin.errors import ProcessError
 from tocsin.events import Happening
 from tocsin.model import FetcherLife, PageTask, RenderJob
 from tocsin.ports.messages import (
+    AdmitDocument,
     Ask,
     Begin,
     Checked,
@@ -25,6 +26,7 @@ from tocsin.ports.messages import (
     Ready,
     RenderHandoff,
     Reply,
+    TakeTurn,
     Withdraw,
 )
 
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from tocsin.ports import Clock, Telemetry
     from tocsin.ports.messages import Answer, CheckEnds, FromFetcher, Start, ToFetcher
     from tocsin.ports.processes import FetcherProcess, FetcherStarter
+
+    ToFetcherQuestion: TypeAlias = CheckHandoff | RenderHandoff | Hop | AdmitDocument | TakeTurn
 
 # Fetchers send a heartbeat about as often.
 TICK_S = 1.0
@@ -153,7 +157,7 @@ class FetcherLink:
             self._waiting[task.page_id] = FetcherTask(task.page_id, task)
         self._filled.set()
 
-    async def ask(self, question: CheckHandoff | RenderHandoff | Hop) -> Answer:
+    async def ask(self, question: ToFetcherQuestion) -> Answer:
         """Ask it, and wait for the answer; if it dies, its successor is asked again."""
         number = next(self._numbers)
         answered: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
@@ -393,13 +397,13 @@ def _is_check(work: FetcherTask) -> bool:
     return isinstance(work.what, PageTask) or isinstance(work.what.question, CheckHandoff)
 
 
-def _page_of(question: CheckHandoff | RenderHandoff | Hop) -> int:
+def _page_of(question: ToFetcherQuestion) -> int:
     match question:
         case CheckHandoff():
             return question.task.page_id
         case RenderHandoff():
             return question.job.page_id
-        case Hop():
+        case Hop() | AdmitDocument() | TakeTurn():
             return 0
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from itertools import count
 from typing import TYPE_CHECKING
 
 from tocsin.engine.fetchers.remote_calls import RemoteCalls, error_of
 from tocsin.engine.hosts.gates import Gates
 from tocsin.engine.hosts.outage import MOST_DEAD
-from tocsin.errors import FetchRefused
+from tocsin.errors import FetchRefused, Withdrawn
 from tocsin.ports.messages import (
+    Admitted,
     Checked,
     CheckHandoff,
     Failed,
@@ -23,7 +25,10 @@ from tocsin.ports.messages import (
     LoadRobots,
     RequestProgress,
     SaveRobots,
+    TakeTurn,
     TryNotes,
+    VisitedInBrowser,
+    VisitInBrowser,
     Watched,
 )
 
@@ -33,7 +38,8 @@ if TYPE_CHECKING:
     from tocsin.events import Happening
     from tocsin.model import CheckResult, HopRequest, HopResponse
     from tocsin.ports import Clock
-    from tocsin.ports.messages import Ask, CheckEnds, FromFetcher, Reply
+    from tocsin.ports.browser import Admission, BrowserVisit, VisitedPage
+    from tocsin.ports.messages import AdmitDocument, Ask, CheckEnds, FromFetcher, Reply
     from tocsin.settings import HostSettings, LogSettings
 
 # Time that results wait for others to be sent together; questions and answers do not wait.
@@ -46,7 +52,8 @@ _LOUDNESS = {"debug": 0, "info": 1, "warning": 2, "error": 3}
 class MainLink:
     """Sends gathered messages to the main process, and asks it; replaces a fetcher's store and log.
 
-    Implements `ports.Telemetry`, `robots.RobotsStore`, `rendering.Agreement`, `visit.Peers` and `receive.TryNotes`.
+    Implements `ports.Telemetry`, `robots.RobotsStore`, `renderer.WatchedPages`, `visit.Handoff`, `receive.TryObserver`
+    and `browsing.BrowserVisits`.
     """
 
     def __init__(self, log: LogSettings) -> None:
@@ -59,6 +66,8 @@ class MainLink:
         self._others: list[FromFetcher] = []
         self._filled, self._urgent = asyncio.Event(), asyncio.Event()
         self._questions = RemoteCalls(self.put_urgent)
+        self._visits: dict[int, Admission] = {}
+        self._visit_numbers = count(1)
 
     # Outgoing ---------------------------------------------------------------------------------------------------
 
@@ -179,6 +188,29 @@ class MainLink:
         answer = await self._questions.ask(Hop(request))
         assert isinstance(answer, Hopped)  # noqa: S101 - as the messages say
         return answer.response
+
+    async def visit(self, visit: BrowserVisit, admit: Admission, *, is_urgent: bool) -> VisitedPage:
+        """Visit a page in the main process's browser; see `browsing.BrowserVisits`."""
+        number = next(self._visit_numbers)
+        self._visits[number] = admit
+        try:
+            answer = await self._questions.ask(VisitInBrowser(number, visit, is_urgent))
+        finally:
+            del self._visits[number]
+        assert isinstance(answer, VisitedInBrowser)  # noqa: S101 - as the messages say
+        return answer.page
+
+    async def admit(self, question: AdmitDocument) -> Admitted:
+        """Admit a document of a visit; raises Withdrawn where the visit was given up meanwhile."""
+        admit = self._visits.get(question.number)
+        if admit is None:
+            raise Withdrawn(f"{question.url}: its visit was given up")
+        await admit(question.url)
+        return Admitted()
+
+    async def take_turn(self, url: str) -> None:
+        """Take a turn at a host of another fetcher."""
+        await self._questions.ask(TakeTurn(url))
 
 
 class ReportingGates(Gates):

@@ -17,6 +17,7 @@ from tocsin.engine.visiting.visit import chosen, put_off, tell
 from tocsin.errors import FetchRefused, StoreError
 from tocsin.model import FailureKind, PageTask, what_is_kept
 from tocsin.ports.messages import (
+    AdmitDocument,
     Ask,
     CheckEnds,
     CheckHandoff,
@@ -33,7 +34,10 @@ from tocsin.ports.messages import (
     Rules,
     SaveRobots,
     Start,
+    TakeTurn,
     TryNotes,
+    VisitedInBrowser,
+    VisitInBrowser,
     Watched,
 )
 from tocsin.spec.html.urls import host_and_origin, shard_of
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
     from tocsin.engine.hosts.outage import OutageWatch
     from tocsin.engine.judging.conclude import Conclusions
     from tocsin.engine.policies import Policies
+    from tocsin.engine.visiting.browsing import BrowserVisits
     from tocsin.events import Happening
     from tocsin.model import CheckResult, FetcherLife, Instant, Rendered, RenderJob
     from tocsin.ports import Clock, Telemetry, WorkStore
@@ -67,13 +72,12 @@ def owner_of(host: str, count: int) -> int:
 class FetcherPool:
     """Implements `checkers.Checkers` and `ports.Renderer` with fetcher processes.
 
+    visits      carries out the fetchers' visits in the browser
     body_room   bytes of all bodies in flight of one fetcher
     most_bytes  memory of one fetcher
     demo_port   of the demo site on loopback
     lag_s       returns the lag of this process's own loop
     """
-
-    kind = "http"
 
     def __init__(
         self,
@@ -90,10 +94,11 @@ class FetcherPool:
         telemetry: Telemetry,
         body_room: int,
         most_bytes: int,
+        visits: BrowserVisits,
         demo_port: int = 0,
         lag_s: Callable[[], float] = lambda: 0.0,
     ) -> None:
-        self._body_room, self._demo_port = body_room, demo_port
+        self._body_room, self._demo_port, self._visits = body_room, demo_port, visits
         self._settings, self._store, self._policies, self._conclusions = settings, store, policies, conclusions
         self._gates, self._outage, self._clock, self._telemetry = gates, outage, clock, telemetry
         self._hosts = settings.hosts
@@ -255,6 +260,8 @@ class FetcherPool:
                     self._gates.slow_down(host, origin, delay_s)
             case Happened():
                 self._emit(message.happening)
+            case Ask(question=VisitInBrowser() as asked):
+                link.answer(message.number, self._visit(link, asked))
             case Ask():
                 link.answer(message.number, self._answer(message.question))
             case SaveRobots():
@@ -269,12 +276,23 @@ class FetcherPool:
                     return KeptRobots(await self._store.load_robots(question.origin))
                 case IsWatched():
                     return Watched(question.page_id in await self._store.still_watched([question.page_id]))
-                case CheckHandoff():
-                    return await self._link_of(host_and_origin(question.so_far.url)[0]).ask(question)
-                case Hop():
-                    return await self._link_of(host_and_origin(question.request.url)[0]).ask(question)
-                case RenderHandoff():
-                    raise AssertionError("renderings are asked for here")
+                case CheckHandoff() | Hop() | TakeTurn():
+                    return await self._link_of(host_and_origin(_url_of(question))[0]).ask(question)
+                case RenderHandoff() | AdmitDocument() | VisitInBrowser():
+                    raise AssertionError("not asked by a fetcher, or answered elsewhere")
+        except CROSSING as exc:
+            return failed_of(exc)
+
+    async def _visit(self, link: FetcherLink, question: VisitInBrowser) -> Answer:
+        """Visit a page for a fetcher, which admits its documents; it ends with the fetcher."""
+
+        async def admit(url: str) -> None:
+            answer = await link.ask(AdmitDocument(question.number, url))
+            if isinstance(answer, Failed):
+                raise error_of(answer)
+
+        try:
+            return VisitedInBrowser(await self._visits.visit(question.visit, admit, is_urgent=question.is_urgent))
         except CROSSING as exc:
             return failed_of(exc)
 
@@ -366,7 +384,19 @@ class FetcherPool:
             keeps=what_is_kept(settings),
             demo_port=self._demo_port,
             public_url=settings.http.public_url,
+            browser=settings.browser,
+            render=settings.render,
         )
+
+
+def _url_of(question: CheckHandoff | Hop | TakeTurn) -> str:
+    match question:
+        case CheckHandoff():
+            return question.so_far.url
+        case Hop():
+            return question.request.url
+        case TakeTurn():
+            return question.url
 
 
 def _share(fetch: FetchSettings, count: int) -> FetchSettings:

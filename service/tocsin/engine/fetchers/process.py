@@ -15,6 +15,8 @@ from tocsin.engine.visiting.receive import HandoffRequired
 from tocsin.engine.visiting.visit import contained
 from tocsin.errors import FetchRefused
 from tocsin.ports.messages import (
+    AdmitDocument,
+    Admitted,
     Ask,
     Begin,
     Checked,
@@ -31,6 +33,7 @@ from tocsin.ports.messages import (
     RenderHandoff,
     Reply,
     Rules,
+    TakeTurn,
     Withdraw,
 )
 
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
     from tocsin.engine.hosts.gates import Gates
     from tocsin.engine.hosts.process_limits import LoopTime, RequestSlots
     from tocsin.engine.policies import Policies
-    from tocsin.engine.rendering.renderer import HttpRenderer
+    from tocsin.engine.rendering.renderer import PageRenderer
     from tocsin.engine.visiting.receive import Receiver
     from tocsin.engine.visiting.visit import Visitor
     from tocsin.model import PageTask, Rendered, RenderJob
@@ -67,7 +70,7 @@ class FetcherRuntime:
         desk: MainLink,
         *,
         visitor: Visitor,
-        renderer: HttpRenderer,
+        renderer: PageRenderer,
         receiver: Receiver,
         fetcher: Fetcher,
         policies: Policies,
@@ -150,6 +153,14 @@ class FetcherRuntime:
                     finally:
                         self._loop_time.end()
                     return RenderedPage(rendered)
+            case AdmitDocument():
+                return await self._desk.admit(question)
+            case TakeTurn():
+                # A browser makes the request, elsewhere: only its beginning counts here.
+                gate = await self._receiver.take_turn(question.url)
+                if gate is not None:
+                    self._receiver.leave(gate)
+                return Admitted()
             case Hop():
                 with contained(None, question.request.url, self._desk):
                     return Hopped(await self._receiver.hop(question.request, self._fetcher.shared()))

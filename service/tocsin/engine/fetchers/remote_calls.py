@@ -69,7 +69,7 @@ def failed_of(error: TocsinError, *, final: bool = False) -> Failed:  # noqa: PL
         case Disallowed():
             return Failed("disallowed", error.url, error.rule or "", at=error.retry_at)
         case Postponed():
-            return Failed("postponed", at=error.not_before, attempts=error.attempts)
+            return Failed("postponed", detail=error.why, at=error.not_before, attempts=error.attempts)
         case Withdrawn():
             return Failed("withdrawn", detail=str(error))
         case SettingsError():
@@ -90,7 +90,7 @@ def error_of(failed: Failed) -> TocsinError:  # noqa: PLR0911 - one for each err
         case "disallowed":
             return Disallowed(failed.url, failed.detail or None, failed.at)
         case "postponed":
-            return Postponed(failed.at or 0, failed.attempts)
+            return Postponed(failed.at or 0, failed.attempts, failed.detail)
         case "withdrawn":
             return Withdrawn(failed.detail)
         case "settings":

@@ -129,6 +129,7 @@ class Conclusion:
         *,
         error: FetchError | None = None,
         gate_at: Instant | None = None,
+        waits_for: str = "the host asked to wait",
     ) -> CheckResult:
         """Tries remain, but later: after a long Retry-After, or an outage of our own connection.
 
@@ -144,7 +145,7 @@ class Conclusion:
             next_try=not_before,
             error=shown,
         )
-        why = "held: our own connection failed" if error else "held: the host asked to wait"
+        why = "held: our own connection failed" if error else f"held: {waits_for}"
         due_at = self._task.order.due_at
         if due_at is not None and gate_at is not None and gate_at >= not_before - _SAME_US:
             # The gate holds the whole host: a later due time would only put this page behind the host's others.

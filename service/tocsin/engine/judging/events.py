@@ -99,6 +99,7 @@ def changed_data(
     elapsed_s: int,
     thresholds: Thresholds,
     ruling: OverallVerdict | None = None,
+    in_browser: bool = False,
 ) -> JsonObject:
     """Make the data of `tocsin.page.changed.v1`, and of `unchanged` and `too-soon`.
 
@@ -106,6 +107,7 @@ def changed_data(
     latest     the judged values, stored at `stored_at`
     elapsed_s  whole seconds between the two storings
     ruling     the verdict of fields and signals; by default that of the comparison alone
+    in_browser  the page was read in a browser
     The rendering and the difference are filled in later.
     """
     ruling = ruling or combine_verdict(comparison)
@@ -123,7 +125,7 @@ def changed_data(
         "latest": state_data(stored_at, latest),
         "new_dates": {"major": list(comparison.new_dates.major), "minor": list(comparison.new_dates.minor)},
         "signals": signals_data(ruling),
-        "trace": trace_data(comparison, ruling),
+        "trace": trace_data(comparison, ruling, in_browser=in_browser),
         "witness": witness_data(ruling.witness),
         "difference": None,
         "rendering": None,

@@ -240,6 +240,7 @@ def _data_of(
         elapsed_s=(stored_at - before.last_at) // 1_000_000,
         thresholds=thresholds_of(occasion.policy),
         ruling=ruling,
+        in_browser=occasion.policy.fetch == "browser",
     )
 
 

@@ -399,11 +399,16 @@ def signals_data(ruling: OverallVerdict) -> list[JsonObject]:
     ]
 
 
-def trace_data(comparison: Comparison, ruling: OverallVerdict) -> list[JsonObject]:
-    """Show how a verdict came about: the specification's rule, then each signal."""
+def trace_data(comparison: Comparison, ruling: OverallVerdict, *, in_browser: bool = False) -> list[JsonObject]:
+    """Show how a verdict came about: the specification's rule, then each signal.
+
+    in_browser  the page was read in a browser
+    """
     why = _WHY.get(comparison.rule, comparison.rule)
     if comparison.rule == "T47":
         why = f"{why}: {', '.join(comparison.changed)}"
+    if in_browser:
+        why = f"{why}; read in a browser"
     first: JsonObject = {"rule": comparison.rule, "says": comparison.outcome.value, "why": why}
     steps: list[JsonObject] = [first]
     steps += [{"rule": each.rule, "says": each.says, "why": each.why} for each in ruling.heard]

@@ -193,16 +193,15 @@ class RenderedAssessment(NamedTuple):
 class Awareness:
     """Concludes the renderings of one instance.
 
-    kind         of the renderer
     keeps_texts  texts of pages are kept, to show differences
     """
 
-    def __init__(self, alerts: EventWriter, kind: str, *, keeps_texts: bool = True) -> None:
-        self._alerts, self._kind, self._keeps_texts = alerts, kind, keeps_texts
+    def __init__(self, alerts: EventWriter, *, keeps_texts: bool = True) -> None:
+        self._alerts, self._keeps_texts = alerts, keeps_texts
 
     def look(self, job: RenderJob, rendered: Rendered, policy: PageSettings, now: Instant) -> RenderedAssessment:
         """Assess the answer of a rendering. Raises FetchRefused (too-complex)."""
-        task, shape = job.task, asked_as(policy, job.task.secrets)
+        task, shape = job.task, asked_as(policy, job.task.secrets, in_browser=rendered.kind == "browser")
         is_text_wanted = self._keeps_texts and takes_text(task, policy)
         assessment = assess(
             rendered.final_url,
@@ -255,7 +254,7 @@ class Awareness:
         task = job.task
         assessment, text, items, is_page = looked = looked or self.look(job, rendered, policy, now)
         found = _find(job, rendered, looked, policy, now, keeps_texts=self._keeps_texts)
-        row = self._row(rendered, self._kind, same_state=found.same)
+        row = self._row(rendered, rendered.kind, same_state=found.same)
         alerts = self._alerts_of(job, row, found.rendered, changes)
         if job.owed:
             # The state and items of the rendering are told once: by the last verdict's alert, if there is one.
@@ -281,29 +280,32 @@ class Awareness:
             changes=changes,
         )
 
-    def failed(self, job: RenderJob, attempts: Sequence[Attempt], error: FetchError) -> RenderCommit:
+    def failed(
+        self, job: RenderJob, attempts: Sequence[Attempt], error: FetchError, kind: str = "http"
+    ) -> RenderCommit:
         """Conclude a rendering that failed: the alerts say so, nothing is pruned, and it stays owed (T60).
 
         attempts  every set of requests that was made, the last one included
+        kind      of the rendering; so below
         """
         # A failing copy gathers in a question of its own.
         cause = cause_of(error) if job.copy_url is None else f"{COPY} {cause_of(error)}"
         failure = Failure(cause, tuple(attempts), "rendering")
-        return self._withheld(job, attempts[0].at, (error.kind, error.status, error.detail), failure)
+        return self._withheld(job, attempts[0].at, (error.kind, error.status, error.detail), failure, kind)
 
-    def disallowed(self, job: RenderJob, now: Instant, why: str) -> RenderCommit:
+    def disallowed(self, job: RenderJob, now: Instant, why: str, kind: str = "http") -> RenderCommit:
         """Conclude a rendering that robots.txt forbids, so that it stays owed."""
         # The page's own check tells of it. For a copy there is no such check, so the user is asked again.
         failure = Failure("disallowed", (), "rendering", silent=True)
         if job.copy_url is not None:
             failure = Failure(f"{COPY} disallowed", (Attempt(now, "disallowed", None, why, 0),), "rendering")
-        return self._withheld(job, now, ("disallowed", None, why), failure)
+        return self._withheld(job, now, ("disallowed", None, why), failure, kind)
 
-    def declined(self, job: RenderJob, now: Instant) -> RenderCommit:
+    def declined(self, job: RenderJob, now: Instant, kind: str = "http") -> RenderCommit:
         """Conclude the rendering of a page that was turned off meanwhile, without a request (T62)."""
         # A silent failure: the rendering stays owed until a check receives the page.
         why = ("skipped", None, "the page was turned off before it was rendered")
-        return self._withheld(job, now, why, Failure("off", (), "rendering", silent=True))
+        return self._withheld(job, now, why, Failure("off", (), "rendering", silent=True), kind)
 
     def _copied(self, job: RenderJob, rendered: Rendered, now: Instant) -> RenderCommit:
         """Conclude the rendering of a copy: it is told, but is no state of the page, so nothing is stored or pruned."""
@@ -325,9 +327,10 @@ class Awareness:
         started_at: Instant,
         error: tuple[str, int | None, str],
         failure: Failure,
+        kind: str,
     ) -> RenderCommit:
         row = RenderingRow(
-            kind=self._kind if job.copy_url is None else COPY,
+            kind=kind if job.copy_url is None else COPY,
             started_at=started_at,
             received=None,
             status=error[1],
@@ -411,6 +414,8 @@ def _find(
         or not is_stored(Mode(policy.mode), answer_subject=latest.is_subject, latest_subject=was_subject)
         # The next check tells of a suspect; here it must not be compared silently.
         or not looked.is_page
+        # Scripts made another document than the one that checks compare.
+        or (rendered.kind == "browser" and policy.fetch != "browser")
     ):
         return RenderedState(same, None, None)
     stored_at = max(now, before.last_at) if before is not None else now

@@ -11,6 +11,8 @@ from msgspec.structs import replace
 from tocsin.engine.hosts.outage import OURS
 from tocsin.engine.hosts.process_limits import MET
 from tocsin.engine.rendering.awareness import Comparisons
+from tocsin.engine.rendering.browser_queue import CheckPlaces
+from tocsin.engine.rendering.renderer import kind_of_rendering
 from tocsin.engine.visiting.retry import pause_s
 from tocsin.engine.visiting.visit import contained
 from tocsin.errors import Disallowed, FetchError, Postponed, SettingsError, Shortage, StaleClaim, StoreError, Withdrawn
@@ -201,6 +203,7 @@ class RenderQueue:
     hold          `finish` waits no longer than this for a page's next try
     on_committed  called after each commit, which may have written alerts, with the next due time of the page's host
     is_visited    tells whether a check has a page in hand; its rendering waits, so that both know the latest state
+    places        of the slots, for checks in the browser
     Waiting pages are rows. A slot is held by a task in the group given to `run`, from its first request until the
     rendering is committed or pauses before its next try.
     """
@@ -222,6 +225,7 @@ class RenderQueue:
         telemetry: Telemetry,
         on_committed: Callable[[int, Instant | None], None],
         is_visited: Callable[[int], bool] = lambda _page_id: False,
+        places: CheckPlaces | None = None,
     ) -> None:
         # The queue holds pages, not changes: a page that changed twice while it waited is rendered once, and each
         # of its changes has its alert, in order.
@@ -229,6 +233,9 @@ class RenderQueue:
         self._policies, self._gates, self._outage = policies, gates, outage
         self._clock, self._chance, self._telemetry = clock, chance, telemetry
         self._on_committed, self._is_visited = on_committed, is_visited
+        self._places = places or CheckPlaces()
+        self._places.note(limit=settings.limit, rendering=0, are_waiting=False)
+        self._places.on_freed = self.wake
         self._comparisons, self._writer = Comparisons(store, telemetry), RenderingWriter(store)
         self._hold_us = round(hold.total_seconds() * 1_000_000)
         self._settings = settings
@@ -312,6 +319,8 @@ class RenderQueue:
     async def _admit(self, group: asyncio.TaskGroup) -> bool:
         """Start waiting pages as far as possible; returns whether there is nothing to do."""
         if self._outage.is_outage() or not self._lease.may_begin:
+            # Renderings wait for something else: checks, of which one may end the outage, do not wait for them.
+            self._places.note(limit=self._gate.limit, rendering=len(self._busy), are_waiting=False)
             return not self._busy
         now, was_busy = self._clock.now(), bool(self._busy)
         # The settings say how many pages are rendered by all nodes together.
@@ -323,9 +332,16 @@ class RenderQueue:
         # Checks must not take these pages again; otherwise check and rendering could block each other for ever.
         self._wanted = {page.page_id for page in rows if self._is_visited(page.page_id)}
         waiting = [page for page in rows if page.page_id not in self._busy | self._wanted]
-        starting = self._order.take(waiting, self._gate.admit(len(waiting), len(self._busy)))
+        taken = len(self._busy) + self._places.taken + self._places.owed
+        starting = self._order.take(waiting, self._gate.admit(len(waiting), taken))
         if starting:
             await self._start(starting, group)
+        self._places.note(
+            limit=self._gate.limit,
+            rendering=len(self._busy),
+            are_waiting=len(starting) < len(waiting),
+            started=len(starting),
+        )
         # Renderings that ended during the query are seen in the next round.
         return not (rows or was_busy or self._busy or self._is_try_near(now))
 
@@ -369,9 +385,10 @@ class RenderQueue:
 
     async def _render_once(self, job: RenderJob, claim: Claim, group: asyncio.TaskGroup) -> None:
         policy = self._policies.readable(job.task)
+        kind = kind_of_rendering(self._settings, policy)
         began, start = self._clock.now(), self._clock.monotonic()
         if Mode(policy.mode) is Mode.OFF:
-            await self._commit(job, claim, self._awareness.declined(job, began), group)
+            await self._commit(job, claim, self._awareness.declined(job, began, kind), group)
             return
         try:
             policy = self._policies.of(job.task)
@@ -384,7 +401,7 @@ class RenderQueue:
             await self._pause(job, claim, job.task.order.attempts, _HELD_PAUSE_S)
             return
         except Disallowed as exc:
-            result = self._awareness.disallowed(job, began, str(exc))
+            result = self._awareness.disallowed(job, began, str(exc), kind)
         except Postponed as exc:
             # The host asked for a pause, or its line is long: no set was made, so no try is spent (T58).
             pause_for_s = max(exc.not_before - self._clock.now(), 0) / 1_000_000
@@ -414,7 +431,7 @@ class RenderQueue:
                     job, claim, attempts, pause_s(len(attempts), self._chance, exc.retry_after, longest_s)
                 )
                 return
-            result = self._awareness.failed(job, attempts, exc)
+            result = self._awareness.failed(job, attempts, exc, kind)
         await self._commit(job, claim, result, group)
 
     async def _conclude(self, job: RenderJob, rendered: Rendered, policy: PageSettings) -> RenderCommit:

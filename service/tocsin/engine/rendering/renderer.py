@@ -1,9 +1,9 @@
-"""The renderer without a browser: receives the whole page anew, at its host's gate (T57)."""
+"""The renderer: receives the whole page anew, at its host's gate, by HTTP or in the browser (T57)."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
 
@@ -12,6 +12,7 @@ from tocsin.engine.judging.contents import find_items, values_of
 from tocsin.engine.visiting.receive import PageRequest
 from tocsin.errors import FetchRefused, Postponed, StoreError, TooComplex
 from tocsin.model import AGENT, NO_ITEMS, FailureKind, Rendered, sendable
+from tocsin.settings import RenderSettings
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.page import read_whole_page
 from tocsin.spec.html.urls import host_and_origin
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from tocsin.model import Instant, PageItems, ReceivedPage, RenderJob
     from tocsin.ports import Clock, Fetcher
     from tocsin.ports.messages import RequestProgress
+    from tocsin.settings import PageSettings
     from tocsin.spec.html.document import PageHead
 
 _STORE_RETRY_US = 2_000_000
@@ -37,17 +39,16 @@ class WatchedPages(Protocol):
         """Return the pages among these that are on the list and not paused."""
 
 
-class HttpRenderer:
+class PageRenderer:
     """Implements ports.Renderer with an unconditional set of requests.
 
+    settings     say whether pages are rendered in the browser that their checks do not read in it
     mark         receives the id of the page whose bytes are being read, and 0 afterwards
     keeps_items  microdata of pages is kept
     loop_time    says when a page may be read
     """
 
     # Part of the engine and not an adapter, because it takes its turn at the host's gate like a check.
-    kind = "http"
-
     def __init__(
         self,
         receiver: Receiver,
@@ -55,12 +56,14 @@ class HttpRenderer:
         policies: Policies,
         agreement: WatchedPages,
         clock: Clock,
+        settings: RenderSettings | None = None,
         *,
         mark: Callable[[int], None] = lambda _page_id: None,
         keeps_items: bool = True,
         loop_time: LoopTime | None = None,
     ) -> None:
         self.loop_time = loop_time or LoopTime()
+        self._settings = settings or RenderSettings()
         self._receiver, self._fetcher, self._policies = receiver, fetcher, policies
         self._agreement, self._clock, self._mark, self._keeps_items = agreement, clock, mark, keeps_items
 
@@ -77,7 +80,17 @@ class HttpRenderer:
         # A page that is looked at before it is watched has no id: a user asks for this one request.
         wanted = partial(self._is_wanted, job.page_id) if job.page_id else None
         host = host_and_origin(url)[0]
-        request = PageRequest(url, host, policy, secrets=secrets, is_wanted=wanted, is_urgent=True)
+        kind = kind_of_rendering(self._settings, policy)
+        request = PageRequest(
+            url,
+            host,
+            policy,
+            secrets=secrets,
+            is_wanted=wanted,
+            is_urgent=True,
+            in_browser=kind == "browser",
+            wants_picture=self._settings.screenshot and job.copy_url is None,
+        )
         received = await self._receiver.receive(request, self._fetcher.shared(), so_far)
         received_at, response = self._clock.now(), received.response
         content_type = response.header("content-type")
@@ -106,6 +119,8 @@ class HttpRenderer:
             wire_bytes=response.wire_bytes,
             items=items,
             unread=unread,
+            kind=kind,
+            picture=received.picture,
         )
 
     def _items_of(
@@ -123,6 +138,11 @@ class HttpRenderer:
         except StoreError as exc:
             # No request without knowing that the user wants it (T62); the store may work again soon.
             raise Postponed(self._clock.now() + _STORE_RETRY_US, 0) from exc
+
+
+def kind_of_rendering(settings: RenderSettings, policy: PageSettings) -> Literal["http", "browser"]:
+    """Return how a page is rendered: in the browser where all are, or where its checks read it so."""
+    return "browser" if "browser" in (settings.kind, policy.fetch) else "http"
 
 
 def _read_items(received: ReceivedPage, page: PageHead, at: Instant) -> tuple[PageItems | None, str | None]:

@@ -5,16 +5,27 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from tocsin.engine.hosts.gates import Gates, HostGate
+from tocsin.engine.hosts.outage import OURS
 from tocsin.engine.hosts.process_limits import RequestSlots
 from tocsin.engine.hosts.robots import ASKED_AGAIN_US, UNAVAILABLE, RobotsCache
 from tocsin.engine.policies import asked_as
 from tocsin.engine.visiting.retry import TryPolicy, parse_retry_after, tries
-from tocsin.errors import BadUrl, Disallowed, FetchError, FetchFailed, FetchRefused, Postponed, TocsinError, Withdrawn
+from tocsin.errors import (
+    BadUrl,
+    Disallowed,
+    FetchError,
+    FetchFailed,
+    FetchRefused,
+    Postponed,
+    SettingsError,
+    TocsinError,
+    Withdrawn,
+)
 from tocsin.model import (
     ACCEPTED,
     DEMO_HOST,
@@ -33,6 +44,9 @@ from tocsin.settings import FetchSettings, PageSettings
 from tocsin.spec.documents import is_pdf
 from tocsin.spec.html.urls import host_and_origin, resolve, watch_url
 
+if TYPE_CHECKING:
+    from tocsin.engine.visiting.browsing import PageBrowser
+
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # Only a chain of these alone tells where the page lives now.
 PERMANENT = frozenset({301, 308})
@@ -41,6 +55,10 @@ RECEIVED = frozenset({200, 203})
 RETRIED_STATUSES = frozenset({408, 425, 429})
 # With a Retry-After, these hold the whole host, not just the page.
 BUSY = frozenset({429, 503})
+# Later than any due time: sorts pages without one last.
+NO_TIME: Final[Instant] = 2**62
+# With a place in the browser, a page whose host is not near its turn would keep others from it.
+_NEAR_S: Final = 1.0
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.5"
 Headers: TypeAlias = tuple[tuple[str, str], ...]
 _PLAIN_HEADERS: Headers = (("Accept", ACCEPT),)
@@ -71,6 +89,8 @@ class PageRequest(Struct, frozen=True):
     stand_aside  called before waiting for anything but the page's own host
     takes_accepted  a 202 counts as received; its assessment decides whether it is a suspect
     is_urgent   goes first when all request slots are taken
+    in_browser  it is received by a visit in the browser, which
+    wants_picture  takes a picture of it
     """
 
     url: str
@@ -87,6 +107,8 @@ class PageRequest(Struct, frozen=True):
     stand_aside: Callable[[], None] | None = None
     takes_accepted: bool = False
     is_urgent: bool = False
+    in_browser: bool = False
+    wants_picture: bool = False
 
 
 class TryObserver(Protocol):
@@ -103,6 +125,9 @@ class Receiver:
     robots     None ignores robots.txt: a person typed the URL
     is_ours    tells whether this process serves a host
     documents  reads what is no page; None: its bytes are compared
+    browser    receives the pages that want it; None where there is none
+    elsewhere  takes a turn at the gate of a host that another process serves
+    clock      that its times are of
     """
 
     def __init__(
@@ -113,22 +138,31 @@ class Receiver:
         in_flight: RequestSlots,
         settings: FetchSettings,
         clock: Clock,
+        documents: Documents | None = None,
+        browser: PageBrowser | None = None,
+        elsewhere: Callable[[str], Awaitable[None]] | None = None,
         *,
         is_ours: Callable[[str], bool] = lambda _host: True,
-        documents: Documents | None = None,
     ) -> None:
-        self._documents = documents
+        self.clock, self._documents, self._browser, self._elsewhere = clock, documents, browser, elsewhere
         self._gates, self._robots, self._outage = gates, robots, outage
         self._in_flight, self._settings, self._clock, self._is_ours = in_flight, settings, clock, is_ours
         self._total_s = settings.deadlines.total.total_seconds()
 
-    async def receive(
+    def receive(
         self, request: PageRequest, session: Session, so_far: RequestProgress | None = None
-    ) -> ReceivedPage:
+    ) -> Coroutine[Any, Any, ReceivedPage]:
         """Make one set of requests, or continue one.
 
-        Raises FetchFailed or FetchRefused; Disallowed, Postponed or Withdrawn; Elsewhere.
+        Raises FetchFailed or FetchRefused; Disallowed, Postponed or Withdrawn; HandoffRequired; SettingsError.
         """
+        if not request.in_browser:
+            return self._receive(request, session, so_far)
+        if self._browser is None:
+            raise SettingsError(f"{request.url}: no page is read in a browser here; set fetch to http")
+        return self._browser.receive(request, self)
+
+    async def _receive(self, request: PageRequest, session: Session, so_far: RequestProgress | None) -> ReceivedPage:
         begun = so_far or RequestProgress(request.url, self._clock.now(), (request.url,))
         url, moved_to, seen = begun.url, begun.moved_to, dict.fromkeys(begun.seen)
         spent_s, wire_bytes, permanent = begun.spent_s, begun.wire_bytes, begun.permanent
@@ -157,7 +191,7 @@ class Receiver:
         sent_conditions = request.validators is not None and request.validators.hop_url == url
         not_modified = response.status == 304 and sent_conditions  # noqa: PLR2004 - Not Modified
         if not not_modified:
-            _refuse_what_is_not_the_page(url, response, self._clock, takes_accepted=request.takes_accepted)
+            refuse_what_is_not_the_page(url, response, self._clock, takes_accepted=request.takes_accepted)
             if self._documents is not None and is_pdf(response.body):
                 response = await self._documents.read(response)
         return ReceivedPage(
@@ -174,6 +208,47 @@ class Receiver:
     async def hop(self, request: HopRequest, session: Session) -> HopResponse:
         """Make one request at its host's gate, as of a robots.txt."""
         return await self._hop(request, host_and_origin(request.url)[0], session, None)
+
+    # For visits in a browser ------------------------------------------------------------------------------------
+
+    async def take_turn(self, url: str) -> HostGate | None:
+        """Ask robots.txt, and take a turn at the host's gate; `leave` must follow, unless the gate is elsewhere: None.
+
+        Raises Disallowed, Postponed, FetchError.
+        """
+        host, origin = host_and_origin(url)
+        if self._elsewhere is not None and not self._is_ours(host):
+            await self._elsewhere(url)
+            return None
+        if self._robots is not None:
+            await self._ask_robots(self._robots, url, host, origin, None)
+        return self._gates.enter_at_once(host) or await self._stand_in_line(host)
+
+    def leave(self, gate: HostGate) -> None:
+        """End a turn."""
+        self._gates.leave(gate)
+
+    async def wait_until_near(self, host: str) -> None:
+        """Wait until the turn of a new request to this host is near; raises Postponed if that takes too long."""
+        waited_s, hold_s = 0.0, self._settings.hold.total_seconds()
+        while (wait_s := self._gates.wait_s(host)) > _NEAR_S:
+            if waited_s + wait_s > hold_s:
+                raise Postponed(self._clock.now() + round(wait_s * 1_000_000), 0)
+            await self._clock.sleep(wait_s)
+            waited_s += wait_s
+
+    def note_answer(self, host: str, response: HopResponse) -> None:
+        """Note that a visit had an answer, and leave its host alone if it asked for that."""
+        if host != DEMO_HOST:
+            self._outage.note(host, ok=True)
+        self._obey(host, response)
+
+    def note_failure(self, host: str, error: FetchError) -> None:
+        """Note a failed visit; a browser that crashes or is late says nothing of our connection."""
+        if host != DEMO_HOST and error.kind in OURS:
+            self._outage.note(host, ok=False, kind=error.kind)
+
+    # ------------------------------------------------------------------------------------------------------------
 
     async def _hop(self, request: HopRequest, host: str, session: Session, whole: PageRequest | None) -> HopResponse:
         """Make one request of a set at its host's gate, if the page is still wanted by then."""
@@ -203,10 +278,14 @@ class Receiver:
             # The demo site on loopback is no evidence for our connection.
             self._outage.note(host, ok=True)
         if response.status in BUSY:
-            wait = parse_retry_after(response.header("retry-after"), self._clock.now())
-            if wait is not None:
-                self._gates.hold(host, self._clock.monotonic() + wait.total_seconds())
+            self._obey(host, response)
         return response
+
+    def _obey(self, host: str, response: HopResponse) -> None:
+        """Hold a whole host that is busy and said for how long."""
+        wait = parse_retry_after(response.header("retry-after"), self._clock.now()) if response.status in BUSY else None
+        if wait is not None:
+            self._gates.hold(host, self._clock.monotonic() + wait.total_seconds())
 
     async def _stand_in_line(self, host: str) -> HostGate:
         """Wait for a turn at a host's gate; raises Postponed if that takes longer than `hold`."""
@@ -232,7 +311,7 @@ class Receiver:
 
     def _hop_request(self, request: PageRequest, url: str, spent_s: float, *, is_own: bool) -> HopRequest:
         # Credentials, cookies and the user's headers never go to another origin.
-        headers = _own_headers(request) if is_own else _PLAIN_HEADERS
+        headers = own_headers(request) if is_own else _PLAIN_HEADERS
         known = request.validators
         if known is not None and known.hop_url == url:
             if known.etag is not None:
@@ -281,7 +360,7 @@ class Receiver:
         return target
 
 
-def _refuse_what_is_not_the_page(url: str, response: HopResponse, clock: Clock, *, takes_accepted: bool) -> None:
+def refuse_what_is_not_the_page(url: str, response: HopResponse, clock: Clock, *, takes_accepted: bool) -> None:
     """Raise unless the answer is the page (T58: a complete answer that is not the page is final)."""
     status = response.status
     if status in RECEIVED or (takes_accepted and status == ACCEPTED and response.body):
@@ -300,7 +379,16 @@ async def _is_wanted(request: PageRequest) -> bool:
     return request.is_wanted is None or await request.is_wanted()
 
 
-def _own_headers(request: PageRequest) -> Headers:
+async def demand_wanted(request: PageRequest, url: str) -> None:
+    """Raise Withdrawn if the page is no longer watched; otherwise a request is made for it now (T62)."""
+    wanted = request.wanted
+    if not (wanted[request.page_id] if wanted is not None else await _is_wanted(request)):
+        raise Withdrawn(f"{url}: no longer watched")
+    if request.unasked:
+        request.unasked.pop(request.page_id, None)
+
+
+def own_headers(request: PageRequest) -> Headers:
     """Return the headers for the page's own origin; the user's take precedence."""
     policy = request.policy
     if not (policy.headers or policy.cookies or policy.auth or request.secrets):

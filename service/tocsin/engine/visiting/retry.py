@@ -34,6 +34,7 @@ _TRIED_AGAIN = frozenset(
         FailureKind.STEP,
     }
 )
+_OF_THIS_MOMENT = frozenset({FailureKind.TOO_LARGE, FailureKind.TOO_COMPLEX, FailureKind.CRASHED})
 # Request Timeout, Too Early, Too Many Requests: the same request may succeed later.
 _STATUSES_TRIED_AGAIN = frozenset({408, 425, 429})
 _SERVER_ERRORS = range(500, 600)
@@ -63,8 +64,8 @@ def is_retried(error: BaseException, retry_refused: bool = False) -> bool:  # no
         return False
     if retry_refused or error.kind in _TRIED_AGAIN:
         return True
-    if error.kind == FailureKind.TOO_LARGE:
-        # Failed: too large beside other bodies, at this moment. Refused: too large by itself.
+    if error.kind in _OF_THIS_MOMENT:
+        # Failed: too large beside other bodies, or too much for a browser, at this moment. Refused: by itself.
         return isinstance(error, FetchFailed)
     if error.kind != FailureKind.STATUS or error.status is None:
         return False

@@ -22,7 +22,7 @@ from tocsin.engine.judging.assess import is_read_as_before
 from tocsin.engine.judging.conclude import Conclusion, Conclusions, clock_back
 from tocsin.engine.judging.signals import must_be_read
 from tocsin.engine.policies import Policies, asked_as
-from tocsin.engine.visiting.receive import HandoffRequired, PageRequest, ReceiveResult, RequestSets
+from tocsin.engine.visiting.receive import NO_TIME, HandoffRequired, PageRequest, ReceiveResult, RequestSets
 from tocsin.errors import (
     Disallowed,
     FetchError,
@@ -51,8 +51,6 @@ from tocsin.ports import Clock, Session, Telemetry
 from tocsin.ports.messages import CheckEnds, CheckHandoff, RequestProgress
 from tocsin.settings import FetchSettings, PageSettings
 
-# Later than any due time: sorts pages without one last.
-_NO_TIME: Instant = 2**62
 # Pause of a check that an outage of our own connection postponed.
 OUTAGE_PAUSE_US = 60_000_000
 # Pause of a check that a shortage postponed; `hosts.shortage` stops checking for longer if it lasts.
@@ -140,12 +138,12 @@ class Visitor:
     def expect(self, task: PageTask) -> None:
         """Announce a visit, which can be withdrawn from now on."""
         self._wanted.setdefault(task.page_id, True)
-        self._unasked[task.page_id] = _NO_TIME if task.order.due_at is None else task.order.due_at
+        self._unasked[task.page_id] = NO_TIME if task.order.due_at is None else task.order.due_at
 
     def waiting_since(self) -> Instant | None:
         """Return the earliest due time of expected pages without a request so far."""
-        earliest = min(self._unasked.values(), default=_NO_TIME)
-        return None if earliest == _NO_TIME else earliest
+        earliest = min(self._unasked.values(), default=NO_TIME)
+        return None if earliest == NO_TIME else earliest
 
     def drop(self) -> list[int]:
         """Give up the expected pages without a request so far; returns their ids."""
@@ -200,7 +198,8 @@ class Visitor:
         except Disallowed as exc:
             result = conclude.disallowed(exc, gate_at=self._held_until(task.host))
         except Postponed as exc:
-            result = conclude.deferred(attempts, exc.not_before, gate_at=self._held_until(task.host))
+            gate_at = self._held_until(task.host)
+            result = conclude.deferred(attempts, exc.not_before, gate_at=gate_at, waits_for=exc.why)
         except Shortage as exc:
             result = conclude.short(attempts, exc, self._clock.now() + SHORTAGE_PAUSE_US)
         except FetchError as exc:
@@ -308,6 +307,7 @@ class Visitor:
             hand_off=hand_off,
             stand_aside=stand_aside,
             takes_accepted=task.state is not None and policy.suspects == "hold",
+            in_browser=policy.fetch == "browser",
         )
 
     async def _hand_over(
@@ -404,10 +404,10 @@ def _conditions(task: PageTask, policy: PageSettings, unconditional_every: int) 
     """The page's validators, but for an unconditional request now and then, and where a 304 would prove nothing.
 
     That is so when the page is asked for otherwise than when its state was read, when it is read otherwise, when its
-    signals were never read, and when it failed: some servers fail at the conditions.
+    signals were never read, and when it failed: some servers fail at the conditions. A browser has no conditions.
     """
     if task.state is None or task.last.conditional_run >= unconditional_every or task.order.question_id is not None:
         return None
-    if must_be_read(policy, task.beside, task.state.fields):
+    if policy.fetch == "browser" or must_be_read(policy, task.beside, task.state.fields):
         return None
     return task.last.validators if is_read_as_before(task.last.body_digest, asked_as(policy, task.secrets)) else None
