@@ -30,7 +30,7 @@ from tocsin.engine.fetchers.checkers import LocalCheckers
 from tocsin.engine.fetchers.pool import FetcherPool
 from tocsin.engine.hosts.duties import LEADER, Duties
 from tocsin.engine.hosts.gates import Gates
-from tocsin.engine.hosts.lease import Lease
+from tocsin.engine.hosts.lease import UNWRITTEN, Lease
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.hosts.outage_drain import OutageDrain
 from tocsin.engine.hosts.process_limits import LoopTime, ShortageWatch
@@ -72,6 +72,8 @@ OWN_BYTES = 512 * 2**20
 A_REQUEST_BYTES = 256 * 2**10
 # What a byte of markup can take as a tree.
 TREE_BYTES = 64
+# A restart of the database is over by then.
+_LONG_UNWRITTEN_S = 5.0
 
 
 @asynccontextmanager
@@ -431,6 +433,10 @@ class Assembly:
             "checks": self._writer.written,
             "configuration": configuration_digest(self._settings),
         }
+        unwritten_s, why = self.unwritten
+        if unwritten_s > _LONG_UNWRITTEN_S:
+            # Where a disk is nearly full, the lease can still be renewed while results cannot be written.
+            said[UNWRITTEN] = why
         # Others count on a node whose own connection works.
         return said | {"outage": True} if self.outage.is_outage() else said
 

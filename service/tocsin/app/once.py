@@ -20,10 +20,11 @@ from tocsin.app.executing import fetchers_of
 from tocsin.app.fetching import open_fetcher
 from tocsin.configuration.pages import refuse_unread
 from tocsin.engine.hosts.gates import Gates
+from tocsin.engine.hosts.lease import UNWRITTEN
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.hosts.process_limits import RequestSlots
 from tocsin.engine.visiting.receive import PageRequest, Receiver
-from tocsin.errors import StoreLocked
+from tocsin.errors import StoreError, StoreLocked
 from tocsin.model import REFUSED_SETTINGS, SHORTAGE
 from tocsin.spec.html.urls import watch_url
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from tocsin.settings import Settings
 
 FOLLOW_S = 0.1
+LOOK_S = 1.0
 
 
 class FetchedPage(Struct, frozen=True):
@@ -266,17 +268,34 @@ def _interrupted_by(stop: Callable[[], None]) -> Iterator[None]:
 
 
 async def _follow(store: Store, request_id: int, tally: _Tally) -> bool:
-    """Follow the results of a running engine; False if it is gone before the work is done."""
+    """Follow the results of a running engine; False if it is gone before the work is done.
+
+    Raises StoreError while that engine cannot write what it finds.
+    """
     stopping = asyncio.Event()
+    clock = SystemClock()
+    look_s = clock.monotonic() + LOOK_S
     with _interrupted_by(stopping.set):
         while not stopping.is_set():
             if (ended := await _follow_once(store, request_id, tally)) is not None:
                 return ended
+            if clock.monotonic() >= look_s:
+                await _demand_written(store)
+                look_s = clock.monotonic() + LOOK_S
             with suppress(TimeoutError):
                 async with asyncio.timeout(FOLLOW_S):
                     await stopping.wait()
     await store.drop_request(request_id)
     raise KeyboardInterrupt
+
+
+async def _demand_written(store: Store) -> None:
+    alive = [node for node in await store.nodes() if node.left_s > 0]
+    reasons = [why for node in alive if isinstance(why := node.said.get(UNWRITTEN), str)]
+    if reasons and len(reasons) == len(alive):
+        raise StoreError(
+            f"the running service cannot write what it finds: {reasons[0]}; what was asked for is done once it can"
+        )
 
 
 async def _follow_once(store: Store, request_id: int, tally: _Tally) -> bool | None:

@@ -313,6 +313,7 @@ def test_the_doctor_says_what_of_a_server_is_wrong(changes: dict[str, object], s
         ([node("a"), node("b")], 2, (64, 64), ["2 parts of 64 have no node: their pages are not checked."]),
         ([node("a", version="1"), node("b", version="2")], 0, (64, 64), ["The nodes have several versions: 1, 2."]),
         ([node("a", version="1"), node("b", -9.0, version="2")], 0, (64, 64), ["Node b is gone: its lease ended 9 "]),
+        ([node("a", unwritten="full"), node("b")], 0, (64, 64), ["Node a cannot write what it finds: full."]),
         (
             [node("a", configuration="x"), node("b", configuration="y")],
             0,

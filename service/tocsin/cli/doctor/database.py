@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tocsin.cli.doctor.surroundings import Diagnosis
 from tocsin.cli.formatting import count
+from tocsin.engine.hosts.lease import UNWRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,6 +87,8 @@ def describe_nodes(nodes: Sequence[NodeRow], alone: int, parts: tuple[int, int])
                 "The others have its work. Start it again; its row goes after a day.",
                 is_wrong=False,
             )
+        elif why := node.said.get(UNWRITTEN):
+            yield Diagnosis(f"Node {node.node} cannot write what it finds: {why}.", "See also its log.")
     versions = sorted({str(node.said.get("version", "")) for node in alive} - {""})
     if len(versions) > 1:
         yield Diagnosis(

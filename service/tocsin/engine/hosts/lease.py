@@ -23,6 +23,8 @@ _LONGEST_PAUSE_S: Final = 1.0
 _MOVING_S: Final = 3.0
 # What a node says of its clock where it is wrong: by how many seconds it is ahead.
 AHEAD_S: Final = "ahead_s"
+# And why it cannot write what it found.
+UNWRITTEN: Final = "unwritten"
 # As `tocsin doctor` has it. All due times would be off by as much for the nodes that take the parts over.
 _MOST_AHEAD_S: Final = 5.0
 _CLEAR_US: Final = 1_000_000
