@@ -8,6 +8,8 @@ import pytest
 
 from tests.cli.calling import Installation
 from tests.origin import Origin, Page
+from tocsin.adapters.stores import open_store
+from tocsin.model import KeptLogin, PageFilter
 
 A, B = "https://example.org/a", "https://example.org/b"
 
@@ -290,6 +292,25 @@ def test_steps_and_their_secrets_are_set_one_by_one_and_secrets_are_never_shown(
     refused = installation.call("watch", "set", A, "--step", "scroll", "--step", "press Return")
     assert "--step: pages.steps" in refused.err
     assert 'step 2, column 7: "Return" is no key; write one of Enter' in refused.err
+
+
+def test_the_cookies_of_a_login_are_deleted_on_command(installation: Installation) -> None:
+    add(installation, A, B)
+
+    async def keep() -> None:
+        async with await open_store(f"sqlite:{installation.folder / 'tocsin.db'}", engine=False) as store:
+            for page in await store.pages(PageFilter()):
+                await store.keep_login(page.id, KeptLogin("[]", 0))
+
+    async def kept() -> list[str]:
+        async with await open_store(f"sqlite:{installation.folder / 'tocsin.db'}", engine=False) as store:
+            return [page.url for page in await store.pages(PageFilter()) if await store.login(page.id) is not None]
+
+    asyncio.run(keep())
+    answer = installation.call("watch", "set", A, "--forget-login")
+
+    assert (answer.status, answer.records[0]["pages"]) == (0, 1)
+    assert asyncio.run(kept()) == [B]
 
 
 async def test_adding_a_page_again_tries_it_where_it_was_never_received(installation: Installation) -> None:

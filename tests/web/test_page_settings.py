@@ -13,7 +13,7 @@ from tests.web.living import Living
 from tests.web.looking import Window
 from tests.web.town import STANDARD
 from tocsin.errors import FetchFailed
-from tocsin.model import PageFlags
+from tocsin.model import KeptLogin, PageFlags
 
 PATH = "/pages/1/settings"
 PAGE = b"""<!doctype html><title>Agenda</title><main><h1>Agenda of the council</h1>
@@ -41,6 +41,52 @@ async def test_a_test_shows_what_would_be_compared_and_saves_nothing(tried: Read
     assert ".cookies matches nothing on this page Remove" in said
     assert 'value="6h"' in answer.text
     assert (await tried.desk.page(A)).settings == {}
+
+
+async def saved(reader: Reader, **fields: str) -> int:
+    """Save the form as it is, with these fields; returns the status of the answer."""
+    revision = re.search(r'name="revision" value="(\d+)"', await reader.read(PATH))
+    assert revision is not None
+    return (await reader.send(PATH, revision=revision[1], **fields)).status_code
+
+
+async def test_steps_have_a_line_each_and_are_saved_in_order(tried: Reader) -> None:
+    status = await saved(tried, steps="click a, .more\r\nwait #list\r\n", fetch="browser")
+    shown = await tried.read(PATH)
+
+    assert (await tried.desk.page(A)).settings == {"fetch": "browser", "steps": ["click a, .more", "wait #list"]}
+    assert ">click a, .more\nwait #list</textarea>" in shown
+    assert status == 303
+
+
+async def test_a_step_that_cannot_be_read_is_refused_beside_its_field(tried: Reader) -> None:
+    answer = await tried.send(PATH, steps="scroll\r\nclick a[")
+
+    assert answer.status_code == 422
+    assert "step 2, column 7" in words_of(answer.text)
+
+
+async def test_a_secret_is_added_to_those_of_the_page_and_never_shown(tried: Reader) -> None:
+    await saved(tried, **{"secret-name": "USER", "secret-value": "ada"})
+    await saved(tried, **{"secret-name": "PASSWORD", "secret-value": "p4ss"})
+    refused = await tried.send(PATH, **{"secret-name": "my name", "secret-value": "p5ss"})
+    shown = await tried.read(PATH)
+
+    assert (await tried.desk.page(A)).settings == {"secrets": {"USER": "ada", "PASSWORD": "p4ss"}}
+    assert (refused.status_code, "a name of letters, digits" in refused.text) == (422, True)
+    assert not {"p4ss", "p5ss"} & {*re.findall("p.ss", shown + refused.text)}
+
+
+async def test_the_cookies_of_a_login_are_forgotten_on_command(tried: Reader) -> None:
+    page = await tried.desk.page(A)
+    before = await tried.read(PATH)
+    await tried.desk.store.keep_login(page.id, KeptLogin("[]", tried.desk.now))
+    shown = await tried.read(PATH)
+    await saved(tried, **{"forget-login": "yes"})
+
+    assert "forget-login" not in before
+    assert "Forget the cookies of the login" in words_of(shown)
+    assert await tried.desk.store.login(page.id) is None
 
 
 async def test_a_selector_that_matches_nothing_is_dropped_with_one_click(tried: Reader) -> None:

@@ -157,6 +157,12 @@ async def remove_page(parts: Parts, act: Act, page_id: int, *, if_revision: int 
     await audit(parts, act.caller, "page.remove", page=str(page_id), url=page.url if page is not None else None)
 
 
+async def forget_login(parts: Parts, caller: Caller, page_id: int) -> None:
+    """Delete the cookies that the steps of a page keep of their login."""
+    if await parts.store.forget_logins([page_id]):
+        await audit(parts, caller, "page.forget_login", page=str(page_id))
+
+
 async def check_pages(parts: Parts, act: Act, ids: Sequence[int] | None) -> int:
     """Request a check of these pages (None: all); returns the request's id."""
     request_id = await parts.store.request_check(ids, parts.clock.now())

@@ -100,6 +100,7 @@ def _try_on(
     compared = [part for part in read.parts if part.left_out_by is None]
     return TriedSettings(
         received_at=to_rfc3339(received.received_at),
+        steps=[],
         parts=[_show(part) for part in read.parts[:_MOST_PARTS]],
         more=max(len(read.parts) - _MOST_PARTS, 0),
         compared=len(compared),

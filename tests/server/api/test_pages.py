@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.contract.desk import Desk
 from tests.server.api.talk import Api
 from tests.server.diary import URL
-from tocsin.model import CheckOutcome, CheckReport, Scope, to_rfc3339
+from tocsin.model import CheckOutcome, CheckReport, KeptLogin, Scope, to_rfc3339
 from tocsin.server.api import jobs
 
 A, B, C = "https://a.example/", "https://b.example/", "https://c.example/"
@@ -33,6 +33,27 @@ async def test_a_page_that_is_watched_already_is_a_conflict_that_names_it(api: A
 
     assert (problem["status"], problem["type"]) == (409, "urn:tocsin:problem:watched-already")
     assert "/api/v1/pages/1" in problem["mend"]
+
+
+async def test_the_cookies_of_a_login_are_deleted_and_never_given_out(api: Api) -> None:
+    await api.add(A)
+    await api.do(
+        "PATCH",
+        "/pages/1",
+        {"settings": {"secrets": {"USER": "ada"}, "steps": ["fill #a, #b USER"]}},
+        headers={"If-Match": "*"},
+    )
+    await api.store.keep_login(1, KeptLogin('[{"value": "c00kie"}]', 0))
+
+    shown = await api.get("/pages/1")
+    await api.do("DELETE", "/pages/1/login")
+    await api.do("DELETE", "/pages/1/login")
+
+    assert shown["settings"] == {"secrets": {"USER": "***"}, "steps": ["fill #a, #b USER"]}
+    assert "c00kie" not in str(shown)
+    assert await api.store.login(1) is None
+    assert (await api.audited()).count("page.forget_login") == 1
+    assert (await api.refused("DELETE", "/pages/9/login"))["status"] == 404
 
 
 async def test_of_many_pages_each_is_told_whether_it_is_new(api: Api) -> None:

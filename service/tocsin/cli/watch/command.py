@@ -239,6 +239,7 @@ class OwnEdit(Struct, frozen=True):
     paused           None leaves it
     move_to          another group, or None
     text             the user's own words, or None; `clear_text` takes them away
+    forget_login     delete the cookies that steps keep of their login
     """
 
     settings: JsonObject
@@ -247,11 +248,13 @@ class OwnEdit(Struct, frozen=True):
     move_to: str | None
     text: str | None
     clear_text: bool
+    forget_login: bool = False
 
     @property
     def is_of_pages(self) -> bool:
         """Whether something is changed that only pages have, not groups."""
-        return self.paused is not None or self.move_to is not None or self.text is not None or self.clear_text
+        has_text = self.text is not None or self.clear_text
+        return self.paused is not None or self.move_to is not None or has_text or self.forget_login
 
     def overwrites(self, *, everywhere: bool) -> str:
         """What of the pages' own would be lost, in words; empty if nothing is. Of a group its name is known."""
@@ -273,6 +276,7 @@ class OwnEdit(Struct, frozen=True):
 @click.option("--move-to", metavar="GROUP", help="Move the pages to another group.")
 @click.option("--text", metavar="WORDS", help="Your note about the page, at most 253 characters.")
 @click.option("--clear-text", is_flag=True, help="Remove your note.")
+@click.option("--forget-login", is_flag=True, help="Delete the cookies of the login that steps made.")
 @careful
 @output.json_option
 @click.pass_context
@@ -289,6 +293,7 @@ def set_(
     pause: bool,
     resume: bool,
     clear_text: bool,
+    forget_login: bool,
     dry_run: bool,
     yes: bool,
 ) -> None:
@@ -305,7 +310,8 @@ def set_(
         both = ", ".join(sorted(settings.keys() & set(keys)))
         raise UsageError(f"--unset {both}: set and unset at the same time; leave one of them out")
     paused = pause if pause or resume else None
-    edit = OwnEdit(settings, keys, paused, check_group(move_to) if move_to else None, check_words(text), clear_text)
+    group_to = check_group(move_to) if move_to else None
+    edit = OwnEdit(settings, keys, paused, group_to, check_words(text), clear_text, forget_login)
     if not (settings or keys or edit.is_of_pages):
         raise UsageError("nothing to set; give an option such as --every 6h or --pause; see: tocsin watch set --help")
     # Who names pages knows which; a group may hold notes that its user has forgotten.
@@ -369,7 +375,7 @@ async def _set(store: Store, urls: Sequence[str], group: str | None, edit: OwnEd
     if not edit.is_of_pages:
         return selection.pages
     # Settings belong to the group alone: its pages inherit them.
-    own = OwnEdit({}, (), edit.paused, edit.move_to, edit.text, edit.clear_text)
+    own = structs.replace(edit, settings={}, unset=())
     return await _edit(store, selection, own)
 
 
@@ -390,6 +396,8 @@ async def _edit(store: Store, selection: Selection, edit: OwnEdit) -> int:
                 of=selection.pages,
                 on_step=on_step,
             )
+            if edit.forget_login:
+                await store.forget_logins(some)
     return changed
 
 

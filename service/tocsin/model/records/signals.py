@@ -122,10 +122,24 @@ class TriedOutcomes(Record, frozen=True):
     minor: Number
 
 
+class TriedStep(Record, frozen=True):
+    """What became of a step in the browser."""
+
+    step: Annotated[str, Meta(description="as it is written; `consent: reject` for the refusal of cookies")]
+    outcome: Annotated[
+        Literal["done", "skipped", "failed"], Meta(description="skipped: a step of a login that was not needed")
+    ]
+    detail: Annotated[str, Meta(description="why it failed, or what it found")]
+    elapsed_ms: Number
+
+
 class TriedSettings(Record, frozen=True):
     """What settings on trial make of a page; nothing is stored."""
 
     received_at: Annotated[Time, Meta(description="when the page was received, at most ten minutes ago")]
+    steps: Annotated[
+        list[TriedStep], Meta(description="of a page read in a browser, up to the first that failed; then its parts")
+    ]
     parts: Annotated[list[TriedPart], Meta(description="the first 400 parts, in the page's order")]
     more: Annotated[Number, Meta(description="how many parts follow these")]
     compared: Annotated[Number, Meta(description="how many of all parts are compared")]

@@ -19,6 +19,7 @@ from tocsin.server.actions import (
     Meant,
     add_pages,
     edit_page,
+    forget_login,
     read_deed,
     read_settings,
     remove_page,
@@ -297,6 +298,15 @@ async def remove(caller: Writing, parts: Given, jobs: Work, page_id: NumberInPat
     # A client that deletes a page need not have seen it.
     revision = revision_wanted(if_match, current=await _revision(parts, int(page_id)), needed=False)
     await remove_page(parts, Act(jobs, caller), int(page_id), if_revision=revision)
+
+
+@router.delete(
+    "/pages/{page_id}/login", status_code=204, summary="Forget the login of a page", operation_id="forget_login"
+)
+async def forget(caller: Writing, parts: Given, page_id: NumberInPath) -> None:
+    """Delete the cookies that the page's steps keep of their login, if there are any: the next visit logs in again."""
+    await demand_page(parts, int(page_id))
+    await forget_login(parts, caller, int(page_id))
 
 
 @router.post("/pages/{page_id}/pause", summary="Pause a page", operation_id="pause_page")

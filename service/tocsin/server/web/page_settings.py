@@ -13,7 +13,7 @@ from tocsin.configuration import mask, parse_page_settings, resolve_page_origins
 from tocsin.configuration.pages import mend_of
 from tocsin.errors import UsageError
 from tocsin.lists.pages import check_group, check_words
-from tocsin.model import BoundedCount, PageRow
+from tocsin.model import BoundedCount, JsonObject, PageRow
 from tocsin.model.records.signals import TriedSettings
 from tocsin.server import actions
 from tocsin.server.decisions import demand_page
@@ -27,8 +27,9 @@ from tocsin.server.web.jobs import await_job
 from tocsin.server.web.listing import PageListFilter
 from tocsin.server.web.page import frame_of
 from tocsin.server.web.rendering import go_on, page, say, typed_again
-from tocsin.server.web.settings import FORM_KEYS, SECRET_KEYS, as_typed, fields, read_revision, steps_of
+from tocsin.server.web.settings import FORM_KEYS, LINE_KEYS, SECRET_KEYS, as_typed, fields, read_revision, steps_of
 from tocsin.spec.signals.parts import split_selectors
+from tocsin.spec.steps import check_secret_name
 
 router = APIRouter(include_in_schema=False)
 
@@ -78,6 +79,8 @@ async def _show_settings(
         trial=trial,
         untried=untried,
         may_try=not row.paused and not row.flags.noindex,
+        secret_wrong=(errors or {}).get("secret-name", ""),
+        login_at=login.kept_at if (login := await parts.store.login(row.id)) is not None else None,
         secrets=[(key, str(mask(("pages", key), row.settings[key]))) for key in SECRET_KEYS if key in row.settings],
         # Input that is shown again keeps the revision that it was typed against; else the check for a stale form is
         # void.
@@ -98,6 +101,8 @@ async def save(request: Request, caller: Writing, parts: Given, jobs: Work, page
     """Change the settings of a page; errors are shown beside the input."""
     row = await demand_page(parts, page_id)
     typed = {name: value.strip() for name, value in (await request.form()).items() if isinstance(value, str)}
+    # A browser sends other line ends than it was given.
+    typed |= {key: typed[key].replace("\r\n", "\n") for key in LINE_KEYS if key in typed}
     errors = judge(typed)
     if await typed_again(request):
         return await _show_settings(request, parts, row, typed=typed, errors=errors)
@@ -117,13 +122,15 @@ async def save(request: Request, caller: Writing, parts: Given, jobs: Work, page
         deed = actions.read_deed(
             "edit",
             # Only what differs: a value that was only shown must not be written, and audited, as if it were set anew.
-            settings={key: value for key, value in given.items() if own.get(key) != value},
+            settings={key: value for key, value in given.items() if own.get(key) != value} | _secrets_of(row, typed),
             unset=taken,
             group=typed.get("group") or None,
             text=typed.get("text"),
         )
         act, revision = actions.Act(jobs, caller), read_revision(typed.get("revision", ""))
         await actions.edit_page(parts, act, page_id, deed, if_revision=revision)
+        if typed.get("forget-login"):
+            await actions.forget_login(parts, caller, page_id)
     except actions.Stale:
         # The new revision goes into the form, so that saving again is a decision to overwrite.
         now = {**typed, "revision": str(await parts.store.page_revision(page_id))}
@@ -204,7 +211,7 @@ async def _try_on(
     try:
         typed = typed | {"ignore": await _chosen(parts, row, typed)}
         if not errors:
-            own = {key: row.settings[key] for key in SECRET_KEYS if key in row.settings}
+            own = {key: row.settings[key] for key in SECRET_KEYS if key in row.settings} | _secrets_of(row, typed)
             given = parse_page_settings({key: typed[key] for key in FORM_KEYS if typed.get(key)}, source="settings")
             trial = await try_settings(parts, row, own | given)
     except Problem as exc:
@@ -228,6 +235,12 @@ async def _chosen(parts: Parts, row: PageRow, typed: Mapping[str, str]) -> str:
     return ", ".join(dict.fromkeys(each for each in selectors if each not in back))
 
 
+def _secrets_of(row: PageRow, typed: Mapping[str, str]) -> JsonObject:
+    """Give the secrets of a page with the one that was typed; nothing if none was."""
+    name = typed.get("secret-name", "")
+    return {"secrets": {**row.settings.get("secrets", {}), name: typed.get("secret-value", "")}} if name else {}
+
+
 def judge(typed: Mapping[str, str]) -> dict[str, str]:
     """Return the errors of the input, by field."""
     wrong = {}
@@ -245,4 +258,6 @@ def judge(typed: Mapping[str, str]) -> dict[str, str]:
                 check(typed[key])
         except UsageError as exc:
             wrong[key] = str(exc)
+    if typed.get("secret-name") and (allowed := check_secret_name(typed["secret-name"])):
+        wrong["secret-name"] = allowed
     return wrong

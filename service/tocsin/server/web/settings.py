@@ -53,6 +53,8 @@ from tocsin.wording.words import LANGUAGES
 
 # Secret settings, which forms neither show nor keep.
 SECRET_KEYS: Final = ("auth", "proxy", "headers", "cookies", "secrets")
+# Lists with an entry a line: what is in them has commas of its own.
+LINE_KEYS: Final = ("steps",)
 FORM_KEYS: Final = tuple(key for key in PAGE_KEYS if key not in SECRET_KEYS)
 
 # The steps of the form, in order; their titles are in the section `page_settings` of the words.
@@ -110,6 +112,11 @@ class Field(Struct, frozen=True):
     origin: str
     choices: tuple[str, ...] = ()
     error: str | None = None
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether it has an entry a line."""
+        return self.key in LINE_KEYS
 
     @property
     def in_force(self) -> str:
@@ -190,6 +197,8 @@ def written(path: Path, value: Any) -> str:
     """Write a value as a user types it."""
     value = to_json(path, value)
     match value:
+        case list() if path[-1] in LINE_KEYS:
+            return "\n".join(map(str, value))
         case bool():
             return str(value).lower()
         # Commas separate values of a field; a value with a comma is written as JSON, which is read back.
