@@ -139,7 +139,7 @@ async def _wanted(living: Living) -> list[tuple[str, str]]:
     return [
         ("/pages", "pages"),
         (f"/pages/{council}", "page"),
-        (f"/pages/{council}#held-title", "page-data"),
+        (f"/pages/{council}#held", "page-data"),
         (f"/pages/{press}/text", "page-text"),
         (f"/pages/{standard}/settings", "page-settings"),
         ("/changes", "changes"),

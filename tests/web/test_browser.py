@@ -94,6 +94,22 @@ async def test_whatever_a_page_says_does_nothing_in_ours(living: Living, browser
         assert window.dialogs == []
 
 
+async def test_the_copy_that_parts_are_picked_from_has_nothing_that_acts_or_loads(
+    living: Living, browser: Browser
+) -> None:
+    async with Window.on(browser, living.url) as window:
+        await window.go(f"/pages/{await id_of(living, EVIL)}/settings")
+        copy = window.page.frame_locator("iframe")
+        await copy.locator("body *").first.wait_for(state="attached")
+
+        names = await copy.locator("body *").evaluate_all("all => all.flatMap(each => each.getAttributeNames())")
+        tags = await copy.locator("html *").evaluate_all("all => all.map(each => each.localName)")
+        assert set(names) <= {"id", "class"}
+        assert not set(tags) & {"script", "style", "img", "iframe", "form", "input", "base", "meta", "svg", "object"}
+        assert "<script>" in await copy.locator("body").inner_text()
+        assert (window.said, window.elsewhere, window.dialogs) == ([], [], [])
+
+
 _TARGETS = "all => all.flatMap(each => [each.href, each.src, each.action].filter(at => typeof at === 'string' && at))"
 _RAW = "all => all.map(each => each.getAttribute('href'))"
 

@@ -146,4 +146,7 @@ async def test_the_last_change_is_told_by_its_alert_together_and_side_by_side(re
     assert '<a href="/rules/T44">rule T44</a>' in html
     assert "Sent to no channel" in words
     assert '<div dir="auto">Open until <del><span class="hidden">removed: </span>five</del></div>' in sides
+    # It is remembered for the next page.
+    assert '<div class="sides">' in await reader.read(f"/pages/{page_id}")
+    assert '<div class="sides">' not in await reader.read(f"/pages/{page_id}?diff=together")
     assert '<div dir="auto">Open until <ins><span class="hidden">added: </span>six</ins></div>' in sides

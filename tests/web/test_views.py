@@ -62,6 +62,41 @@ async def test_these_pages_are_accessible_and_fit_a_telephone_in_the_dark(living
     assert await _wrong(living, browser, (await paths_of(living))[0:12:4], TELEPHONE, "dark") == []
 
 
+_STICKING_OUT: Final = """() => [...document.querySelectorAll("main :is(button, input, select, h1, h2, p, dd, iframe)")]
+    .filter(each => each.offsetParent && !each.closest(".scroll, .hidden, .chips, .bulk, pre, svg"))
+    .filter(each => each.getBoundingClientRect().right > innerWidth + 1).map(each => each.outerHTML.slice(0, 120))"""
+
+
+async def test_nothing_of_these_pages_sticks_out_of_the_narrowest_window_in_the_longest_words(
+    living: Living, browser: Browser
+) -> None:
+    wrong: list[str] = []
+    async with Window.on(browser, living.url, width=320, locale="de-DE") as window:
+        for path in await paths_of(living):
+            await window.go(path)
+            over, out = await window.overflow(), await window.page.evaluate(_STICKING_OUT)
+            wrong += [f"{path}: {over} px, {out}"] * bool(over > 0 or out)
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+async def test_what_was_done_is_a_toast_that_can_be_closed(
+    living: Living, browser: Browser, *, has_script: bool
+) -> None:
+    async with Window.on(browser, living.url, java_script_enabled=has_script) as window:
+        await window.go("/changes?show=all")
+        await window.page.locator("[data-item] details[open] button[data-key=m]").first.click()
+        toast = window.page.locator("#told .toast")
+        await expect(toast).to_contain_text("1 alert marked as", timeout=PATIENCE_MS)
+
+        # With a script it is told once: the address is that of the page alone.
+        assert ("told=" in window.page.url) is not has_script
+        await toast.get_by_role("link", name="Close").click()
+        await expect(toast).to_have_count(0, timeout=PATIENCE_MS)
+        assert "told=" not in window.page.url
+
+
 async def _wrong(living: Living, browser: Browser, paths: list[str], width: int, scheme: str) -> list[str]:
     wrong: list[str] = []
     async with Window.on(browser, living.url, width=width, color_scheme=scheme) as window:

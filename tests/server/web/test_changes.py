@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any, Literal
 from urllib.parse import quote
@@ -23,6 +24,10 @@ from tocsin.server.web.telling import AlertInWords, Differing, tell
 def ids_of(text: str) -> list[str]:
     """The alerts of a list, in its order."""
     return [str(each) for each in tree(text).xpath("//li[@data-item]//input[@name='id']/@value")]
+
+
+async def every_unseen(visitor: Visitor) -> list[AlertRow]:
+    return list((await visitor.store.browse_alerts(AlertQuery(unseen=True), limit=1000)).rows)
 
 
 async def test_unseen_changes_are_listed_under_their_days_the_latest_first(visitor: Visitor) -> None:
@@ -117,6 +122,17 @@ async def test_the_page_is_in_the_language_of_the_reader(visitor: Visitor) -> No
     assert tree(text).xpath("//h1/text()") == ["Änderungen"]
     assert "Gesehen" in text
     assert "Die Seite" in text  # The reason; the sentence is made anew.
+
+
+async def test_a_reader_who_has_seen_everything_is_told_what_was_checked_and_when_the_next_check_is(
+    visitor: Visitor,
+) -> None:
+    await visitor.store.mark_seen([row.id for row in await every_unseen(visitor)], visitor.rig.clock.now(), seen=True)
+
+    (empty,) = tree(await visitor.get("/changes")).xpath("//div[@class='empty']")
+
+    assert empty.xpath("string(h2)") == "You have seen everything"
+    assert re.match(r"[\d,]+ checks? since 00:00; the next is (due now|in \d+ \w+)\. ", empty.xpath("string(p)"))
 
 
 async def test_one_alert_is_marked_as_seen_and_the_way_back_is_offered(visitor: Visitor) -> None:

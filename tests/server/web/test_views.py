@@ -56,3 +56,21 @@ async def test_every_field_has_a_label(visitor: Visitor) -> None:
         for field in page.xpath("//input[not(@type='hidden')] | //select | //textarea"):
             own = field.get("aria-label") or field.get("id") in labelled or field.xpath("ancestor::label")
             assert own, (path, field.get("name"))
+
+
+MOST_BYTES_OF_SCRIPTS = 5_000
+
+
+async def test_no_list_loads_more_than_5_KB_of_scripts_and_a_form_with_a_preview_what_it_needs(
+    visitor: Visitor,
+) -> None:
+    for path in PAGES:
+        scripts = tree(await visitor.get(path)).xpath("//script/@src")
+        sizes = [len((await visitor.client.get(each)).content) for each in scripts if "preview" not in each]
+
+        assert sum(sizes) <= MOST_BYTES_OF_SCRIPTS, path
+
+
+async def test_the_place_of_notices_is_on_every_page(visitor: Visitor) -> None:
+    for path in PAGES:
+        assert len(tree(await visitor.get(path)).xpath("//*[@id='told'][@role='status']")) == 1, path

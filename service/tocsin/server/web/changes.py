@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse, Response
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tocsin.model import EPOCH, AlertQuery, AlertRow, BoundedCount, Instant, PageQuery
+from tocsin.model import EPOCH, AlertQuery, AlertRow, BoundedCount, Instant, PageQuery, PageSort, View
 from tocsin.ports import Store
 from tocsin.server.actions import Act
 from tocsin.server.decisions import mark_all_seen, mark_seen, missing, redeliver, release_storm
@@ -210,11 +210,41 @@ async def changes(
         views=[(name, tone, None if name == "all" else next(tallies)) for name, tone, _ in SHOWS],
         kinds=KINDS,
         groups=await _groups(parts, wanted.group),
-        is_watching=bool(rows) or bool((await store.tally_pages(PageQuery())).number),
+        # What an empty list says; with alerts nothing of it is read.
+        quiet=None if rows else await _quiet_time(parts, zone),
         # Each entry gets room for its texts, so that one long difference does not take that of all others.
         room=max(_ROOM_FOR_ENTRIES - len(rows) * _MARKUP_OF_AN_ENTRY, 0),
     )
     return shape.keep(answer)
+
+
+class QuietTime(Struct, frozen=True):
+    """What the service does while nothing new is found.
+
+    checks   since the day began
+    next_at  of the page that is due first
+    """
+
+    is_watching: bool
+    is_unchecked: bool
+    since: Instant
+    checks: int
+    next_at: Instant | None
+
+
+async def _quiet_time(parts: Parts, zone: tzinfo) -> QuietTime:
+    store, day = parts.store, _local(parts.clock.now(), zone).date()
+    since, _ = _day_of(day.isoformat(), zone) or (parts.clock.now(), 0)
+    every, new = await together(store.tally_pages(query) for query in (PageQuery(), PageQuery(view=View.NEW)))
+    first = (await store.browse_pages(PageQuery(sort=PageSort.NEXT), limit=1)).rows
+    activity = await store.activity(since)
+    return QuietTime(
+        is_watching=bool(every.number),
+        is_unchecked=every == new,
+        since=since,
+        checks=sum(sum(row.outcomes.values()) for row in activity),
+        next_at=first[0].due.at if first else None,
+    )
 
 
 async def _groups(parts: Parts, chosen: str) -> list[tuple[str, BoundedCount]]:

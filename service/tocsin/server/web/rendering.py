@@ -55,13 +55,17 @@ class Asset(NamedTuple):
     digest: str
 
 
+# Comments and indents of scripts are for readers of the source: a browser loads the rest.
+_FOR_READERS: Final = re.compile(rb"^[ \t]*(?://.*)?\n?", re.MULTILINE)
+
+
 def _read() -> dict[str, Asset]:
     folder = Path(__file__).parent / "static"
     return {
         path.name: Asset(body, _TYPES[path.suffix], blake2b(body, digest_size=8).hexdigest())
         for path in sorted(folder.iterdir())
         if path.suffix in _TYPES
-        for body in (path.read_bytes(),)
+        for body in (_FOR_READERS.sub(b"", path.read_bytes()) if path.suffix == ".js" else path.read_bytes(),)
     }
 
 
@@ -201,6 +205,7 @@ async def together(reads: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 
 
 _WEIGHT: Final = re.compile(r";\s*q=([01](?:\.\d{0,3})?)")
+_EVERY: Final = re.compile(r"every (\S+) \(jittered\)")  # Why most pages are due.
 _MOST_OF_A_HEADER: Final = 500  # Letters of Accept-Language.
 
 # `auto` follows the system.
@@ -326,6 +331,14 @@ def _cause(context: Context, code: str) -> str:
 
 
 @pass_context
+def _planned(context: Context, why: str) -> str:
+    """Say why a page is due when it is; a reason without words of ours stays as the engine gave it."""
+    words: Words = context["words"]
+    found = _EVERY.fullmatch(why)
+    return words.say("due_why.every", span=found[1]) if found else why
+
+
+@pass_context
 def _named(context: Context, number: int, key: str) -> str:
     """Name what is counted from 0, such as a weekday, by a list of names."""
     return str(context["words"].say(key).split()[number])
@@ -382,6 +395,7 @@ def _environment() -> Environment:
         word=_word,
         cause=_cause,
         named=_named,
+        planned=_planned,
         day=_day,
         deed=_deed,
     )

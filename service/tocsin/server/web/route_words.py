@@ -22,13 +22,16 @@ def _listed(words: Words, kind: str, values: Iterable[str]) -> str:
 def tell_match(match: Mapping[str, Any], words: Words = ENGLISH, *, is_within: bool = False) -> str:
     """Tell which alerts are meant, in words; `is_within`: within a sentence."""
     kinds = _listed(words, "route_kind", match.get("kind") or ())
-    of = " ".join(filter(None, (_listed(words, key, match.get(key) or ()) for key in ("outcome", "basis"))))
+    outcome, basis = (_listed(words, key, match.get(key) or ()) for key in ("outcome", "basis"))
+    of = words.say("told.both", outcome=outcome, basis=basis) if outcome and basis else outcome or basis
     if kinds:
         begin = words.say("told.kinds_within" if is_within else "told.kinds", kinds=kinds)
         begin = words.say("told.only", kinds=begin, of=of) if of else begin
     else:
         begin = words.say("told.changes", of=of) if of else words.say("told.all")
     places = [words.say(f"told.{key}", values=_listed(words, key, match[key])) for key in _PLACES if match.get(key)]
+    if is_within and not kinds and not of and places:
+        return words.say("told.those", places=", ".join(places))
     return ", ".join([begin, *places])
 
 

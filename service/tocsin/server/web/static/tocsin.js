@@ -59,11 +59,13 @@ const prepare = () => {
 };
 
 prepare();
-// A notice is there when the page is: put in again, it is read out. It is told once.
+// A notice is told once. It is put in after the page is there, so that it is read out.
 const told = document.getElementById("told");
-if (told.firstElementChild) {
-  history.replaceState(null, "", told.querySelector(".bare").href);
-  setTimeout(() => told.append(...told.children), 100);
+const notice = told.firstElementChild;
+if (notice) {
+  history.replaceState(null, "", notice.querySelector(".bare").href);
+  notice.remove();
+  setTimeout(() => told.append(notice), 100);
 }
 if (document.querySelector("[data-live]") && !document.querySelector("[data-poll]")) {
   let last = "";
@@ -78,7 +80,7 @@ if (document.querySelector("[data-live]") && !document.querySelector("[data-poll
       // The first event has the current counters; each later one is a change.
       stream.addEventListener("live", (event) => {
         // A requested check may have ended before the stream was open.
-        if (last ? event.data !== last : told.firstElementChild) next();
+        if (last ? event.data !== last : notice) next();
         last = event.data;
       });
     }
@@ -89,34 +91,3 @@ if (document.querySelector("[data-live]") && !document.querySelector("[data-poll
 
 // A form that only comes back to be shown needs no click.
 document.querySelector("form[data-again]")?.requestSubmit();
-
-// A form with a preview: it follows the input; without script its button does the same.
-for (const form of document.querySelectorAll("form[data-preview]")) {
-  let timer = 0;
-  let turn = 0;
-  form.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(async () => {
-      const mine = ++turn;
-      const places = form.dataset.preview.split(" ").map((id) => document.getElementById(id));
-      const body = new URLSearchParams(new FormData(form));
-      body.set("do", "preview");
-      for (const place of places) place.setAttribute("aria-busy", "true");
-      try {
-        const answer = await fetch(form.action, { method: "POST", body, headers: { accept: "text/html" } });
-        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-        for (const place of places) {
-          const there = page.getElementById(place.id);
-          // A slower answer to earlier input is out of date; what is unchanged is not read out again.
-          if (there && mine === turn && there.innerHTML !== place.innerHTML) place.replaceChildren(...there.childNodes);
-        }
-      } catch { /* The old preview stays. */ }
-      for (const place of places) place.removeAttribute("aria-busy");
-    }, 400);
-  });
-  // What belongs to a choice chooses it.
-  form.addEventListener("input", (event) => {
-    const radio = event.target.closest(".choice")?.querySelector("input[type=radio]");
-    if (radio && event.target !== radio) radio.checked = true;
-  }, { capture: true });
-}
