@@ -58,7 +58,7 @@ class Crew:
         self.reports: list[CheckReport] = []
         self.on_report: Callable[[], None] = lambda: None
         self.demo_port = 0
-        self.browser = FakeBrowser()
+        self.browser, self.is_browser_real = FakeBrowser(), False
 
     @classmethod
     @asynccontextmanager
@@ -111,7 +111,7 @@ class Crew:
             on_committed=self._committed,
             fetchers=count,
             starter=self.starter,
-            open_browser=lambda _group: self.browser,
+            open_browser=None if self.is_browser_real else lambda _group: self.browser,
             demo_port=self.demo_port,
         ) as engine:
             yield engine

@@ -92,6 +92,21 @@ async def test_a_page_that_is_not_watched_is_added_and_said_so(installation: Ins
     assert (await call(installation, "watch", "list")).records[0]["url"] == origin.url("/a")
 
 
+async def test_how_a_page_is_read_is_set_for_one_that_is_added_and_never_for_a_watched_one(
+    installation: Installation, origin: Origin
+) -> None:
+    url = origin.url("/a")
+    added = await call(installation, "check", url, "--fetch", "auto")
+    again = await call(installation, "check", url, "--fetch", "http")
+    refused = await call(installation, "check", url, "--fetch", "chrome")
+    (page,) = (await call(installation, "watch", "list")).records
+
+    assert "settings unchanged" not in added.err
+    assert "1 page watched already, with settings unchanged" in again.err
+    assert 'allowed is one of "auto", "browser", "http"' in refused.err
+    assert page["settings"] == {"fetch": "auto"}
+
+
 async def test_pages_that_declare_nothing_are_counted_once(installation: Installation, origin: Origin) -> None:
     answer = await call(installation, "check", origin.url("/silent"), origin.url("/a"))
 

@@ -74,6 +74,22 @@ def test_bytes_are_those_that_came_and_those_that_were_spared() -> None:
     assert value(metrics_of(counts), "tocsin_not_modified_total") == 1
 
 
+def test_visits_in_the_browser_are_counted_by_what_became_of_them() -> None:
+    counts = EngineCounts()
+
+    for result in ("read", "read", "crashed"):
+        counts.emit(Happening("browser.visited", "debug", {"result": result, "took_ms": 400, "waited_ms": 90}))
+    counts.emit(Happening("browser.refused", "info", {"host": "a.example", "reason": "no", "times": 3}))
+
+    metrics = metrics_of(counts)
+    assert value(metrics, "tocsin_browser_visits_total", result="read") == 2
+    assert value(metrics, "tocsin_browser_visits_total", result="crashed") == 1
+    assert value(metrics, "tocsin_browser_visits_total", result="missing") == 0
+    assert value(metrics, "tocsin_browser_visit_seconds_sum") == 1.2
+    assert value(metrics, "tocsin_browser_wait_seconds_bucket", le="0.1") == 3
+    assert value(metrics, "tocsin_browser_refused_total") == 3
+
+
 def test_results_that_are_refused_are_counted_one_by_one() -> None:
     counts = EngineCounts()
 

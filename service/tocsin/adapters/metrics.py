@@ -28,6 +28,10 @@ CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _S: Final = 1_000_000
 _RENDERINGS: Final = ("given", "failed")
 _DELIVERIES: Final = ("accepted", "refused", "failed", "gone", "ours")
+_VISITS: Final = (
+    "read", "withheld", "missing", "dns", "connect", "tls", "timeout", "protocol", "too-large", "too-complex",
+    "blocked-address", "crashed", "step", "redirect",
+)  # fmt: skip
 _PROBLEMS: Final = ("warning", "error")
 _ANSWERS: Final = ("2xx", "3xx", "4xx", "5xx", "none")
 
@@ -71,6 +75,7 @@ class Metrics(Collector):
         yield from _of_process(live, counts)
         yield from _of_checks(counts, live)
         yield from _of_renders(counts, live)
+        yield from _of_browser(counts)
         yield from _of_alerts(counts, self._alerts())
         if live.figures is not None and self._leads.is_held:
             yield from _of_store(live.figures, live.unread_channels, now)
@@ -150,6 +155,19 @@ def _of_renders(counts: EngineCounts, live: LiveState) -> Iterator[Metric]:
     renderings = CounterMetricFamily("tocsin_renderings", "Renderings that ended, by result.", labels=("result",))
     _fill(renderings, {result: counts.renderings[result] for result in _RENDERINGS})
     yield renderings
+
+
+def _of_browser(counts: EngineCounts) -> Iterator[Metric]:
+    visits = CounterMetricFamily(
+        "tocsin_browser_visits", "Visits of pages in the browser, by what became of them.", labels=("result",)
+    )
+    _fill(visits, {result: counts.browser_visits[result] for result in _VISITS})
+    yield visits
+    yield _histogram("tocsin_browser_visit_seconds", "Duration of visits in the browser.", counts.visits_took)
+    waited = "How long visits waited for a slot of the browser, and of the render limit."
+    yield _histogram("tocsin_browser_wait_seconds", waited, counts.visits_waited)
+    refused = "Requests of pages in the browser that the address policy refused, or that failed."
+    yield _counter("tocsin_browser_refused", refused, counts.browser_refusals)
 
 
 def _of_alerts(counts: EngineCounts, alerts: Mapping[tuple[str, str], int]) -> Iterator[Metric]:

@@ -46,7 +46,7 @@ from tocsin.engine.scheduling.host_capacity import HostCapacity
 from tocsin.engine.scheduling.scheduler import Scheduler
 from tocsin.engine.scheduling.writer import ListedDates, ResultWriter
 from tocsin.engine.visiting.browsing import PageBrowser
-from tocsin.errors import ProcessError, StoreError
+from tocsin.errors import StoreError
 from tocsin.events import Happening
 from tocsin.model import EPOCH, FetcherLife, Saved, Silence, what_is_kept
 from tocsin.model.saved import Merged, merge
@@ -369,8 +369,10 @@ class Assembly:
             is_patient=self._request_id is not None,
         )
 
-    def _browser_of_settings(self, _group: TaskGroup) -> Browser:
-        raise ProcessError("this version has none yet; set fetch to http")
+    def _browser_of_settings(self, group: TaskGroup) -> Browser:
+        from tocsin.app.browser import browser_of  # noqa: PLC0415 - most installations read no page in a browser
+
+        return browser_of(self._settings, self._telemetry.emit, group)
 
     @property
     def renderer(self) -> Renderer:

@@ -14,6 +14,7 @@ from tocsin.cli.formatting import count, show_bytes, show_time
 from tocsin.cli.output import progress
 from tocsin.cli.selection import BATCH
 from tocsin.cli.session import configuration, now, with_store
+from tocsin.configuration import parse_page_settings
 from tocsin.errors import BadUrl, UsageError
 from tocsin.lists import ListEntry, ListNotice, RefusedLine, open_list
 from tocsin.lists.pages import new_page
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tocsin.app.once import CheckSummary
-    from tocsin.model import CheckReport
+    from tocsin.model import CheckReport, JsonObject
     from tocsin.ports import Store
     from tocsin.settings import Settings
     from tocsin.spec.html.urls import WatchedUrl
@@ -197,14 +198,20 @@ def print_declared(report: CheckReport) -> None:
 @click.command("check", epilog="Example: tocsin check https://example.org/news --json")
 @click.argument("urls", nargs=-1, metavar="[URL]...")
 @click.option("--from", "file", metavar="FILE", help="Also check the pages of this list (- for standard input).")
+@click.option(
+    "--fetch",
+    metavar="http|browser|auto",
+    help="How pages that are not watched yet are read, now and later; a browser runs their scripts.",
+)
 @output.json_option
 @click.pass_context
-def command(ctx: click.Context, urls: tuple[str, ...], file: str | None) -> int:
+def command(ctx: click.Context, urls: tuple[str, ...], file: str | None, fetch: str | None) -> int:
     """Check pages once, now; without URLs, all watched pages. Changes are stored, compared and delivered.
 
     A page that is not watched yet is added. The exit status is 1 if a page is unreachable.
     """
     settings = configuration(ctx).settings
+    of_added = parse_page_settings({"fetch": fetch}) if fetch is not None else {}
     refused: list[str] = []
     if urls or file is not None:
         watched = [watch_url(url) for url in urls]
@@ -214,7 +221,7 @@ def command(ctx: click.Context, urls: tuple[str, ...], file: str | None) -> int:
                 output.note(f"{file}: contains no page; a list has one URL per line, or a column named url")
                 refused.append(file)
             watched += listed
-        ids, request = with_store(ctx, lambda store: _ask(store, watched), create=True)
+        ids, request = with_store(ctx, lambda store: _ask(store, watched, of_added), create=True)
         teller = ReportPrinter(len(ids))
         status = check_pages(settings, ids, request_id=request, on_report=teller.tell) if ids else output.DONE
     else:
@@ -263,15 +270,20 @@ async def _count(store: Store) -> tuple[int, int]:
     return await store.count_pages(PageFilter(paused=False)), await store.count_pages(PageFilter(paused=True))
 
 
-async def _ask(store: Store, watched: Iterable[WatchedUrl]) -> tuple[list[int], int]:
-    """Ask for the pages with these URLs, in one request; those that are not watched are added, and named."""
+async def _ask(store: Store, watched: Iterable[WatchedUrl], of_added: JsonObject) -> tuple[list[int], int]:
+    """Ask for the pages with these URLs, in one request; those that are not watched are added, and named.
+
+    of_added  settings of those
+    """
     pages = list({found.url: found for found in watched}.values())
     request = await store.open_request(now())
     ids: list[int] = []
     added: list[str] = []
     for start in range(0, len(pages), BATCH):
         some = pages[start : start + BATCH]
-        made = await store.add_pages([new_page(found) for found in some], now(), request=request)
+        made = await store.add_pages(
+            [new_page(found, settings=of_added or None) for found in some], now(), request=request
+        )
         added += [found.url for found, page_id in zip(some, made, strict=True) if page_id is not None]
         ids += [page_id for page_id in made if page_id is not None]
         known = [found.url for found, page_id in zip(some, made, strict=True) if page_id is None]
@@ -279,6 +291,8 @@ async def _ask(store: Store, watched: Iterable[WatchedUrl]) -> tuple[list[int], 
         await store.request_check(before, now(), request=request)
         ids += before
     _name_added(added)
+    if of_added and (kept := len(ids) - len(added)):
+        output.note(f"{count(kept, 'page')} watched already, with settings unchanged; see: tocsin watch set --help")
     return ids, request
 
 

@@ -71,6 +71,8 @@ class EngineCounts:
     late        deliveries that were accepted later than `LATE_ALERT_S` after they were due
     answers     of the HTTP edge, by class of status ("2xx"); "none": the request broke off before
     streams     readers of /events now
+    browser_visits  by what became of them: read, withheld (robots.txt, the host's gate, the user), missing (there was
+                no browser), or the kind of failure
     """
 
     def __init__(self) -> None:
@@ -83,7 +85,9 @@ class EngineCounts:
         self.began_late = Histogram(DELAY_MS)
         self.wire_bytes = self.saved_bytes = self.not_modified = 0
         self.fetcher_restarts = self.store_failures = self.clock_steps_back = self.egress_refusals = 0
-        self.refused_results = self.streams = self.late = 0
+        self.refused_results = self.streams = self.late = self.browser_refusals = 0
+        self.browser_visits: Counter[str] = Counter()
+        self.visits_took, self.visits_waited = Histogram(CHECK_MS), Histogram(CHECK_MS)
 
     def committed(self, results: Sequence[CheckResult]) -> None:
         """Count a batch that was written."""
@@ -149,6 +153,16 @@ def _answered(counts: EngineCounts, values: dict[str, Any]) -> None:
     counts.answers["none" if status is None else f"{status // 100}xx"] += 1
 
 
+def _visited(counts: EngineCounts, values: dict[str, Any]) -> None:
+    counts.browser_visits[values["result"]] += 1
+    counts.visits_took.add(values["took_ms"])
+    counts.visits_waited.add(values["waited_ms"])
+
+
+def _browser_refused(counts: EngineCounts, values: dict[str, Any]) -> None:
+    counts.browser_refusals += values["times"]
+
+
 def _committed(counts: EngineCounts, values: dict[str, Any]) -> None:
     counts.commits_took.add(values["took_ms"])
 
@@ -172,6 +186,8 @@ def _one_more(name: str, by: int = 1) -> Callable[[EngineCounts, dict[str, Any]]
 
 
 _KNOWN: Final[dict[str, Callable[[EngineCounts, dict[str, Any]], None]]] = {
+    "browser.refused": _browser_refused,
+    "browser.visited": _visited,
     "claim.lost": _refused,
     "clock.stepped_back": _one_more("clock_steps_back"),
     "egress.refused": _one_more("egress_refusals"),

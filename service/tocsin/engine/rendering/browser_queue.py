@@ -149,10 +149,10 @@ class BrowserQueue:
 
     async def _visit(self, visit: BrowserVisit, admit: Admission, waited_s: float) -> VisitedPage:
         """Visit an admitted page; what became of it is counted."""
-        began_s, result = self._clock.monotonic(), "read"
+        began_s, result = self._clock.monotonic(), "withheld"
         try:
             self._browser = self._browser or self._open(self._group)
-            return await self._browser.visit(visit, admit)
+            page = await self._browser.visit(visit, admit)
         except ProcessError as exc:
             result = "missing"
             # No failure of the page: it is held until the machine or its settings are mended.
@@ -160,6 +160,9 @@ class BrowserQueue:
         except FetchError as exc:
             result = str(exc.kind)
             raise
+        else:
+            result = "read"
+            return page
         finally:
             took_ms = round((self._clock.monotonic() - began_s) * 1000)
             values = {"url": visit.url, "result": result, "took_ms": took_ms, "waited_ms": round(waited_s * 1000)}
