@@ -107,6 +107,7 @@ async def test_SIGHUP_says_what_needs_a_restart(home: Home, start: Start) -> Non
 
 
 WEBHOOK = '[channels.ops]\ntype = "webhook"\nurl = "{url}"\nsecret_file = "ops.secret"\n'
+SECRETLESS = '[channels.pager]\ntype = "webhook"\nurl = "https://pager.example/"\nsecret_file = "pager.secret"\n'
 
 
 async def test_a_channel_that_changes_and_its_new_secret_are_taken_up_at_SIGHUP(
@@ -145,11 +146,12 @@ async def test_a_test_of_a_channel_goes_through_the_running_service_and_enables_
     await home.watch(site.url("/a"))
     async with WebhookReceiver(Answer(410)) as receiver:
         (home.folder / "ops.secret").write_text(SECRET)
-        home.configure(CONFIGURATION + WEBHOOK.format(url=receiver.url))
+        home.configure(CONFIGURATION + WEBHOOK.format(url=receiver.url) + SECRETLESS)
         service = await start()
         await home.outcome(site.url("/a"), "first", "unchanged")
         site.pages["/a"] = dated("2026-01-01", "2026-02-02")
         await home.hears("channel.disabled")
+        unread = await home.call("channel", "test", "pager")
         refused = await home.call("channel", "test", "ops")
         # What the file says now is not in force: neither this address nor this secret is used.
         home.configure(CONFIGURATION + WEBHOOK.format(url="http://127.0.0.1:1/") + 'timeout = "1s"\n')
@@ -166,6 +168,7 @@ async def test_a_test_of_a_channel_goes_through_the_running_service_and_enables_
         assert await service.stop() == 0
 
     assert (refused.status != 0, "answered 410" in refused.err) == (True, True)
+    assert (unread.status, "`tocsin channel secret pager` makes a secret" in unread.err) == (2, True)
     assert (tried.status, json.loads(tried.out)["through"]) == (0, "service")
     assert "the running service has no such channel" in unknown.err
 

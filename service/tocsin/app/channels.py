@@ -212,7 +212,9 @@ async def test_channel(settings: Settings, name: str, store: Store) -> bool:
     """
     if await store.is_held() and (found := await _ask_service(store, name)) is not None:
         if found.blames == "settings":
-            raise SettingsError(found.error or name)
+            # A channel whose secret cannot be read is not opened: there the service knows its name alone.
+            unread = unread_channels(merge(settings, await store.saved()).settings)
+            raise SettingsError(unread.get(name) or found.error or name)
         if found.blames is not None:
             raise DeliveryError(name, found.blames, found.error or "")
         return True
