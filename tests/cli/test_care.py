@@ -215,10 +215,10 @@ def test_a_digest_is_listed_and_replayed_and_a_route_takes_earlier_alerts(instal
     assert replayed("--route", "daily", "--yes") == [0]
     (delivery,) = installation.call("alerts", "list").records[0]["deliveries"]
     assert (delivery["state"], delivery["digest"]) == ("gathered", "1")
-    assert "it is open" in installation.call("alerts", "replay", "--bundle", "1", "--yes").err
+    assert "it is open" in installation.call("alerts", "replay", "--digest", "1", "--yes").err
 
     asyncio.run(end())
-    assert replayed("--bundle", "1", "--yes") == [1]
+    assert replayed("--digest", "1", "--yes") == [1]
     with closing(sqlite3.connect(installation.folder / "tocsin.db")) as db, db:
         db.execute("update bundles set due_at = 1")
     findings = [record.get("finding", "") for record in installation.call("doctor", "--no-settings").records]
@@ -226,7 +226,7 @@ def test_a_digest_is_listed_and_replayed_and_a_route_takes_earlier_alerts(instal
 
     (delivery,) = installation.call("alerts", "list").records[0]["deliveries"]
     assert delivery["state"] == "gathered"
-    assert installation.call("alerts", "replay", "--bundle", "7", "--yes").status == 2
+    assert installation.call("alerts", "replay", "--digest", "7", "--yes").status == 2
 
 
 def test_a_channel_that_takes_a_test_alert_is_said_to(installation: Installation) -> None:

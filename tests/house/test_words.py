@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
+import click
 import pytest
 
 from benchmarks.house.text import count_vague, read, repeated_classes
 from tests.house.sources import ROOT
+from tests.house.test_documented import EVERY
 from tocsin.spec.signals import SIGNALS
 
 # CONTRIBUTING names the words that it forbids.
@@ -37,6 +40,49 @@ def test_where_alerts_go_is_called_a_channel() -> None:
     files = [path for folder in folders for path in folder.rglob("*") if path.suffix in SUFFIXES]
 
     assert [path.name for path in files if re.search(r"\bsinks?\b", path.read_text("utf-8"), re.IGNORECASE)] == []
+
+
+# Words that the glossary replaces. The first have no other meaning in documents and help; the others none in web pages.
+REPLACED = re.compile(
+    r"\b(reason codes?|mute windows?|inhibitions?|least gap|at its own time|rules? in force|matchers?|bundles?)\b",
+    re.IGNORECASE,
+)
+REPLACED_IN_WEB_PAGES = re.compile(
+    r"\b(sinks?|receivers?|rounds?|verdicts?|acknowledged?|not received|recovered|suspects?|attention|fleeting|ignored"
+    r"|tags?|workers?|slots?|renderings?|basis)\b",
+    re.IGNORECASE,
+)
+# Names of values, of a step of the API, and a term of HTTP.
+CODES = frozenset({"routes.kind_long", "questions.during_rendering", "signal.header.etag"})
+
+
+def replaced_in(text: str) -> list[str]:
+    return [found[0] for found in REPLACED.finditer(text)]
+
+
+def test_documents_use_the_words_of_the_glossary() -> None:
+    files = [
+        ROOT / "README.md",
+        ROOT / "CHANGELOG.md",
+        *sorted((ROOT / "docs").rglob("*.md")),
+        ROOT / "config/tocsin.toml",
+    ]
+
+    assert {path.name: found for path in files if (found := replaced_in(path.read_text("utf-8")))} == {}
+
+
+def test_help_uses_the_words_of_the_glossary() -> None:
+    helped = {" ".join(path): command.get_help(click.Context(command)) for path, command in EVERY.items()}
+
+    assert {name: found for name, text in helped.items() if (found := replaced_in(text))} == {}
+
+
+def test_web_pages_and_messages_use_the_words_of_the_glossary() -> None:
+    sections = tomllib.loads((ROOT / "service/tocsin/wording/en.toml").read_text("utf-8"))
+    texts = {f"{name}.{key}": str(text) for name, section in sections.items() for key, text in section.items()}
+    shown = {key: re.sub(r"\{\w+\}", "", text) for key, text in texts.items() if key not in CODES}
+
+    assert {key: text for key, text in shown.items() if replaced_in(text) or REPLACED_IN_WEB_PAGES.search(text)} == {}
 
 
 def test_every_signal_is_in_the_documentation() -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _PIECE: Final = 500
 _SHOWN: Final = 80
-_BUNDLE: Final = Number("a digest", "tocsin alerts show ID")
+_DIGEST: Final = Number("a digest", "tocsin alerts show ID")
 _STORM = Number("a storm", "tocsin alerts storms")
 
 
@@ -202,7 +202,7 @@ def show(ctx: click.Context, alert_id: str) -> None:
 @click.argument("alert_id", required=False, metavar="[ID]")
 @click.option("--channel", metavar="NAME", help="Deliver to this channel only.")
 @click.option("--dead", is_flag=True, help="Replay all dead letters, and dead digests.")
-@click.option("--bundle", type=_BUNDLE, metavar="N", help="Replay a digest: the same content under the same id.")
+@click.option("--digest", type=_DIGEST, metavar="N", help="Replay a digest: the same content under the same id.")
 @click.option("--route", metavar="NAME", help="Send earlier alerts to the channels that this route names for them now.")
 @click.option("--since", default="7d", show_default=True, metavar="SPAN", help="With --route: how far back.")
 @careful
@@ -212,7 +212,7 @@ def replay(
     ctx: click.Context,
     alert_id: str | None,
     channel: str | None,
-    bundle: int | None,
+    digest: int | None,
     route: str | None,
     since: str,
     *,
@@ -222,15 +222,15 @@ def replay(
 ) -> None:
     """Deliver an alert again, a digest, or all dead letters; receivers get the same ids again. Or apply a new route."""
     # Each of them counts in another way, so that two of them at once would have no clear sum.
-    if (alert_id is not None) + dead + (bundle is not None) + (route is not None) != 1:
-        raise UsageError("name an alert, or give one of --dead (all dead letters), --bundle N or --route NAME")
+    if (alert_id is not None) + dead + (digest is not None) + (route is not None) != 1:
+        raise UsageError("name an alert, or give one of --dead (all dead letters), --digest N or --route NAME")
     settings = configuration(ctx).settings
     _demand_known("channel", channel, settings.channels)
     _demand_known("route", route, [each.name for each in settings.routes])
     if route is not None:
         replaying = partial(_replay_route, settings=settings, route=route, back=_span(since))
-    elif bundle is not None:
-        replaying = partial(_replay_bundle, bundle=bundle)
+    elif digest is not None:
+        replaying = partial(_replay_digest, number=digest)
     else:
         replaying = partial(_replay, alert_id=alert_id, channel=channel)
     # Counted first in any case: the question names a number, and nothing to do needs no question.
@@ -303,17 +303,17 @@ async def _replay(
     return max(found, int(channel is not None))
 
 
-async def _replay_bundle(store: Store, bundle: int, *, dry_run: bool, on_step: OnStep = unheard) -> int:
-    row = await store.bundle(bundle)
+async def _replay_digest(store: Store, number: int, *, dry_run: bool, on_step: OnStep = unheard) -> int:
+    row = await store.bundle(number)
     if row is None:
-        raise UsageError(f"digest {bundle}: no such digest; `tocsin alerts show ID` names those of an alert")
+        raise UsageError(f"digest {number}: no such digest; `tocsin alerts show ID` names those of an alert")
     # One that is under way would be sent twice.
     if row.state not in {"accepted", "dead"}:
-        raise UsageError(f"digest {bundle}: it is {row.state}, and sent by itself; replay one that ended")
-    replayed = row.alerts if dry_run else await store.replay_bundle(bundle, now())
+        raise UsageError(f"digest {number}: it is {row.state}, and sent by itself; replay one that ended")
+    replayed = row.alerts if dry_run else await store.replay_bundle(number, now())
     # The store refuses quietly what has no receiver; a user must know why nothing happens.
     if not dry_run and not replayed and row.alerts:
-        raise UsageError(f"digest {bundle}: its channel {row.channel} is no longer configured; put it back first")
+        raise UsageError(f"digest {number}: its channel {row.channel} is no longer configured; put it back first")
     on_step(replayed)
     return replayed
 

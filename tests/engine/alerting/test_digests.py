@@ -121,7 +121,7 @@ async def test_a_digest_takes_the_steps_of_an_alert_and_is_given_up(desk: Desk) 
 
     assert (row.state, row.error, row.tries > 10) == ("dead", "answered 404", True)
     (dead,) = [each.values for each in desk.telemetry.happenings if each.name == "digest.dead"]
-    assert dead["mend"] == "once it is taken again: tocsin alerts replay --bundle 1"
+    assert dead["mend"] == "once it is taken again: tocsin alerts replay --digest 1"
     state = await desk.store.channel_state("ops")
     assert (state.dead, state.failures) == (2, 0)
 

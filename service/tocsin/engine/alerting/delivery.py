@@ -625,7 +625,7 @@ class ChannelLoop:
         what, name = ("digest", str(bundle)) if bundle > 0 else ("alert", result.alert_id)
         values: JsonObject = {"channel": self.name, what: name, "error": result.error}
         if result.state == "dead":
-            named = f"--bundle {name}" if bundle > 0 else name
+            named = f"--digest {name}" if bundle > 0 else name
             values["mend"] = f"once it is taken again: tocsin alerts replay {named}"
             self._telemetry.emit(Happening(f"{what}.dead", "error", values))
         else:
