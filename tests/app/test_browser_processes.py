@@ -168,3 +168,36 @@ async def test_a_browser_that_does_not_start_is_named_with_the_reason(tmp_path: 
     async with open_browser(start_of(path=str(program)), (), lambda _: None) as browser:
         with pytest.raises(ProcessError, match="no browser starts"):
             await browser.visit(visit_of("http://127.0.0.1:1/"), let)
+
+
+@NEEDS_CHROMIUM
+async def test_a_worker_elsewhere_serves_one_engine_after_the_other_over_its_socket(tmp_path: Path) -> None:
+    door = tmp_path / "render.sock"
+    program = (sys.executable, "-m", "tocsin.cli", "browser")
+    variables = environment() | {"TOCSIN_BROWSER__SOCKET": f"unix:{door}"}
+    pipe = asyncio.subprocess.PIPE
+    serving = await asyncio.create_subprocess_exec(*program, env=variables, cwd=tmp_path, stdout=pipe)
+    assert serving.stdout is not None
+    said = await serving.stdout.readline()
+    bodies = []
+    async with Origin() as origin:
+        site = HangingSite(origin)
+        for _ in range(2):
+            async with open_browser(start_of(slots=2), ALLOWED, lambda _: None, address=f"unix:{door}") as browser:
+                bodies.append((await browser.visit(visit_of(site.good), let)).body)
+                running = descendants("browser_worker")
+            # The worker ends with its connection.
+            for pid in running:
+                await asyncio.to_thread(end_of, pid)
+    serving.terminate()
+    await serving.wait()
+
+    assert all(b"<p>good</p>" in body for body in bodies)
+    assert len(bodies) == 2
+    assert said.decode() == f"a browser waits at unix:{door}\n"
+
+
+async def test_a_socket_without_a_worker_is_named_with_the_mend(tmp_path: Path) -> None:
+    async with open_browser(start_of(), (), lambda _: None, address=f"unix:{tmp_path}/none.sock") as browser:
+        with pytest.raises(ProcessError, match=r"none\.sock: .*is `tocsin browser` running\?"):
+            await browser.visit(visit_of("http://127.0.0.1:1/"), let)

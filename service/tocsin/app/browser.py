@@ -150,7 +150,7 @@ class _BrowserProcesses:
         )
         failed: FetchError | None = None
         page: VisitedPage | None = None
-        async with self._egress.page(slot, budget) as way:
+        async with self._way_out(slot, budget, asked.url) as way:
             self._visits[number] = under_way
             await self._stream.send([VisitPage(number, slot, asked)])
             try:
@@ -162,6 +162,25 @@ class _BrowserProcesses:
         for happening in to_happenings(asked.url, way.traffic):
             self._emit(happening)
         return _judged(asked, page, failed, way.traffic)
+
+    @asynccontextmanager
+    async def _way_out(self, slot: int, budget: PageBudget, url: str) -> AsyncIterator[PageEgress]:
+        """Let a slot out for one page; raises FetchFailed."""
+        async with AsyncExitStack() as stack:
+            try:
+                way = await stack.enter_async_context(self._egress.page(slot, budget))
+            except ProcessError as exc:
+                self.end(str(exc))
+                raise FetchFailed(url, FailureKind.CRASHED, str(exc)) from exc
+            yield way
+
+    async def _announce(self, way: PageEgress, host: str, url: str) -> None:
+        """Let a page connect to a host; raises FetchFailed."""
+        try:
+            await way.announce(host)
+        except ProcessError as exc:
+            self.end(str(exc))
+            raise FetchFailed(url, FailureKind.CRASHED, str(exc)) from exc
 
     async def _follow(
         self, number: int, under_way: _VisitUnderWay, asked: BrowserVisit, admit: Admission, way: PageEgress
@@ -181,7 +200,7 @@ class _BrowserProcesses:
                     if said.document:
                         await admit(said.document)
                         under_way.admitted.add(said.document)
-                    await way.announce(said.host)
+                    await self._announce(way, said.host, asked.url)
                     await self._stream.send([Permission(number, said.host, said.document)])
                 case VisitEnded():
                     return self._believed(asked, under_way, said.page)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import select
 import socket
 import subprocess
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -18,16 +19,18 @@ _FIRST_WORD_S: Final = 10.0
 _END_S: Final = 3.0
 
 
-def serve_engines(address: str, path: str) -> None:
+def serve_engines(address: str, path: str, tell: Callable[[str], None]) -> None:
     """Serve one engine after the other, until this process is ended.
 
     address  of the socket, as in browser.socket
     path     of the browser's program
+    tell     gets a line once engines can connect
     Raises ProcessError, and UsageError where the socket cannot be made; both with the mend.
     """
     if (why := why_no_browser(path) or why_no_cells()) is not None:
         raise ProcessError(why)
     with _listen(Path(address.removeprefix("unix:"))) as door:
+        tell(f"a browser waits at {address}")
         while True:
             engine, _ = door.accept()
             with engine:

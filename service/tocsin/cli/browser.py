@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tocsin.app.browser_serving import serve_engines
+from tocsin.cli import output
 from tocsin.cli.session import configuration
 from tocsin.errors import UsageError
 
@@ -20,4 +21,4 @@ def command(ctx: click.Context) -> None:
     settings = configuration(ctx).settings.browser
     if not settings.socket:
         raise UsageError("browser.socket is empty; set it, for example to unix:/run/tocsin-browser/render.sock")
-    serve_engines(settings.socket, settings.path)
+    serve_engines(settings.socket, settings.path, output.say)
