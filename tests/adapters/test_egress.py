@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+import uvloop
 
 from tests.nameserver import NameServer
 from tests.origin import Origin, Page, RawOrigin, Talk, cut, endless
@@ -400,3 +402,17 @@ async def test_a_client_that_hangs_up_ends_the_request() -> None:
         await gone.wait()
 
     assert way.noted == []
+
+
+def test_a_client_that_resets_its_connection_ends_no_other() -> None:
+    """On the loop that the processes of a service run on."""
+
+    async def reset_and_ask() -> int:
+        async with RawOrigin(_never, OK) as origin, way_out(*LOCAL) as way:
+            with socket.create_connection(way.address) as client:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                client.send(get(origin.url()))
+                await origin.asked.wait()
+            return await way.status(get(origin.url()))
+
+    assert uvloop.run(reset_and_ask()) == 200

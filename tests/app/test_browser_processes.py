@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uvloop
 
 from tests.browsing import CHROMIUM, descendants, end_of, let, start_of, visit_of
 from tests.origin import Origin, Page
@@ -83,6 +84,23 @@ async def test_a_visit_that_is_cancelled_frees_its_slot() -> None:
         site.answers.set()
 
     assert b"<p>good</p>" in page.body
+
+
+@NEEDS_CHROMIUM
+def test_a_page_in_hand_when_the_browser_is_closed_has_crashed() -> None:
+    """On the loop of a service, where a stream that was closed cannot be written to."""
+
+    async def close_amid_a_page() -> str:
+        async with Origin() as origin, open_browser(start_of(slots=1), ALLOWED, lambda _: None) as browser:
+            site = HangingSite(origin)
+            async with asyncio.TaskGroup() as group:
+                visit = group.create_task(_kind(browser.visit(visit_of(site.hangs), let)))
+                await site.asked.wait()
+                await browser.close()
+            site.answers.set()
+            return visit.result()
+
+    assert uvloop.run(close_amid_a_page()) == FailureKind.CRASHED
 
 
 @NEEDS_CHROMIUM

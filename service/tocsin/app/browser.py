@@ -88,6 +88,9 @@ class _BrowserProcesses:
         self._stream, self._egress, self._stop, self._emit = stream, egress, stop, emit
         self._visits: dict[int, _VisitUnderWay] = {}
         self._last_number = 0
+        self._in_hand = 0
+        self._is_free = asyncio.Event()
+        self._is_free.set()
         self.is_alive = True
         self.why = ""
 
@@ -136,8 +139,22 @@ class _BrowserProcesses:
                     visit.said.get_nowait()
                 visit.said.put_nowait(VisitFailed(number, FailureKind.CRASHED, why))
 
+    async def rest(self) -> None:
+        """Wait until no visit is in hand."""
+        await self._is_free.wait()
+
     async def visit(self, slot: int, asked: BrowserVisit, admit: Admission) -> VisitedPage:
         """Visit a page in a slot. Raises FetchError, ProcessError, and what `admit` raises."""
+        self._in_hand += 1
+        self._is_free.clear()
+        try:
+            return await self._visit(slot, asked, admit)
+        finally:
+            self._in_hand -= 1
+            if not self._in_hand:
+                self._is_free.set()
+
+    async def _visit(self, slot: int, asked: BrowserVisit, admit: Admission) -> VisitedPage:
         self._last_number += 1
         number, under_way = self._last_number, _VisitUnderWay(asked.url)
         parts = urlsplit(asked.url)
@@ -384,6 +401,9 @@ class CellBrowser:
 
     async def _clear(self) -> None:
         """Wait until the processes have ended, and give back what they held."""
+        if self._running is not None:
+            # Their streams are still used; they end at once.
+            await self._running.rest()
         for task in self._listening:
             task.cancel()
         self._listening, self._running = [], None

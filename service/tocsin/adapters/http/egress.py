@@ -253,7 +253,9 @@ class _Passage:
 
     def _cut(self) -> None:
         """Reset the connection: after a mere end, an answer without a length would count as whole."""
-        self._writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+        # uvloop gives none for a connection that the client has reset already.
+        if (connected := self._writer.get_extra_info("socket")) is not None:
+            connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         self._writer.transport.abort()
 
     async def _send_body(self, request: _Request, writer: asyncio.StreamWriter) -> None:
