@@ -54,7 +54,7 @@ WAYS: Final = (
     WayOut("xhr", _script("const x = new XMLHttpRequest(); x.open('GET', '{url}'); x.send()")),
     WayOut("websocket", _script("new WebSocket('{url}'.replace('http', 'ws'))")),
     WayOut("websocket-tls", _script("new WebSocket('{tls}/websocket-tls'.replace('http', 'ws'))")),
-    WayOut("event-source", _script("new EventSource('{url}')")),
+    WayOut("event-source", _script("const e = new EventSource('{url}'); e.onerror = () => e.close()")),
     WayOut("beacon", _script("navigator.sendBeacon('{url}', 'x')")),
     WayOut("ping", "<a id=ping href='#here' ping='{url}'>a</a>" + _script("document.getElementById('ping').click()")),
     WayOut("form", "<iframe name=f1></iframe><form id=f2 target=f1 action='{url}'></form>" + _script("f2.submit()")),
@@ -114,7 +114,12 @@ WAYS: Final = (
     WayOut("webtransport", _script("new WebTransport('https://{refused}:{quic}/x').ready.catch(() => 0)")),
     WayOut("popup", _script("window.open('{url}')")),
     WayOut("popup-noopener", _script("window.open('{url}', '_blank', 'noopener')")),
-    WayOut("download", "<a id=d1 download href='/moved/download'>a</a>" + _script("d1.click()"), control=False),
+    # In a frame, since the page would else leave with it.
+    WayOut(
+        "download",
+        _frame("<a id=d1 download href='/moved/download'>a</a><script>d1.click()</script>"),
+        control=False,
+    ),
     WayOut("redirect", _script("fetch('/moved/redirect', {mode: 'no-cors'})")),
     WayOut("redirect-iframe", "<iframe src='/moved/redirect-iframe'></iframe>"),
     WayOut("redirect-file", "<iframe src='/to-file'></iframe>", control=False),
@@ -177,8 +182,10 @@ class WaysOut:
         ways = [way for way in WAYS if not (on_loopback and way.name in _NOT_ON_LOOPBACK)]
         code = "".join(self._filled(way) for way in ways)
         note = "<script>function note(x) { document.getElementById('got').append(x) }</script>"
-        # The load ends, and the network is quiet, once every way had its time.
-        end = "<script>setTimeout(() => fetch('/done'), 2500)</script><script async src='/held.js'></script>"
+        # The load ends once every way had its time.
+        over = "document.body.insertAdjacentHTML('beforeend', '<p id=over>Over.</p>')"
+        end = f"<script>setTimeout(() => fetch('/done').then(() => {over}), 2500)</script>"
+        end += "<script async src='/held.js'></script>"
         self.origin.pages["/"] = Page(f"<!doctype html><title>Ways out</title><pre id=got></pre>{note}{code}{end}")
 
     def _filled(self, way: WayOut) -> str:

@@ -13,12 +13,18 @@ from typing import Final
 
 import pytest
 
+from tests.browsing import START, let, visit_of
 from tests.nameserver import NameServer
+from tests.origin import Page
 from tests.ways_out import REFUSED, WAYS, ways_out
 from tocsin.adapters.http.addresses import AddressPolicy, NameCache
 from tocsin.adapters.http.egress import EgressBudget, EgressProxy, EgressRefusal
 from tocsin.adapters.processes.aside import few_variables, start_in_cell
 from tocsin.adapters.processes.cell import UNPRIVILEGED
+from tocsin.app.browser import open_browser
+from tocsin.errors import FetchError
+from tocsin.events import Happening
+from tocsin.model import FailureKind
 
 SHELL: Final = shutil.which("chromium-headless-shell")
 NEEDS_SHELL = pytest.mark.skipif(SHELL is None, reason="chromium-headless-shell is not installed")
@@ -36,6 +42,16 @@ TELLS: Final = {
     "webtransport": "quic",
 }
 CONTROL: Final = {TELLS.get(way.name, way.name) for way in WAYS if way.control}
+
+# Why a connection is refused.
+KNOWN: Final = {
+    "is a loopback address",
+    "is a link-local address",
+    "is this machine's own network",
+    "is not allowed",
+    "has no address",
+    "no request to this host was announced",
+}
 
 
 @pytest.fixture
@@ -99,15 +115,53 @@ async def test_in_the_cell_no_way_out_reaches_a_canary_and_each_refusal_has_its_
 
     assert ways.reached == set()
     assert {refusal.host for refusal in refusals} >= {REFUSED, "169.254.169.254", "rebinding.example", "127.0.0.1"}
-    assert {_kind(refusal.reason) for refusal in refusals} <= {
-        "is a loopback address",
-        "is a link-local address",
-        "is this machine's own network",
-        "is not allowed",
-        "has no address",
-    }
+    assert {_kind(refusal.reason) for refusal in refusals} <= KNOWN
+
+
+@NEEDS_SHELL
+async def test_through_the_worker_no_way_out_reaches_a_canary_and_what_was_refused_is_told() -> None:
+    happenings: list[Happening] = []
+    async with ways_out() as ways:
+        ways.write(on_loopback=False)
+        async with open_browser(START, LOCAL, happenings.append) as browser:
+            # Pictures and fonts are let out only for a picture: so more ways lead to the proxy.
+            visit = visit_of(ways.url, private=False, wants_picture=True, ready="css: #over")
+            page = await browser.visit(visit, let)
+        assert ways.done.is_set()
+
+    assert ways.reached == set()
+    assert (page.status, b"Ways out" in page.body, b"root:" in page.body) == (200, True, False)
+    assert {each.name for each in happenings} == {"browser.refused"}
+    assert {str(each.values["host"]) for each in happenings} >= {REFUSED, "169.254.169.254", "rebinding.example"}
+    assert {_kind(str(each.values["reason"])) for each in happenings} <= KNOWN
+
+
+@NEEDS_SHELL
+async def test_a_main_frame_that_leads_elsewhere_reaches_neither_a_canary_nor_a_file() -> None:
+    """By a redirect, by a script, and by a refresh; each in the same browser, after the one before."""
+    said: dict[str, str] = {}
+    async with ways_out() as ways:
+        there = f"http://{REFUSED}:{ways.origin.port}/main"
+        for name, target in {"canary": there, "file": "file:///etc/passwd"}.items():
+            ways.origin.pages[f"/redirect-{name}"] = Page(status=302, headers={"Location": target})
+            ways.origin.pages[f"/refresh-{name}"] = Page(f"<meta http-equiv=refresh content='0; url={target}'>Own")
+        for name, target in {"canary": there, "chrome": "chrome://version", "source": f"view-source:{there}"}.items():
+            ways.origin.pages[f"/script-{name}"] = Page(f"<script>location = '{target}'</script>Own")
+        async with open_browser(START, LOCAL, lambda _: None) as browser:
+            for path in [
+                path for path in ways.origin.pages if path.startswith(("/redirect-", "/refresh-", "/script-"))
+            ]:
+                try:
+                    page = await browser.visit(visit_of(ways.origin.url(path), private=False), let)
+                    said[path] = page.body.decode()
+                except FetchError as exc:
+                    said[path] = exc.kind
+
+    assert ways.reached == set()
+    assert "Chrom" not in "".join(said.values())
+    assert "root:" not in "".join(said.values())
+    assert {said[f"/{way}-canary"] for way in ("redirect", "script", "refresh")} == {FailureKind.BLOCKED_ADDRESS}
 
 
 def _kind(reason: str) -> str:
-    known = ("is a loopback address", "is a link-local address", "is this machine's own network", "is not allowed")
-    return next((words for words in (*known, "has no address") if words in reason), reason)
+    return next((words for words in KNOWN if words in reason), reason)
