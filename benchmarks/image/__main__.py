@@ -11,7 +11,8 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks.image.building import BASE, IMAGE, Workshop
+from benchmarks.image.browsing import prove_browser
+from benchmarks.image.building import BASE, BROWSER_IMAGE, IMAGE, Workshop
 from benchmarks.image.commands import missing_packages
 from benchmarks.image.container import SHUT
 from benchmarks.image.linting import lint
@@ -69,6 +70,12 @@ def _build_and_prove(base: str | None, report: Report) -> None:
         report.proved("the image is built, and tells nothing of how", f"{time.monotonic() - began:.0f} s; {sizes}")
         prove(workshop, report)
         prove_demo_command(workshop, report)
+        began = time.monotonic()
+        report.doing("building the image of the browser")
+        workshop.build(base or BASE, BROWSER_IMAGE, "Dockerfile.browser")
+        took_s = time.monotonic() - began
+        report.proved("the browser's image is built", f"{took_s:.0f} s; {workshop.size_mb(BROWSER_IMAGE):.0f} MB")
+        prove_browser(workshop, ROOT, report)
     finally:
         workshop.clear()
 

@@ -13,6 +13,7 @@ from benchmarks.image.telling import Impossible, Unproved, hold
 
 BASE = "localhost/tocsin-base"
 IMAGE = "localhost/tocsin"
+BROWSER_IMAGE = "localhost/tocsin-browser"
 _KEPT_S = 86_400
 _UNREAD = ("man", "doc", "locale", "info")
 
@@ -67,8 +68,8 @@ class Workshop:
         except Unproved as exc:
             raise Impossible(f"this machine runs no containers: {exc}") from exc
 
-    def build(self, base: str) -> None:
-        """Build our image on this base; pip is told what it is told here, for one step of it."""
+    def build(self, base: str, image: str = IMAGE, file: str = "Dockerfile") -> None:
+        """Build an image of ours on this base; pip is told what it is told here, for one step of it."""
         pip = PipConfiguration()
         secret = self.folder / "pip.conf"
         pip.write(secret)
@@ -80,14 +81,24 @@ class Workshop:
         command = self.buildah("bud", "--format", "docker", "--isolation", "chroot", "--no-cache")
         try:
             call(
-                [*command, "--build-arg", f"BASE={base}", *given, "--tag", IMAGE, self._root],
+                [
+                    *command,
+                    "--file",
+                    self._root / file,
+                    "--build-arg",
+                    f"BASE={base}",
+                    *given,
+                    "--tag",
+                    image,
+                    self._root,
+                ],
                 limit_s=420,
-                log=self.folder / "build.log",
+                log=self.folder / f"build-{file}.log",
             )
         finally:
             secret.unlink()
-        told = call(self.podman("history", "--no-trunc", "--format", "{{.CreatedBy}}", IMAGE))
-        told += call(self.podman("inspect", IMAGE))
+        told = call(self.podman("history", "--no-trunc", "--format", "{{.CreatedBy}}", image))
+        told += call(self.podman("inspect", image))
         for word in pip.words:
             hold(word not in told, "the image tells where its packages came from")
 

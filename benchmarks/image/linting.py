@@ -11,13 +11,14 @@ from typing import Any
 from benchmarks.image.commands import call
 from benchmarks.image.telling import Impossible, Report, Unproved, hold
 
-PROFILES = ("", "observe", "demo", "cluster")
+PROFILES = ("", "observe", "demo", "cluster", "browser")
 
 
 def lint(root: Path, tools: Path, report: Report) -> None:
     """Judge them; tools is the environment that holds hadolint, docker compose and Helm."""
-    call([_tool(tools, "hadolint"), "--failure-threshold", "style", root / "Dockerfile"])
-    report.proved("hadolint finds nothing in the Dockerfile")
+    for file in ("Dockerfile", "Dockerfile.browser"):
+        call([_tool(tools, "hadolint"), "--failure-threshold", "style", root / file])
+    report.proved("hadolint finds nothing in Dockerfile and Dockerfile.browser")
     for profile in PROFILES:
         for name, service in compose(root, tools, profile)["services"].items():
             where = f"compose.yaml, service {name}"
@@ -26,7 +27,8 @@ def lint(root: Path, tools: Path, report: Report) -> None:
             hold("no-new-privileges:true" in service.get("security_opt", []), f"{where}: it may gain privileges")
             hold(service.get("mem_limit"), f"{where}: its memory is not bounded")
     report.proved(
-        "docker compose reads compose.yaml", "default, observe, demo, cluster; each service is shut and bounded"
+        "docker compose reads compose.yaml",
+        "default, observe, demo, cluster, browser; each service is shut and bounded",
     )
     call([_tool(tools, "python"), root / "benchmarks" / "image" / "chart.py", root])
     report.proved("Helm makes the plain manifest of the chart, and refuses it without store.url")
