@@ -112,7 +112,9 @@ async def test_a_page_that_scripts_make_is_told_when_it_is_added_and_in_the_list
 
     assert "built by scripts: its text is made by scripts, which are not run" in added
     assert page["built_by_scripts"]
-    assert "Built by scripts: 1 page; scripts are not run" in listed
+    for text in (added, listed):
+        assert "tocsin watch set URL --fetch browser" in " ".join(text.split())
+    assert "Built by scripts: 1 page; changes of this text are not seen by HTTP" in listed
 
 
 async def test_adding_a_page_tells_once_that_it_declares_no_dates(installation: Installation) -> None:

@@ -56,6 +56,41 @@ def test_a_page_that_shows_something_by_itself_is_no_shell(body: str) -> None:
     assert not is_shell_of(body)
 
 
+# As their tools write them, shortened; the same, made by a server, hold text.
+SHELLS = {
+    "React": f"<noscript>You need to enable JavaScript to run this app.</noscript><div id=root></div>{BUNDLE}",
+    "React by Vite": "<div id=root></div><script type=module crossorigin src=/assets/index.js></script>",
+    "Vue": f"<noscript><strong>We're sorry, it doesn't work.</strong></noscript><div id=app></div>{BUNDLE}",
+    "Angular": "<app-root></app-root><script src=main.js type=module></script>",
+    "SvelteKit": "<div style='display: contents'><script>import('/_app/start.js')</script></div>",
+    "Next": f"<div id=__next></div><script id=__NEXT_DATA__ type=application/json>{{}}</script>{BUNDLE}",
+    "Nuxt": "<div id=__nuxt><svg viewBox='0 0 37 25'></svg></div><script src=/e.js></script>",
+    "Ember": f"{BUNDLE}<div id=ember-bootstrap-end></div>",
+}
+SERVED = f"{MENU}<main><h1>Harbour</h1><p>The harbour office opens at eight and closes when it is dark.</p></main>"
+
+
+@pytest.mark.parametrize("name", SHELLS)
+def test_shells_of_frameworks_are_recognised(name: str) -> None:
+    assert is_shell_of(SHELLS[name])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<div id=__next>{SERVED}</div><script id=__NEXT_DATA__ type=application/json>{{}}</script>{BUNDLE}",
+        f"<div id=__nuxt>{SERVED}</div>{BUNDLE}",
+        f"<div style='display: contents'>{SERVED}<script>import('/_app/start.js')</script></div>",
+        f"<app-root ng-version=17 ng-server-context=ssr>{SERVED}</app-root>{BUNDLE}",
+        f"{MESSAGE}<div id=root>{SERVED}</div>{BUNDLE}",
+        f"<div id=__next><h1>Closed today</h1></div>{BUNDLE}",
+        f"<div id=__next><img src=/webcam.jpg></div>{BUNDLE}",
+    ],
+)
+def test_pages_that_a_framework_made_on_the_server_are_no_shells(body: str) -> None:
+    assert not is_shell_of(body)
+
+
 def test_a_page_of_a_great_many_elements_is_looked_at_only_in_part() -> None:
     assert not is_shell_of(f"{MESSAGE}<div id=root>{'<i></i>' * 50_000}</div>{BUNDLE}")
 

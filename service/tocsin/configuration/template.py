@@ -82,7 +82,7 @@ KEYS: Final[dict[str, str]] = {
     "pages.ignore": 'CSS selectors of parts to leave out, such as ".advert, #visitors"',
     "pages.suspects": "a login, consent or error page in place of the page: hold (alert, keep the state) | accept",
     "pages.route": "a route that takes the alerts, too, even where its match does not; see [[routes]]",
-    "pages.fetch": "how checks read the page: http | browser (its scripts run) | auto (http; an alert if it needs one)",
+    "pages.fetch": "how checks read the page: http | browser (its scripts run) | auto (http; the log tells of need)",
     "pages.ready": 'in the browser: when to read: network (no more requests) | dom | "css: main .price" | "3s"',
     "pages.steps": 'in the browser: what to do before, such as "click .more", "wait #list"; at most 20',
     "pages.consent": "in the browser: what to do about a consent banner: none | reject",

@@ -286,3 +286,15 @@ async def test_waiting_for_the_browser_is_no_lateness_and_can_be_given_up() -> N
 
     assert (late, waiting, dropped) == (START - HOUR, None, [page.page_id])
     assert (visit.result().report.outcome, site.browser.visits) == ("skipped", [])
+
+
+async def test_a_page_that_is_to_say_so_tells_once_that_it_needs_a_browser() -> None:
+    site = Setting(fetch="auto")
+    site.web.page(PAGE, SHELL)
+
+    first = await site.visit()
+    await site.visit(flags=first.flags)
+
+    (said,) = [each.values for each in site.telemetry.happenings if each.name == "page.needs_browser"]
+    assert said["mend"] == f"read it in a browser: tocsin watch set {PAGE} --fetch browser"
+    assert site.browser.visits == []

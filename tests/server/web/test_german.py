@@ -25,6 +25,7 @@ def german(visitor: Visitor) -> Visitor:
         ("/changes/seen", {}, "Nichts ist ausgewählt: wählen Sie etwas aus, oder nehmen Sie den Knopf eines Eintrags."),
         ("/settings/mode", {"mode": "off"}, "Für alle Seiten: nichts prüfen."),
         ("/pages/1/pause", {"paused": "yes"}, "Angehalten: die Seite wird nicht geprüft."),
+        ("/pages/1/fetch", {"fetch": "browser"}, "Die Seite wird von der nächsten Prüfung an im Browser gelesen."),
         ("/pages/1/check", {}, "Eine Prüfung ist angefordert; das Ergebnis erscheint hier."),
         ("/pages/bulk", {"verb": "resume", "page": ["1"]}, "1 Seite fortgesetzt."),
     ],

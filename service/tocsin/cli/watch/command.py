@@ -553,7 +553,8 @@ def _print(pages: list[PageRow], modes: Modes, *, topper: bool) -> None:
     _tell_suspects(pages)
     if shells := sum(page.flags.is_shell for page in pages):
         output.say(
-            f"Built by scripts: {count(shells, 'page')}; scripts are not run, so changes of this text are not seen"
+            f"Built by scripts: {count(shells, 'page')}; changes of this text are not seen by HTTP; "
+            "read them in a browser: tocsin watch set URL --fetch browser"
         )
     paused = sum(page.paused for page in pages)
     if paused:

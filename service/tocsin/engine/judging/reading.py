@@ -64,7 +64,14 @@ _LONGEST_DATE: Final = 100
 _MOST_LETTERS: Final = 16_000_000
 _TOPPER: Final = (b"topper",)
 _MOST_OF_A_SHELL: Final = 5_000
-SHELL: Final = "built by scripts: its text is made by scripts, which are not run, so that changes of it are not seen"
+SHELL: Final = (
+    "built by scripts: its text is made by scripts, which are not run, so that changes of it are not seen; "
+    "read it in a browser: tocsin watch set URL --fetch browser"
+)
+STILL_SHELL: Final = (
+    "built by scripts, and empty in the browser, too; say when it is ready: "
+    'tocsin watch set URL --ready "css: SELECTOR OF ITS TEXT"'
+)
 _UNREADABLE: Final = "unreadable"
 # The content disappeared.
 GONE: Final = ContentChange(is_change=True, share=1.0, blocks=1, removed=1)
@@ -319,7 +326,7 @@ def read_page_wholly(
         # Most pages have more text than any shell, with its menus.
         shell = len(readings.content.text) <= _MOST_OF_A_SHELL and suspicion is None and is_shell(whole)
         if shell:
-            problems.append(SHELL)
+            problems.append(STILL_SHELL if wanted.policy.fetch == "browser" else SHELL)
     return AnswerReading(readings, change, suspicion, problem="; ".join(problems) or None, is_shell=shell)
 
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import Response
 from msgspec import Struct
 
+from tocsin.configuration import resolve_readable
 from tocsin.events import CHANGED
 from tocsin.model import (
     DEMO_HOST,
     AlertQuery,
     AlertRow,
+    JsonObject,
     PageItems,
     PageRow,
     SnapshotRow,
@@ -103,6 +105,7 @@ async def show(
         last=last,
         latest=[(each, telling(each)) for each in alerts],
         has_sides=shape.has_sides,
+        fetch=await _fetch_of(parts, row) if row.flags.is_shell else "",
         year=draw_year(row.days, day_in(now)),
         habits=find_habits(marks, zone, is_cut=len(marks) == _MARKS),
         comparing=older is not None or newer is not None,
@@ -180,6 +183,13 @@ def to_alert(row: PageRow, verdict: VerdictEntry) -> AlertRow:
     return AlertRow(verdict.alert_id or "", 0, CHANGED, row.id, row.url, verdict.at, event)
 
 
+async def _fetch_of(parts: Parts, row: PageRow) -> str:
+    """Return how the checks of a page read it."""
+    for_all, groups = await parts.store.overrides()
+    group: JsonObject = next((settings for name, settings in groups.values() if name == row.group), {})
+    return resolve_readable(parts.service.settings().pages, for_all, group, row.settings).settings.fetch
+
+
 @router.post("/pages/{page_id:int}/check")
 async def check(request: Request, caller: Writing, parts: Given, jobs: Work, page_id: int) -> Response:
     """Request a check."""
@@ -201,6 +211,25 @@ async def pause(
     # Sets a value and does not toggle: a second click on it changes nothing.
     undo = Undo(f"{path}/pause", verb, {"paused": "no" if paused else "yes"})
     return go_on(request, path, "paused" if paused else "resumed", undo=undo)
+
+
+@router.post("/pages/{page_id:int}/fetch")
+async def read_with(
+    request: Request,
+    caller: Writing,
+    parts: Given,
+    jobs: Work,
+    page_id: int,
+    fetch: Annotated[Literal["http", "browser"], Form()],
+) -> Response:
+    """Read a page in a browser from now on, or by HTTP again; each is the undo of the other."""
+    await demand_page(parts, page_id)
+    deed = actions.read_deed("edit", settings={"fetch": fetch})
+    await actions.edit_page(parts, actions.Act(jobs, caller), page_id, deed, if_revision=None)
+    path, is_browser = f"/pages/{page_id}", fetch == "browser"
+    verb = say(request, "notice.undo_browser" if is_browser else "notice.undo_http")
+    undo = Undo(f"{path}/fetch", verb, {"fetch": "http" if is_browser else "browser"})
+    return go_on(request, path, "read_in_browser" if is_browser else "read_by_http", undo=undo)
 
 
 @router.post("/pages/{page_id:int}/remove")
