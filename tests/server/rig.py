@@ -27,6 +27,7 @@ from tocsin.model import (
     RenderSlots,
     Saved,
     Scope,
+    StepResult,
 )
 from tocsin.model.saved import merge
 from tocsin.ports import Store
@@ -79,6 +80,8 @@ class StillService:
         self.tried: list[str] = []
         self.bodies: dict[str, bytes | Exception] = {}
         self.received: list[str] = []
+        self.on_trial: list[JsonObject] = []
+        self.steps: tuple[StepResult, ...] = ()
         self.saved_, self.store = Saved(), cast("Store", None)
         self.unusable: dict[str, str] = {}
         self.node_ = "one"
@@ -143,15 +146,19 @@ class StillService:
             raise UsageError(f"channels.{name}: there is no such channel")
         self.tried.append(name)
 
-    async def receive(self, page: PageRow) -> Rendered:
+    async def receive(self, page: PageRow, *, is_trial: bool = False) -> Rendered:
         """Receive a page that was laid here."""
+        self.on_trial += [page.settings] if is_trial else []
         self.received.append(page.url)
         body = self.bodies.get(page.url, b"<!doctype html><p>A page.")
         if isinstance(body, Exception):
             raise body
         now, title = self.clock.now(), re.search(rb"<title>([^<]*)", body)
         name = title[1].decode() if title is not None else None
-        return Rendered(now, now, 200, page.url, "text/html; charset=utf-8", name, body, (None, None), page.url)
+        plain = (None, None)
+        return Rendered(
+            now, now, 200, page.url, "text/html; charset=utf-8", name, body, plain, page.url, steps=self.steps
+        )
 
     def metrics(self) -> bytes:
         return b"tocsin_up 1\n"

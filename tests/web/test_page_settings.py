@@ -13,7 +13,7 @@ from tests.web.living import Living
 from tests.web.looking import Window
 from tests.web.town import STANDARD
 from tocsin.errors import FetchFailed
-from tocsin.model import KeptLogin, PageFlags
+from tocsin.model import KeptLogin, PageFlags, StepResult
 
 PATH = "/pages/1/settings"
 PAGE = b"""<!doctype html><title>Agenda</title><main><h1>Agenda of the council</h1>
@@ -64,6 +64,22 @@ async def test_a_step_that_cannot_be_read_is_refused_beside_its_field(tried: Rea
 
     assert answer.status_code == 422
     assert "step 2, column 7" in words_of(answer.text)
+
+
+async def test_a_test_of_steps_says_what_each_of_them_did(tried: Reader) -> None:
+    tried.rig.service.steps = (
+        StepResult("click .more", "done"),
+        StepResult("wait #list", "failed", "the element is not visible"),
+    )
+
+    answer = await tried.send(PATH, do="preview", fetch="browser", steps="click .more\r\nwait #list")
+
+    said = words_of(answer.text)
+    assert "click .more done" in said
+    assert "wait #list failed: the element is not visible" in said
+    assert MARKET in said
+    assert tried.rig.service.on_trial == [{"fetch": "browser", "steps": ["click .more", "wait #list"]}]
+    assert (await tried.desk.page(A)).settings == {}
 
 
 async def test_a_secret_is_added_to_those_of_the_page_and_never_shown(tried: Reader) -> None:

@@ -40,6 +40,7 @@ from tocsin.engine.policies import Policies
 from tocsin.engine.pruning import Pruning
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.engine.rendering.browser_queue import BrowserQueue
+from tocsin.engine.rendering.logins import LoginBrowser
 from tocsin.engine.rendering.render_queue import RenderQueue
 from tocsin.engine.runner import EngineParts, LeaderParts, Runner, Upkeep
 from tocsin.engine.scheduling.host_capacity import HostCapacity
@@ -362,12 +363,16 @@ class Assembly:
     def browser(self) -> BrowserQueue:
         """What visits pages in the browser, which it opens when one is needed."""
         return BrowserQueue(
-            self._open_browser or self._browser_of_settings,
+            self._open_with_logins,
             self._settings.browser.slots,
             self._clock,
             self._telemetry,
             is_patient=self._request_id is not None,
         )
+
+    def _open_with_logins(self, group: TaskGroup) -> Browser:
+        opened = (self._open_browser or self._browser_of_settings)(group)
+        return LoginBrowser(opened, self._store, self._clock)
 
     def _browser_of_settings(self, group: TaskGroup) -> Browser:
         from tocsin.app.browser import browser_of  # noqa: PLC0415 - most installations read no page in a browser

@@ -187,14 +187,14 @@ class RunningService:
         """See `ports.Service`."""
         await self._engine.demand_channel(name, section)
 
-    async def receive(self, page: PageRow) -> Rendered:
+    async def receive(self, page: PageRow, *, is_trial: bool = False) -> Rendered:
         """See `ports.Service`."""
         _, groups = await self._store.overrides()
         group_id = next((each for each, (name, _) in groups.items() if name == page.group), 0)
         host = host_and_origin(page.url)[0]
         task = PageTask(page.id, 0, host, page.url, group_id, page.settings, None, secrets=page.secrets)
         return await self._engine.renderer.render(
-            RenderJob(page.id, major=False, since=self._clock.now(), verdicts=(), task=task)
+            RenderJob(page.id, major=False, since=self._clock.now(), verdicts=(), task=task, is_trial=is_trial)
         )
 
     def metrics(self) -> bytes:

@@ -92,6 +92,8 @@ from tocsin.model.fetching import (
     PagePicture,
     ReceivedPage,
     Rendered,
+    StepOutcome,
+    StepResult,
     sendable,
     validators_of,
 )
@@ -268,6 +270,8 @@ __all__ = [
     "SnapshotRow",
     "StandingAnswerRow",
     "StateEntry",
+    "StepOutcome",
+    "StepResult",
     "StoreFigures",
     "StoredAnswer",
     "StoredState",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -84,6 +84,22 @@ class PagePicture(Struct, frozen=True):
     height: int
 
 
+StepOutcome: TypeAlias = Literal["done", "skipped", "failed"]
+
+
+class StepResult(Struct, frozen=True):
+    """What became of a step in the browser.
+
+    step    as it is written; "consent: reject" for the refusal of cookies
+    detail  why it failed or was left out, or what it found
+    """
+
+    step: str
+    outcome: StepOutcome
+    detail: str = ""
+    elapsed_ms: int = 0
+
+
 class ReceivedPage(Struct, frozen=True):
     """A page that was received: by a 200 or 203, or by a 304 to validators that were sent.
 
@@ -91,6 +107,7 @@ class ReceivedPage(Struct, frozen=True):
     moved_to   where a 301 or 308 says that the page lives now
     asked_as   the settings that shaped the request, as `policies.asked_as` names them
     picture    of the page in a browser, where one was wanted
+    steps      what became of its steps there
     """
 
     started_at: Instant
@@ -102,6 +119,7 @@ class ReceivedPage(Struct, frozen=True):
     elapsed_ms: int
     asked_as: str = ""
     picture: PagePicture | None = None
+    steps: tuple[StepResult, ...] = ()
 
 
 class Rendered(Struct, frozen=True):
@@ -114,6 +132,7 @@ class Rendered(Struct, frozen=True):
     unread      says why, where something is wrong with the page
     kind        of the rendering: "http" or "browser"
     picture     of the page in the browser, where one is wanted
+    steps       what became of its steps there
     """
 
     started_at: int
@@ -131,6 +150,7 @@ class Rendered(Struct, frozen=True):
     unread: str | None = None
     kind: str = "http"
     picture: PagePicture | None = None
+    steps: tuple[StepResult, ...] = ()
 
 
 def validators_of(response: HopResponse) -> Validators | None:

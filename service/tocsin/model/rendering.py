@@ -27,6 +27,7 @@ class RenderJob(Struct, frozen=True):
     since      time of its oldest verdict
     owed       it was tried before and failed; success is told in `recovered`
     copy_url   receive this copy instead (an instruction of the user)
+    is_trial   settings are on trial: a step that fails in the browser is shown, and is no failure
     task       the page as a visit needs it
     """
 
@@ -37,6 +38,7 @@ class RenderJob(Struct, frozen=True):
     task: PageTask
     owed: bool = False
     copy_url: str | None = None
+    is_trial: bool = False
 
 
 class WaitingPage(Struct, frozen=True, gc=False):

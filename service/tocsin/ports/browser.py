@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
-from tocsin.model import PagePicture
+from tocsin.model import PagePicture, StepOutcome, StepResult
 
 __all__ = ["Admission", "Browser", "BrowserVisit", "PagePicture", "StepOutcome", "StepResult", "VisitedPage"]
 
 # Called before each further document of the page's main frame is requested, by redirect or by script, with its URL;
 # returns once it may be, and raises what ends the visit: Disallowed, Postponed, Withdrawn or a FetchError.
 Admission: TypeAlias = Callable[[str], Awaitable[None]]
-StepOutcome: TypeAlias = Literal["done", "skipped", "failed"]
 
 
 class BrowserVisit(Struct, frozen=True):
@@ -27,6 +26,7 @@ class BrowserVisit(Struct, frozen=True):
     steps           as `spec.steps` reads them, in order
     secrets         that steps may type, by name
     cookies         that an earlier visit's `VisitedPage.cookies` gave, for steps that log in; "": none
+    page_id         whose cookies of a login are kept; 0: none are
     is_trial        a step that fails ends the steps, and not the visit
     consent         "none" or "reject"
     wants_picture   take one of the whole page, at most 1280 x 10,000 px
@@ -45,6 +45,7 @@ class BrowserVisit(Struct, frozen=True):
     steps: tuple[str, ...] = ()
     secrets: dict[str, str] = {}
     cookies: str = ""
+    page_id: int = 0
     is_trial: bool = False
     consent: str = "none"
     wants_picture: bool = False
@@ -53,19 +54,6 @@ class BrowserVisit(Struct, frozen=True):
     max_body_bytes: int = 10 * 2**20
     max_wire_bytes: int = 30 * 2**20
     private: bool = False
-
-
-class StepResult(Struct, frozen=True):
-    """What became of a step.
-
-    step    as it is written; "consent: reject" for the refusal of cookies
-    detail  why it failed or was left out, or what it found
-    """
-
-    step: str
-    outcome: StepOutcome
-    detail: str = ""
-    elapsed_ms: int = 0
 
 
 class VisitedPage(Struct, frozen=True):

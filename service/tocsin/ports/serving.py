@@ -53,10 +53,11 @@ class Service(Protocol):
         section  other settings than those in force; a channel that they are for need not exist
         """
 
-    async def receive(self, page: PageRow) -> Rendered:
+    async def receive(self, page: PageRow, *, is_trial: bool = False) -> Rendered:
         """Receive a page whole, at its host's gate, as a rendering does; nothing is stored.
 
-        page  with the id 0 it is not watched
+        page      with the id 0 it is not watched
+        is_trial  of its settings: where a step fails in the browser, the page is given as it is then
 
         Raises FetchFailed, FetchRefused, Disallowed, Postponed or Withdrawn.
         """

@@ -27,30 +27,34 @@ class ReceivedPages:
     """Pages that were received for trials, in memory, for ten minutes and 16 MiB at most."""
 
     def __init__(self) -> None:
-        self._pages: OrderedDict[int, Rendered] = OrderedDict()
+        self._pages: OrderedDict[int, tuple[str, Rendered]] = OrderedDict()
         self._turns: dict[int, asyncio.Lock] = {}
 
-    async def get(self, service: Service, clock: Clock, page: PageRow) -> Rendered:
-        """Return a page as it was received within the last ten minutes, or receive it now; raises Problem."""
+    async def get(self, service: Service, clock: Clock, page: PageRow, *, read_as: str = "") -> Rendered:
+        """Return a page as it was received within the last ten minutes, or receive it now; raises Problem.
+
+        read_as  names the settings by which it is received, where they are on trial; it is received again by others
+        """
         # Two trials of a page at once cost one request.
         turn = self._turns.setdefault(page.id, asyncio.Lock())
         try:
             async with turn:
-                return self._known(page.id, clock.now()) or await self._receive(service, clock, page)
+                return self._known(page.id, read_as, clock.now()) or await self._receive(service, clock, page, read_as)
         finally:
             if not turn.locked():
                 self._turns.pop(page.id, None)
 
-    def _known(self, page_id: int, now: Instant) -> Rendered | None:
-        known = self._pages.get(page_id)
-        return known if known is not None and 0 <= now - known.received_at < _KEPT_US else None
+    def _known(self, page_id: int, read_as: str, now: Instant) -> Rendered | None:
+        kept_as, known = self._pages.get(page_id, ("", None))
+        is_new = known is not None and kept_as == read_as and 0 <= now - known.received_at < _KEPT_US
+        return known if is_new else None
 
-    async def _receive(self, service: Service, clock: Clock, page: PageRow) -> Rendered:
+    async def _receive(self, service: Service, clock: Clock, page: PageRow, read_as: str) -> Rendered:
         with refusing(clock):
-            received = await service.receive(page)
+            received = await service.receive(page, is_trial=True)
         self._pages.pop(page.id, None)
-        self._pages[page.id] = received
-        while len(self._pages) > 1 and sum(len(each.body) for each in self._pages.values()) > _MOST_BYTES:
+        self._pages[page.id] = read_as, received
+        while len(self._pages) > 1 and sum(len(each.body) for _, each in self._pages.values()) > _MOST_BYTES:
             self._pages.popitem(last=False)
         return received
 

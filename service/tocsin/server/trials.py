@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from tocsin.configuration import resolve_page
 from tocsin.engine.judging.trial import MOST_LETTERS, TextOutcomes, judge_texts
+from tocsin.engine.rendering.renderer import kind_of_rendering
 from tocsin.errors import DamagedText, TooComplex
 from tocsin.model import Instant, JsonObject, PageRow, Rendered, to_rfc3339
-from tocsin.model.records.signals import PageCopy, TriedOutcomes, TriedPart, TriedSelector, TriedSettings
+from tocsin.model.records.signals import PageCopy, TriedOutcomes, TriedPart, TriedSelector, TriedSettings, TriedStep
 from tocsin.server.problems import Problem
 from tocsin.spec.html.content_type import is_nosniff
 from tocsin.spec.html.safe_copy import copy_safely
@@ -40,29 +43,42 @@ async def try_settings(parts: Parts, page: PageRow, own: JsonObject) -> TriedSet
     group = next((settings for name, settings in groups.values() if name == page.group), {})
     resolve = partial(resolve_page, parts.service.settings().pages, for_all, group)
     policy, in_force = resolve(own), resolve(page.settings)
-    received = await _receive(parts, page)
+    received = await _receive(parts, page, own, policy)
     texts = await _read_texts(parts, page)
     return await asyncio.to_thread(_try_on, received, page.url, policy, in_force, texts, parts.chance)
 
 
 async def selectors_of(parts: Parts, page: PageRow, texts: Sequence[str]) -> dict[str, str]:
     """Make a selector for each of these parts of a page that has an element of its own; raises Problem."""
-    received = await _receive(parts, page)
+    received = await _receive_as_set(parts, page)
     return await asyncio.to_thread(lambda: find_selectors(_parse(received), texts))
 
 
 async def copy_page(parts: Parts, page: PageRow) -> PageCopy:
     """Copy a page as it was received within the last ten minutes; raises Problem."""
-    received = await _receive(parts, page)
+    received = await _receive_as_set(parts, page)
     copied = await asyncio.to_thread(lambda: copy_safely(_parse(received)))
     return PageCopy(received_at=to_rfc3339(received.received_at), html=copied.html, cut=copied.is_cut)
 
 
-async def _receive(parts: Parts, page: PageRow) -> Rendered:
+async def _receive_as_set(parts: Parts, page: PageRow) -> Rendered:
+    for_all, groups = await parts.store.overrides()
+    group = next((settings for name, settings in groups.values() if name == page.group), {})
+    policy = resolve_page(parts.service.settings().pages, for_all, group, page.settings)
+    return await _receive(parts, page, page.settings, policy)
+
+
+async def _receive(parts: Parts, page: PageRow, own: JsonObject, policy: PageSettings) -> Rendered:
+    """Receive a page by settings of its own; the same ones make no further request for some minutes."""
     if page.flags.noindex:
         detail = f"{page.url} asks robots not to index it, so that none of its text is given away"
         raise Problem(409, "kept-back", "The page keeps this back", detail, mend="save the settings without a trial")
-    return await parts.received.get(parts.service, parts.clock, page)
+    read_as = ""
+    if kind_of_rendering(parts.service.settings().render, policy) == "browser":
+        # Only what the browser does: with other selectors the same page is read.
+        shape = (policy.ready, policy.steps, policy.consent, sorted(policy.secrets.items()))
+        read_as, page = repr(shape), replace(page, settings=own)
+    return await parts.received.get(parts.service, parts.clock, page, read_as=read_as)
 
 
 async def _read_texts(parts: Parts, page: PageRow) -> list[tuple[Instant, str]]:
@@ -100,7 +116,10 @@ def _try_on(
     compared = [part for part in read.parts if part.left_out_by is None]
     return TriedSettings(
         received_at=to_rfc3339(received.received_at),
-        steps=[],
+        steps=[
+            TriedStep(step=each.step, outcome=each.outcome, detail=each.detail, elapsed_ms=each.elapsed_ms)
+            for each in received.steps
+        ],
         parts=[_show(part) for part in read.parts[:_MOST_PARTS]],
         more=max(len(read.parts) - _MOST_PARTS, 0),
         compared=len(compared),

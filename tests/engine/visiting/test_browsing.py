@@ -79,8 +79,9 @@ async def test_the_document_that_scripts_made_is_compared() -> None:
 
 async def test_a_browser_is_told_what_the_page_s_settings_say() -> None:
     site = Setting(
-        ready="css: main", steps=("click .more",), consent="reject", auth="me:secret", cookies={"a": "b"}, headers={}
-    )
+        ready="css: main", steps=("click .more",), consent="reject", auth="me:secret", cookies={"a": "b"}, headers={},
+        secrets={"USER": "ada"},
+    )  # fmt: skip
     site.browser.on(PAGE, dom(PAGE, html(created="1")))
 
     await site.visit()
@@ -91,6 +92,7 @@ async def test_a_browser_is_told_what_the_page_s_settings_say() -> None:
     )  # fmt: skip
     assert dict(visit.headers)["Authorization"].startswith("Basic ")
     assert dict(visit.headers)["Cookie"] == "a=b"
+    assert (visit.secrets, visit.page_id, visit.is_trial) == ({"USER": "ada"}, 1, False)
     assert not visit.wants_picture
 
 

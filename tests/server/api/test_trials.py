@@ -12,7 +12,7 @@ from tests.contract.desk import Desk
 from tests.server.api.talk import Api
 from tests.server.diary import desk_on
 from tocsin.errors import Disallowed, FetchFailed, Postponed, Withdrawn
-from tocsin.model import PageFlags, Scope, Snapshot
+from tocsin.model import PageFlags, Scope, Snapshot, StepResult
 from tocsin.spec.signals.texts import pack_text
 
 URL = "https://council.example/agenda"
@@ -50,6 +50,26 @@ async def test_settings_on_trial_say_which_parts_they_compare_and_nothing_is_sav
     assert (found["compared"], found["words"], found["more"], found["texts"], found["now"]) == (3, 14, 0, 0, None)
     assert (await desk.page(URL)).settings == {"tell": "major"}
     assert await api.audited() == ["pages.add"]
+
+
+async def test_steps_on_trial_are_taken_in_one_visit_and_each_is_told(api: Api, desk: Desk) -> None:
+    api.rig.service.steps = (
+        StepResult("consent: reject", "done", 'clicked "Nur notwendige"', 410),
+        StepResult("click .more", "failed", "no element", 10_003),
+    )
+    wanted = {"fetch": "browser", "consent": "reject", "steps": ["click .more", "scroll"]}
+
+    found = await tried(api, **wanted)
+    again = await tried(api, **wanted, ignore=".market")
+    await tried(api, **{**wanted, "steps": ["scroll"]})
+
+    assert [(each["step"], each["outcome"], each["detail"], each["elapsed_ms"]) for each in found["steps"]] == [
+        ("consent: reject", "done", 'clicked "Nur notwendige"', 410),
+        ("click .more", "failed", "no element", 10_003),
+    ]
+    assert (found["compared"], again["compared"]) == (4, 3)
+    assert [settings["steps"] for settings in api.rig.service.on_trial] == [["click .more", "scroll"], ["scroll"]]
+    assert (await desk.page(URL)).settings == {"tell": "major"}
 
 
 async def test_settings_on_trial_are_merged_into_those_of_the_page(api: Api, desk: Desk) -> None:

@@ -75,8 +75,9 @@ class PageRenderer:
         policy, secrets = self._policies.of(job.task), job.task.secrets
         url = job.copy_url or job.task.url
         if host_and_origin(url)[1] != host_and_origin(job.task.url)[1]:
-            # Credentials, cookies and the user's headers never go to the origin that holds a copy.
-            policy, secrets = msgspec.structs.replace(policy, headers={}, cookies={}, auth=""), None
+            # Credentials, cookies, secrets and the user's headers never go to the origin that holds a copy.
+            own = {"headers": {}, "cookies": {}, "auth": "", "secrets": {}, "steps": ()}
+            policy, secrets = msgspec.structs.replace(policy, **own), None
         # A page that is looked at before it is watched has no id: a user asks for this one request.
         wanted = partial(self._is_wanted, job.page_id) if job.page_id else None
         host = host_and_origin(url)[0]
@@ -87,7 +88,9 @@ class PageRenderer:
             policy,
             secrets=secrets,
             is_wanted=wanted,
+            page_id=0 if job.copy_url is not None else job.page_id,
             is_urgent=True,
+            is_trial=job.is_trial,
             in_browser=kind == "browser",
             wants_picture=self._settings.screenshot and job.copy_url is None,
         )
@@ -121,6 +124,7 @@ class PageRenderer:
             unread=unread,
             kind=kind,
             picture=received.picture,
+            steps=received.steps,
         )
 
     def _items_of(

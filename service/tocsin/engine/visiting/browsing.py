@@ -93,6 +93,10 @@ class PageBrowser:
             time_zone=self._instance.time_zone,
             ready=policy.ready,
             steps=policy.steps,
+            secrets=policy.secrets,
+            # A trial shows the login, too.
+            page_id=0 if request.is_trial else request.page_id,
+            is_trial=request.is_trial,
             consent=policy.consent,
             wants_picture=request.wants_picture,
             ready_s=deadlines.ready.total_seconds(),
@@ -125,6 +129,7 @@ class PageBrowser:
             elapsed_ms=page.elapsed_ms,
             asked_as=asked_as(request.policy, request.secrets, in_browser=True),
             picture=page.picture,
+            steps=page.steps,
         )
 
 
