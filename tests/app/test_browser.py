@@ -6,6 +6,7 @@ import asyncio
 import struct
 from collections.abc import AsyncIterator
 
+import msgspec
 import pytest
 import pytest_asyncio
 
@@ -297,3 +298,57 @@ async def test_a_page_that_hangs_does_not_hold_up_the_pages_of_other_slots(
 
     await asyncio.gather(*(visit("/good") for _ in range(4)))
     assert ended == ["/good"] * 7
+
+
+MEMBERS = """<!doctype html><title>Members</title><div id=banner>We use cookies.
+<button onclick="choose('all')">Accept</button><button onclick="choose('few')">Only necessary</button></div>
+<main></main><script>
+const choose = what => { document.cookie = `chosen=${what}`; banner.remove() }
+if (document.cookie.includes('chosen')) banner.remove()
+if (document.cookie.includes('session=ada')) document.querySelector('main').innerHTML = '<p id=news>News for Ada</p>'
+else document.querySelector('main').innerHTML = '<form><input id=user><button>Log in</button></form>'
+document.forms[0]?.addEventListener('submit', event => {
+    event.preventDefault(); document.cookie = `session=${user.value}`; location.reload() })</script>"""
+
+
+async def test_steps_are_taken_and_their_login_is_good_for_the_next_visit(browser: CellBrowser, origin: Origin) -> None:
+    origin.pages["/"] = Page(MEMBERS)
+    steps, wanted = ("fill #user USER", "press Enter", "wait #news"), {"secrets": {"USER": "ada"}, "consent": "reject"}
+
+    first = await browser.visit(visit_of(origin.url("/"), steps=steps, **wanted), let)
+    again = await browser.visit(visit_of(origin.url("/"), steps=steps, cookies=first.cookies, **wanted), let)
+
+    assert [each.outcome for each in first.steps] == ["done"] * 4
+    assert [each.outcome for each in again.steps] == ["done", "skipped", "skipped", "done"]
+    assert first.steps[0].detail == 'clicked "Only necessary"'
+    assert b"News for Ada" in first.body
+    assert b"News for Ada" in again.body
+    assert b"We use cookies" not in first.body
+    assert '"few"' in first.cookies
+
+
+async def test_a_step_that_fails_is_a_failure_that_names_it_and_on_trial_the_page_as_it_is(
+    browser: CellBrowser, origin: Origin
+) -> None:
+    origin.pages["/"] = Page("<p>text</p><input id=user>")
+    visit = visit_of(origin.url("/"), steps=("scroll", "fill #user NAME"))
+
+    with pytest.raises(FetchFailed, match="step 2, fill #user NAME: the page has no secret NAME") as caught:
+        await browser.visit(visit, let)
+    tried = await browser.visit(msgspec.structs.replace(visit, is_trial=True), let)
+
+    assert caught.value.kind == FailureKind.STEP
+    assert [each.outcome for each in tried.steps] == ["done", "failed"]
+    assert b"<p>text</p>" in tried.body
+
+
+async def test_a_document_that_a_step_leads_to_is_asked_for_first(browser: CellBrowser, origin: Origin) -> None:
+    origin.pages["/"] = Page("<a href=/there>There</a>")
+
+    async def admit(url: str) -> None:
+        raise Disallowed(url, "Disallow: /there", None)
+
+    with pytest.raises(Disallowed):
+        await browser.visit(visit_of(origin.url("/"), steps=("click a",)), admit)
+
+    assert origin.asked("/there") == []
