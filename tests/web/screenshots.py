@@ -106,7 +106,7 @@ async def _day(living: Living) -> None:
                 "major": 1 if step % 9 == 0 else 0,
                 "unreachable": checks // 4 if is_bad else step % 5 // 4,
             }
-            told = outcomes["minor"] + outcomes["major"]
+            told, number = outcomes["minor"] + outcomes["major"], sum(outcomes.values())
             row = ActivityRow(
                 now - step * SPAN_US,
                 {outcome: number for outcome, number in outcomes.items() if number},
@@ -114,6 +114,8 @@ async def _day(living: Living) -> None:
                 rendered=told,
                 wire_bytes=checks * 9_000,
                 saved_bytes=checks * 41_000,
+                delays={"1000": number - step % 3, "5000": step % 3},
+                delivered=told,
             )
             await store.note_activity(row)
 
