@@ -255,3 +255,38 @@ def test_the_doctor_dials_no_address_that_is_refused(installation: Installation)
         with pytest.raises(BlockingIOError):
             server.accept()
     assert "is not contacted: 127.0.0.1 is a loopback address" in answer.out
+
+
+@pytest.mark.parametrize("fetch", ["pages", "page", "group", "render", "socket"])
+def test_a_browser_that_is_missing_is_found_where_pages_are_read_in_it(sound: Installation, fetch: str) -> None:
+    # Without a program of this name, whatever this machine has.
+    own = '[browser]\npath = "no-such-browser"\n'
+    own += {"pages": '[pages]\nfetch = "browser"\n', "render": '[render]\nkind = "browser"\n'}.get(fetch, "")
+    if fetch == "socket":
+        own = f'[browser]\nsocket = "unix:{sound.folder}/render.sock"\n'
+    before = told(sound, wrong=True)
+    (sound.folder / "tocsin.toml").write_text(SOUND + own)
+    if fetch == "page":
+        sound.call("watch", "set", A, "--fetch", "browser")
+    elif fetch == "group":
+        sound.call("watch", "set", "--group", "main", "--fetch", "browser", "--yes")
+
+    said = told(sound, wrong=True)
+
+    assert before == ""
+    if fetch == "socket":
+        assert said.startswith(f"The browser cannot be reached at unix:{sound.folder}/render.sock: No such file")
+        assert "docker compose --profile browser up" in said
+    else:
+        assert said.startswith("Pages cannot be read in the browser: no-such-browser is not installed.")
+        assert "chromium-headless-shell" in said
+
+
+def test_a_browser_that_can_be_reached_is_no_finding(sound: Installation) -> None:
+    place = sound.folder / "render.sock"
+    (sound.folder / "tocsin.toml").write_text(f'{SOUND}[browser]\nsocket = "unix:{place}"\n')
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(str(place))
+        door.listen()
+
+        assert told(sound, wrong=True) == ""

@@ -22,6 +22,7 @@ from tocsin.cli.doctor.surroundings import (
     Diagnosis,
     examine_authorities,
     examine_backup,
+    examine_browser,
     examine_channels,
     examine_clock,
     examine_files,
@@ -122,6 +123,13 @@ async def find_refused(store: Store, base: PageSettings) -> list[Diagnosis]:
     return findings
 
 
+async def _has_page_in_browser(store: Store) -> bool:
+    async for pages in batches(store, PageFilter(with_own=True)):
+        if any(page.settings.get("fetch") == "browser" for page in pages):
+            return True
+    return False
+
+
 def _refused_finding(whose: str, resolved: Resolved, *, url: str = "", group: str = "") -> list[Diagnosis]:
     refused = resolved.refused
     if not refused:
@@ -140,12 +148,14 @@ class Examination(Struct):
     """What was found, and what is set at run time: for all pages, and for each group by its name.
 
     settings  with the channels and routes that were made at run time
+    uses_browser  some page is read in it
     """
 
     findings: list[Diagnosis]
     for_all: JsonObject
     groups: dict[str, JsonObject]
     settings: Settings
+    uses_browser: bool = False
 
 
 def examine(loaded: Loaded, now: Instant, *, thorough: bool = False) -> Examination:
@@ -167,6 +177,14 @@ async def _examine(loaded: Loaded, now: Instant, *, thorough: bool) -> Examinati
     found.findings += examine_http(
         loaded.settings.http, has_tokens=has_tokens, is_running=is_running, is_shared=is_postgres(url)
     )
+    base = loaded.settings
+    levels = (found.for_all, *found.groups.values())
+    if (
+        found.uses_browser
+        or base.browser.socket
+        or "browser" in {base.pages.fetch, base.render.kind, *(level.get("fetch") for level in levels)}
+    ):
+        found.findings += examine_browser(base.browser)
     found.findings += await examine_channels(
         found.settings, saved=found.settings.channels.keys() - loaded.settings.channels
     )
@@ -227,6 +245,7 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
             found.findings += await _of_integrity(store, await _bytes_of(store, now), thorough=thorough)
             found.findings += await _of_rows(store, now)
             found.findings += await find_refused(store, without_unread(loaded.settings.pages)[0])
+            found.uses_browser = await _has_page_in_browser(store)
             found.findings += to_findings(await find_crowding(store, loaded.settings))
             found.findings += await _of_pauses(store, str(found.for_all.get("mode", loaded.settings.pages.mode)))
             found.findings += await _of_channel_states(store, found.settings.channels, now)

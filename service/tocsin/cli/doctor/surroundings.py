@@ -6,6 +6,7 @@ import ipaddress
 import os
 import re
 import shutil
+import socket
 import ssl
 import stat
 import tomllib
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from tocsin.configuration import Loaded
     from tocsin.model import Instant
-    from tocsin.settings import ChannelSettings, HttpSettings, Settings
+    from tocsin.settings import BrowserSettings, ChannelSettings, HttpSettings, Settings
 
 
 _WRITE_BY_OTHERS: Final = 0o022
@@ -122,6 +123,8 @@ def _status(path: Path) -> os.stat_result | None:
         return None
 
 
+# Of a worker on the same machine, which only has to accept.
+_WORKER_S: Final = 2.0
 _LEAST_BYTES: Final = 100_000_000
 # This program is younger than that; a clock that shows less is wrong.
 _MADE: Final = datetime(2026, 11, 1, tzinfo=UTC)
@@ -211,6 +214,33 @@ def examine_http(
     if port:
         findings += _of_address(http, is_running=is_running, is_shared=is_shared)
     return findings
+
+
+def examine_browser(browser: BrowserSettings) -> Iterator[Diagnosis]:
+    """Say what the browser lacks, where pages are to be read in it."""
+    if browser.socket:
+        yield from _of_worker(browser.socket)
+        return
+    # It loads what starts processes, and few installations read pages in a browser.
+    from tocsin.adapters.processes.aside import why_no_cells  # noqa: PLC0415 - as above
+    from tocsin.app.browser import why_no_browser  # noqa: PLC0415 - as above
+
+    why = why_no_browser(browser.path) or why_no_cells()
+    if why is not None:
+        what, _, mend = why.partition("; ")
+        yield Diagnosis(f"Pages cannot be read in the browser: {what}.", f"{mend[:1].upper()}{mend[1:]}")
+
+
+def _of_worker(address: str) -> Iterator[Diagnosis]:
+    with socket.socket(socket.AF_UNIX) as door:
+        door.settimeout(_WORKER_S)
+        try:
+            door.connect(address.removeprefix("unix:"))
+        except OSError as exc:
+            yield Diagnosis(
+                f"The browser cannot be reached at {address}: {exc.strerror or exc}.",
+                "Start it: docker compose --profile browser up --detach, or: tocsin browser; see docs/browser.md",
+            )
 
 
 def _of_access(http: HttpSettings, host: str, *, has_tokens: bool | None) -> Iterator[Diagnosis]:
