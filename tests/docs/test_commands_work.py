@@ -98,7 +98,7 @@ def test_the_first_steps_lead_to_a_page_that_is_watched(reader: Installation, or
     assert "tocsin.channel.test.v1" in (reader.folder / "alerts.jsonl").read_text()
 
 
-@pytest.mark.parametrize("document", ["lists.md", "page-authors.md", "routes.md", "steps.md"])
+@pytest.mark.parametrize("document", ["browser.md", "lists.md", "page-authors.md", "routes.md", "steps.md"])
 def test_the_commands_of_a_document_work(reader: Installation, origin: str, document: str) -> None:
     assert carry_out(reader, origin, document) == []
 
