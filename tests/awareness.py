@@ -15,6 +15,7 @@ from tocsin.engine.judging.events import EventWriter, changed_data
 from tocsin.engine.judging.signals import combine_verdict
 from tocsin.engine.policies import Policies
 from tocsin.engine.rendering.awareness import Awareness
+from tocsin.engine.rendering.pictures import Pictures
 from tocsin.engine.rendering.render_queue import RenderQueue
 from tocsin.errors import FetchError, FetchFailed
 from tocsin.events import Happening
@@ -219,6 +220,7 @@ class Bench:
         self.visited: set[int] = set()
         self.policies = Policies(POLICY)
         self.settings = RenderSettings(limit=limit, resume_at=resume_at)
+        self.pictures: Pictures | None = None
         self.queue = self.fresh_queue()
         self._ids: dict[str, int] = {}
 
@@ -239,6 +241,7 @@ class Bench:
             telemetry=self.telemetry,
             on_committed=self._note,
             is_visited=lambda page_id: page_id in self.visited,
+            pictures=self.pictures,
         )
 
     def page_id(self, name: str) -> int:

@@ -338,6 +338,20 @@ create table item_changes (
 ) strict;
 create index item_changes_of_page on item_changes (page_id, id);
 
+-- The picture of the rendering with the same id. Its file is in the store's folder of pictures: written before this row,
+-- and removed after the last row that names it.
+create table pictures (
+  id       integer primary key references renderings (id) on delete cascade,
+  page_id  integer not null,
+  at       integer not null,
+  digest   text not null,                        -- SHA-256 of the file, in hexadecimal: its name
+  width    integer not null,                     -- px
+  height   integer not null,
+  bytes    integer not null
+) strict;
+create index pictures_of_page on pictures (page_id, id);
+create index pictures_by_digest on pictures (digest);
+
 -- The outbox.
 create table alerts (
   id          text primary key,                  -- ULID

@@ -66,6 +66,11 @@ def page_link(public_url: str, page_id: int | str) -> str | None:
     return f"{public_url.rstrip('/')}/pages/{page_id}" if public_url else None
 
 
+def picture_link(public_url: str, digest: str) -> str | None:
+    """Give the URL of a picture; None without a public URL."""
+    return f"{public_url.rstrip('/')}/api/v1/pictures/{digest}" if public_url else None
+
+
 def alert_link(public_url: str, alert_id: str) -> str | None:
     """Give the URL of an alert in the web pages; None without a public URL."""
     return f"{public_url.rstrip('/')}/changes/{alert_id}" if public_url else None

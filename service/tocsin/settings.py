@@ -78,6 +78,7 @@ class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     url: str = "sqlite:tocsin.db"
     password: Secret = ""
+    pictures: str = ""
     history: timedelta = timedelta(days=365)
     batch_rows: Annotated[int, Meta(ge=1, le=10_000)] = 1000
     batch_wait: timedelta = timedelta(milliseconds=100)

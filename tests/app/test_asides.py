@@ -1,20 +1,22 @@
-"""Foreign bytes are read in processes aside: PDFs become text; what is hostile ends in time."""
+"""Foreign bytes are read in processes aside: PDFs become text, pictures are compared; what is hostile ends in time."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import pytest
+from PIL import Image, ImageDraw
 
 from tests.app.crew import Crew
 from tests.aside import write_echo
 from tests.origin import Origin, Page
 from tests.pdfs import bomb, endless, pdf, with_password
 from tocsin.adapters.processes.aside import SingleAside
-from tocsin.app.asides import DocumentReader
+from tocsin.app.asides import DocumentReader, PictureComparer
 from tocsin.app.pdf import MOST_MEMORY_BYTES
 from tocsin.errors import FetchError, FetchFailed, FetchRefused, ProcessError
 from tocsin.model import HopResponse
@@ -146,3 +148,71 @@ async def test_another_paragraph_of_a_pdf_is_a_change_whichever_process_receives
     assert row is not None
     assert row.title == "Tariff (2027)"
     assert ["13.75" in unpack_text(text) for text in texts if text is not None] == [True, False]
+
+
+def picture(*lines: str, width: int = 640, height: int = 480) -> bytes:
+    """Draw lines of text, one below the other."""
+    drawn = Image.new("RGB", (width, height), "white")
+    pen = ImageDraw.Draw(drawn)
+    for number, line in enumerate(lines):
+        pen.text((20, 20 + 24 * number), line, fill="black")
+    return png(drawn)
+
+
+def png(drawn: Image.Image) -> bytes:
+    stream = io.BytesIO()
+    drawn.save(stream, "PNG")
+    return stream.getvalue()
+
+
+LINES: Final = tuple(f"Ferry {number} leaves pier {number * 7 % 10} at {number + 8}:15" for number in range(12))
+
+
+@pytest.fixture
+async def comparer() -> AsyncIterator[PictureComparer]:
+    async with PictureComparer() as opened:
+        yield opened
+
+
+async def test_equal_pictures_do_not_differ(comparer: PictureComparer) -> None:
+    found = await comparer.compare(picture(*LINES), picture(*LINES))
+
+    assert found is not None
+    assert (found.share, found.boxes, found.removed) == (0.0, (), ())
+
+
+async def test_a_changed_line_is_marked_where_it_is(comparer: PictureComparer) -> None:
+    found = await comparer.compare(picture(*LINES), picture(*LINES[:4], "Ferry 4 does not run today", *LINES[5:]))
+
+    assert found is not None
+    assert 0 < found.share < 0.05
+    assert all(100 <= top <= 150 and top + height <= 150 for _, top, _, height in found.boxes)
+
+
+async def test_an_inserted_line_does_not_change_those_below_it(comparer: PictureComparer) -> None:
+    found = await comparer.compare(picture(*LINES), picture(*LINES[:4], "A new ferry runs", *LINES[4:]))
+
+    assert found is not None
+    assert 0 < found.share < 0.12
+    assert all(top >= 100 and top + height <= 480 for _, top, _, height in found.boxes)
+    assert not any(150 < top < 400 for _, top, _, _ in found.boxes)
+
+
+async def test_a_page_that_grew_is_marked_below_and_one_that_shrank_before(comparer: PictureComparer) -> None:
+    short, long = picture(*LINES, height=480), picture(*LINES, "The end", height=640)
+
+    grown, shrunk = await comparer.compare(short, long), await comparer.compare(long, short)
+
+    assert grown is not None
+    assert shrunk is not None
+    assert (sum(height for *_, height in grown.boxes) >= 160, bool(shrunk.removed)) == (True, True)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [b"", b"\x89PNG\r\n\x1a\n", picture(*LINES)[:500], b"GIF89a", png(Image.new("1", (20_000, 20_000)))],
+    ids=["nothing", "a signature", "cut off", "another format", "four hundred million pixels"],
+)
+async def test_pictures_that_cannot_be_read_are_not_compared(comparer: PictureComparer, other: bytes) -> None:
+    assert await comparer.compare(picture(*LINES), other) is None
+    assert await comparer.compare(picture(*LINES), picture(*LINES)) is not None

@@ -28,6 +28,9 @@ class Attic:
         self.pruned_at: Instant | None = None
         self.looks_for_titles = 0
 
+    async def sweep_pictures(self) -> int:
+        return 0
+
     async def begin_pruning(self, now: Instant, *, most: timedelta) -> Instant:
         us = most // timedelta(microseconds=1)
         self.pruned_at = min(now, self.pruned_at + us if self.pruned_at is not None else now)

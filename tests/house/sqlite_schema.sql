@@ -349,6 +349,15 @@ CREATE TABLE parts (
   epoch    integer not null default 0,                -- grows with each change of its node; fences what the one before writes
   left_at  integer not null default 0                 -- since when the node before was gone; 0: spread what is overdue
 ) strict;
+CREATE TABLE pictures (
+  id       integer primary key references renderings (id) on delete cascade,
+  page_id  integer not null,
+  at       integer not null,
+  digest   text not null,                        -- SHA-256 of the file, in hexadecimal: its name
+  width    integer not null,                     -- px
+  height   integer not null,
+  bytes    integer not null
+) strict;
 CREATE TABLE positions (
   one       integer primary key check (one = 1),
   position  integer not null default 0
@@ -605,6 +614,8 @@ CREATE INDEX pages_off on pages (group_id) where next_at is null and next_why = 
 CREATE INDEX pages_paused on pages (group_id) where paused = 1;
 CREATE INDEX pages_requested on pages (host_id, request_id) where request_id is not null;
 CREATE INDEX pages_wanted on pages (request_id) where request_id is not null;
+CREATE INDEX pictures_by_digest on pictures (digest);
+CREATE INDEX pictures_of_page on pictures (page_id, id);
 CREATE INDEX questions_by_size on questions (pages, id) where closed_at is null;
 CREATE INDEX questions_ended on questions (closed_at, id) where closed_at is not null;
 CREATE INDEX questions_of_host on questions (host_id);

@@ -21,7 +21,9 @@ from tocsin.model import (
     DeliveryResult,
     Instruction,
     JsonObject,
+    KeptPicture,
     PageItems,
+    PictureDifference,
     Routed,
     Scope,
     Snapshot,
@@ -116,6 +118,12 @@ class _Life:
         items = PageItems(at, kept.digest, kept.packed, kept.count)
         changes = {**ITEM_CHANGES, "changes": [moved_event(f"day {at}")]}
         rendered = self.desk.rendered(job, alerts=alerts, items=items, changes=changes)
+        png = b"picture at %d" % at
+        digest, before = await self.store.keep_picture(png), await self.store.latest_picture(job.page_id)
+        assert digest is not None
+        found = PictureDifference(0.05, ((0, 400, 320, 48),), ((0, 900, 1280, 20),)) if before is not None else None
+        picture = KeptPicture(digest, 1280, 4000, len(png), before[0] if before is not None else None, found)
+        rendered = structs.replace(rendered, rendering=structs.replace(rendered.rendering, picture=picture))
         await self.store.commit_renderings(self.desk.claim, [rendered])
 
     async def storm(self) -> None:

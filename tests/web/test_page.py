@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
+from msgspec.structs import replace
 
 from tests.awareness import NEW, OLD, task_of, verdict_of
 from tests.contract.desk import DAY, HOUR, NOW, A, B, C
 from tests.server.web.visiting import tree
 from tests.web.asking import Reader, words_of
 from tests.web.town import HOSTILE
-from tocsin.model import CopyLink, RenderingRow, Scope, Snapshot, VerdictRow
+from tocsin.model import CopyLink, KeptPicture, PictureDifference, RenderingRow, Scope, Snapshot, VerdictRow
 from tocsin.spec.signals.texts import pack_text
 
 MOST_BYTES = 50_000
@@ -140,6 +141,51 @@ async def test_texts_are_compared_word_by_word(reader: Reader) -> None:
 
     assert "<del>open</del><ins>closed</ins>" in html
     assert "changed within" in html
+
+
+async def render_with_picture(reader: Reader, png: bytes, before: str | None = None) -> str:
+    """Render the page's change, with a picture of which a part differs."""
+    digest = await reader.desk.store.keep_picture(png)
+    assert digest is not None
+    rendered = reader.desk.rendered(await reader.desk.job(A))
+    found = PictureDifference(0.0123, ((16, 3000, 320, 48),)) if before is not None else None
+    row = replace(rendered.rendering, picture=KeptPicture(digest, 1280, 4000, len(png), before, found))
+    await reader.desk.store.commit_renderings(reader.desk.claim, [replace(rendered, rendering=row)])
+    return digest
+
+
+async def test_a_picture_is_shown_beside_the_one_before_with_what_differs_marked(reader: Reader) -> None:
+    page_id = await changed(reader, times=2)
+    assert "No picture of this page is kept" in words_of(await reader.read(f"/pages/{page_id}/pictures"))
+    first = await render_with_picture(reader, b"one")
+    await reader.desk.check(A, "2027")
+    second = await render_with_picture(reader, b"two", first)
+
+    for path, view in ((f"/pages/{page_id}", "0 2720 1280 1280"), (f"/pages/{page_id}/pictures", "0 0 1280 4000")):
+        page = tree(await reader.read(path))
+
+        shots = page.xpath("//svg[@class='shot']")
+        assert [each.xpath("./image/@href")[0] for each in shots] == [
+            f"/api/v1/pictures/{digest}" for digest in (first, second)
+        ]
+        assert shots[1].get("viewbox") == view
+        (mark,) = page.xpath("//svg[@class='shot']/rect")
+        assert [mark.get(name) for name in ("x", "y", "width", "height")] == ["16", "3000", "320", "48"]
+        assert "1.2 % of the picture differs." in words_of(await reader.read(path))
+
+
+async def test_a_picture_of_another_rendering_is_shown_with_the_one_before_it(reader: Reader) -> None:
+    page_id = await changed(reader, times=2)
+    first = await render_with_picture(reader, b"one")
+    await reader.desk.check(A, "2027")
+    await render_with_picture(reader, b"two", first)
+    oldest = (await reader.desk.store.pictures_of(page_id, limit=9))[-1]
+
+    html = await reader.read(f"/pages/{page_id}/pictures?at={oldest.id}")
+
+    assert html.count("<image ") == 1
+    assert f"/api/v1/pictures/{first}" in html
+    assert "were not compared" in words_of(html)
 
 
 async def test_a_page_without_two_texts_says_why(reader: Reader) -> None:

@@ -1,6 +1,6 @@
-"""What a process aside does for the engine: it takes the text from PDFs."""
+"""What processes aside do for the engine: they take the text from PDFs, and compare pictures."""
 
-# It reads foreign bytes with a library in C that may hang, crash or take any memory, while assessing is pure and runs
+# Both read foreign bytes with libraries in C that may hang, crash or take any memory, while assessing is pure and runs
 # in the loop. So a PDF becomes text right after it was received, in the process that received it: each such process has
 # a process aside of its own, which starts with the first PDF. One for all would take the bytes of every document
 # through the main process.
@@ -10,14 +10,16 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Final, Self
 
+import msgspec
 from msgspec.structs import replace
 
 from tocsin.adapters.processes.aside import SingleAside
 from tocsin.errors import FetchFailed, FetchRefused, ProcessError
-from tocsin.model import FailureKind, HopResponse
+from tocsin.model import FailureKind, HopResponse, PictureDifference
 from tocsin.spec.documents import PDF_TYPE, is_pdf, read_document
 
 _PDF_S: Final = 10.0
+_PICTURES_S: Final = 20.0
 
 
 class DocumentReader:
@@ -54,3 +56,29 @@ class DocumentReader:
             raise FetchRefused(url, FailureKind.TOO_COMPLEX, detail, status=status)
         others = [(name, value) for name, value in response.headers if name != "content-type"]
         return replace(response, body=found, headers=(("content-type", PDF_TYPE), *others))
+
+
+class PictureComparer:
+    """Compares pictures of pages; without the extra tocsin[pictures] it finds no difference.
+
+    module  that the process aside runs
+    """
+
+    def __init__(self, module: str = "tocsin.app.picture_difference", within_s: float = _PICTURES_S) -> None:
+        self._aside = SingleAside(module, within_s)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._aside.close()
+
+    async def compare(self, before: bytes, latest: bytes) -> PictureDifference | None:
+        """Say where two pictures (PNG) differ; None where they cannot be compared in time and memory."""
+        if find_spec("PIL") is None:
+            return None
+        try:
+            found = await self._aside.ask(msgspec.msgpack.encode((before, latest)))
+        except (ProcessError, TimeoutError):
+            return None
+        return msgspec.msgpack.decode(found, type=PictureDifference | None)

@@ -18,6 +18,7 @@ from tocsin.adapters.processes.starting import LocalStarter
 from tocsin.adapters.stores import Migrating, open_store
 from tocsin.adapters.system import SystemChance, SystemClock
 from tocsin.adapters.telemetry import FanOut
+from tocsin.app.asides import PictureComparer
 from tocsin.app.channels import OpenChannels
 from tocsin.app.fetching import Checking, most_in_flight, open_fetcher, put_together, user_agent
 from tocsin.engine.activity import ActivityRecorder, CountedChannel, EngineCounts
@@ -41,6 +42,7 @@ from tocsin.engine.pruning import Pruning
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.engine.rendering.browser_queue import BrowserQueue
 from tocsin.engine.rendering.logins import LoginBrowser
+from tocsin.engine.rendering.pictures import Pictures
 from tocsin.engine.rendering.render_queue import RenderQueue
 from tocsin.engine.runner import EngineParts, LeaderParts, Runner, Upkeep
 from tocsin.engine.scheduling.host_capacity import HostCapacity
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from tocsin.engine.fetchers.checkers import Checkers
+    from tocsin.engine.rendering.pictures import PictureComparison
     from tocsin.model import CheckResult, CrowdedHosts, Instant, JsonObject, MessagePreview
     from tocsin.ports import Channel, Documents, Fetcher, Renderer, Store, Telemetry
     from tocsin.ports.browser import Browser
@@ -96,6 +99,7 @@ async def open_store_for(
         engine=engine,
         create=create,
         parts=settings.store.parts,
+        pictures=settings.store.pictures,
         history=bool(settings.store.history),
         gather=settings.questions.gather,
         storms=settings.signals,
@@ -121,6 +125,7 @@ class Assembly:
 
     fetcher       makes requests where no fetcher processes do; None where they do, and
     documents     reads what is no page of what it receives
+    compare       compares pictures of pages
     request_id    the request that it works for; None for a service
     on_committed  is called with each batch of results that was written
     bell          rings when alerts were written
@@ -131,6 +136,8 @@ class Assembly:
     counts        what was counted of its work so far, by
     telemetry     counts events, and passes them on to the one that was given
     """
+
+    compare: PictureComparison | None = None
 
     def __init__(
         self,
@@ -357,6 +364,7 @@ class Assembly:
             on_committed=lambda _host_id, _due: self.announced(),
             is_visited=self.scheduler.is_visited,
             places=self.browser.places,
+            pictures=Pictures(self._store, self.compare, self._telemetry),
         )
 
     @cached_property
@@ -592,6 +600,7 @@ async def assemble(
     """
     async with AsyncExitStack() as stack:
         fetcher, documents = None, None
+        pictures = await stack.enter_async_context(PictureComparer())
         if not fetchers:
             own = (settings.instance, settings.fetch, settings.network, settings.hosts)
             fetcher, documents = await stack.enter_async_context(open_fetcher(*own, demo_port=demo_port))
@@ -618,7 +627,7 @@ async def assemble(
             demo_port=demo_port,
             documents=documents,
         )
-        engine.merged, engine.saved = merged, saved
+        engine.merged, engine.saved, engine.compare = merged, saved, pictures.compare
         if request_id is None:
             _tell_of_few_files(settings.fetch, fetchers, engine.telemetry)
         await _hold_hosts(engine.gates, store)

@@ -48,6 +48,9 @@ class PrunableStore(Protocol):
     async def keep_titles(self) -> int:
         """Put new titles among the words of their pages; returns the number of pages."""
 
+    async def sweep_pictures(self) -> int:
+        """Remove files of pictures that no row names; returns their number."""
+
 
 class Pruning:
     """Prunes history, alerts, answered questions and texts once an hour (T71); excess texts once a minute.
@@ -68,6 +71,7 @@ class Pruning:
         """Prune every hour, until cancelled."""
         while True:
             await self._prune_or_tell(self.prune)
+            await self._prune_or_tell(self._sweep)
             for _ in range(round(EVERY_S / ROOM_EVERY_S)):
                 await self._clock.sleep(ROOM_EVERY_S)
                 await self._prune_or_tell(partial(self._prune_by, self._make_room))
@@ -104,3 +108,8 @@ class Pruning:
 
     async def _make_room(self) -> int:
         return await self._store.fit_snapshots(total=self._texts.total, limit=_BATCH_TEXTS)
+
+    async def _sweep(self) -> int:
+        if swept := await self._store.sweep_pictures():
+            self._telemetry.emit(Happening("pictures.swept", "info", {"files": swept}))
+        return swept

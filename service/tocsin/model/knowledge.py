@@ -136,6 +136,48 @@ class SnapshotRow(Struct, frozen=True, gc=False):
     packed_bytes: int
 
 
+class PictureDifference(Struct, frozen=True):
+    """Where two pictures of a page differ; boxes are (left, top, width, height) in px.
+
+    share    of the larger picture, 0 to 1
+    boxes    of the latest picture
+    removed  of the one before: rows that are gone
+    """
+
+    share: float
+    boxes: tuple[tuple[int, int, int, int], ...] = ()
+    removed: tuple[tuple[int, int, int, int], ...] = ()
+
+
+class KeptPicture(Struct, frozen=True):
+    """The picture of a rendering, as its row has it.
+
+    digest      SHA-256 of its file, in hexadecimal
+    before      digest of the picture that it was compared with; None: it is the first, or none were compared
+    difference  to that; None: they could not be compared
+    """
+
+    digest: str
+    width: int
+    height: int
+    bytes: int
+    before: str | None = None
+    difference: PictureDifference | None = None
+
+
+class PictureRow(Struct, frozen=True):
+    """A picture of a page; `id` is that of its rendering, the rest as in `KeptPicture`."""
+
+    id: int
+    at: Instant
+    digest: str
+    width: int
+    height: int
+    bytes: int
+    before: str | None = None
+    difference: PictureDifference | None = None
+
+
 class Listing(Struct, frozen=True, gc=False):
     """Dates of pages in a watched feed or sitemap: (URL as watched, date as written) each.
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from tocsin.model.checks import AlertDraft, Failure, NewState, PageTask
 from tocsin.model.common import Instant, JsonObject, PageFlags
-from tocsin.model.knowledge import CopyLink, PageItems, PageKnowledge, Snapshot
+from tocsin.model.knowledge import CopyLink, KeptPicture, PageItems, PageKnowledge, Snapshot
 
 
 class PendingVerdict(Struct, frozen=True, gc=False):
@@ -71,6 +71,7 @@ class RenderingRow(Struct, frozen=True):
     digest: str | None
     same_state: bool | None
     error: tuple[str, int | None, str] | None
+    picture: KeptPicture | None = None
 
 
 class RenderCommit(Struct, frozen=True):

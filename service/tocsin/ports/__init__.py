@@ -7,7 +7,7 @@ from tocsin.ports.attention import AttentionStore, StormStore
 from tocsin.ports.awareness import AlertStore, BundleStore, DeliveryStore, RenderStore, Router, RoutingContext
 from tocsin.ports.care import AccessStore, FigureStore, SavedStore, StoreCare, TableStore
 from tocsin.ports.checking import RoundStore, WorkStore
-from tocsin.ports.knowledge import ItemStore, SignalStore, SnapshotStore
+from tocsin.ports.knowledge import ItemStore, PictureStore, SignalStore, SnapshotStore
 from tocsin.ports.nodes import NodeStore
 from tocsin.ports.outside import (
     Chance,
@@ -40,6 +40,7 @@ __all__ = [
     "Fetcher",
     "NodeStore",
     "Notification",
+    "PictureStore",
     "RenderStore",
     "Renderer",
     "RoundStore",
@@ -72,6 +73,7 @@ class Store(
     SignalStore,
     StormStore,
     SnapshotStore,
+    PictureStore,
     ItemStore,
     TableStore,
     StoreCare,

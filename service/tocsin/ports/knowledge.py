@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Protocol
 
-from tocsin.model import HostNoise, Instant, ItemChangeEntry, PageItems, SignalContext, Slice, SnapshotRow
+from tocsin.model import HostNoise, Instant, ItemChangeEntry, PageItems, PictureRow, SignalContext, Slice, SnapshotRow
 
 
 class SignalStore(Protocol):
@@ -64,6 +64,28 @@ class SnapshotStore(Protocol):
 
         Costs next to nothing where they fit already.
         """
+
+
+class PictureStore(Protocol):
+    """Pictures of pages, one for each rendering that took one; the files lie beside the store."""
+
+    async def keep_picture(self, png: bytes) -> str | None:
+        """Keep the file of a picture, whose row is written with its rendering within the hour.
+
+        Returns the digest that names it; None where this store has no folder of pictures. Raises StoreError.
+        """
+
+    async def picture(self, digest: str) -> bytes | None:
+        """Return a picture that a row names (PNG); None if there is none, or its file is gone."""
+
+    async def latest_picture(self, page_id: int) -> tuple[str, bytes] | None:
+        """Return the digest and the latest picture of a page; None if there is none."""
+
+    async def pictures_of(self, page_id: int, *, limit: int) -> list[PictureRow]:
+        """Return the pictures of a page, newest first."""
+
+    async def sweep_pictures(self) -> int:
+        """Remove files that no row names, and parts of files; returns how many. Young ones stay."""
 
 
 class ItemStore(Protocol):

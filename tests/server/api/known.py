@@ -16,6 +16,7 @@ ALWAYS = ("alert_id",)
 LISTS = {
     "verdict_id": "/pages/13/verdicts",
     "text_id": "/pages/13/texts",
+    "digest": "/pages/13/pictures",
     "page_id": "/pages?limit=60",
     "question_id": "/questions?limit=60",
     "answer_id": "/standing-answers",
@@ -58,7 +59,7 @@ class Known:
         asked.post("/api/v1/pages/bulk", json={"pages": {"ids": ["1"]}, "action": "resume"}).raise_for_status()
         for name, path in LISTS.items():
             if f"{{{name}}}" in label or name in ALWAYS:
-                self._values[name] = [item["id"] for item in self._items(path)]
+                self._values[name] = [item["digest" if name == "digest" else "id"] for item in self._items(path)]
         self._values["check_id"] = ["1"]
         for path in PARTS:
             shape = path.partition("?")[0]
@@ -101,7 +102,10 @@ class Known:
             return self._readers.pop() if kind == "tokens" else chance.choice(NAMES[kind])
         values = self._values[name]
         if name == "page_id":
-            deep = any(part in path for part in ("states", "verdicts", "renderings", "texts", "difference", "extract"))
+            deep = any(
+                part in path
+                for part in ("states", "verdicts", "renderings", "texts", "pictures", "difference", "extract")
+            )
             values = list(RESTLESS) if deep else values
             values = ["13"] if "text_id" in path else values
         # What is used up by one request is no more there for the next one.

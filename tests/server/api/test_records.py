@@ -141,3 +141,23 @@ async def test_copies_of_a_page_are_listed(busy: Api) -> None:
         "https://copies.example/2025",
         "https://calm.example/0",
     )
+
+
+async def test_pictures_are_listed_with_what_differs_and_given_as_they_were_kept(busy: Api) -> None:
+    latest, first = (await busy.get("/pages/13/pictures"))["items"]
+
+    assert (latest["before"], first["before"], first["difference"]) == (first["digest"], None, None)
+    assert latest["difference"] == {
+        "share": 0.05,
+        "boxes": [{"left": 0, "top": 400, "width": 320, "height": 48}],
+        "removed": [{"left": 0, "top": 900, "width": 1280, "height": 20}],
+    }
+    answer = await busy.call("GET", f"/pictures/{latest['digest']}")
+    assert (answer.headers["content-type"], "immutable" in answer.headers["cache-control"]) == ("image/png", True)
+    assert answer.content.startswith(b"picture at ")
+    assert len(answer.content) == latest["bytes"]
+
+
+@pytest.mark.parametrize(("digest", "status"), [("0" * 64, 404), ("x", 422), ("..%2f" * 20, 404)])
+async def test_a_picture_that_is_not_kept_is_not_there(busy: Api, digest: str, status: int) -> None:
+    assert (await busy.refused("GET", f"/pictures/{digest}"))["status"] == status

@@ -75,6 +75,7 @@ async def open_store(
     storms: SignalSettings = STORMS,
     busy: timedelta = BUSY,
     timer: Callable[[], float] = time.monotonic,
+    pictures: str = "",
     on_migrating: Callable[[Migrating], None] = lambda _: None,
 ) -> SqlStore:
     """Open a store; close it, or use it as an async context manager.
@@ -89,9 +90,13 @@ async def open_store(
     storms   when the same change on many pages of a host is told once
     busy     how long to wait for another process that writes
     timer    seconds, by which long edits keep their steps short
+    pictures  folder of the pictures of pages; "": beside the file, and none on PostgreSQL
     on_migrating  is told before missing migrations are applied
     Raises StoreLocked, StoreTooNew, StoreOutdated, StoreError; UsageError for another kind of URL.
     """
+    from tocsin.adapters.stores.sql.role import Options  # noqa: PLC0415 - roles are loaded by those who need them
+
+    folder = Path(pictures) if pictures else None
     if is_postgres(url):
         opened: SqlStore = await _postgres().open_postgres(
             url,
@@ -99,11 +104,8 @@ async def open_store(
             engine=engine,
             create=create,
             parts=parts,
-            history=history,
-            gather=gather,
-            storms=storms,
+            options=Options(history, gather, storms, timer, folder),
             busy=busy,
-            timer=timer,
             on_migrating=lambda before, after: on_migrating(Migrating(before, after, "")),
         )
         return opened
@@ -113,11 +115,8 @@ async def open_store(
         _path_of(url),
         engine=engine,
         create=create,
-        history=history,
-        gather=gather,
-        storms=storms,
+        options=Options(history, gather, storms, timer, folder or Path(f"{_path_of(url)}.pictures")),
         busy=busy,
-        timer=timer,
         on_migrating=lambda before, after, copy: on_migrating(Migrating(before, after, copy)),
     )
 

@@ -13,7 +13,7 @@ import msgspec
 
 from tocsin import events
 from tocsin.engine.judging.signals import combine_verdict, signals_data, trace_data, witness_data
-from tocsin.events import alert_link, cloud_event, page_link, question_link
+from tocsin.events import alert_link, cloud_event, page_link, picture_link, question_link
 from tocsin.model import AlertDraft, fit_title, to_rfc3339
 from tocsin.spec.topper.state import FIELDS
 from tocsin.wording.summary import summarise
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         FieldValues,
         Instant,
         JsonObject,
+        KeptPicture,
         KnownCopy,
         PageTask,
         PendingVerdict,
@@ -148,8 +149,11 @@ def rendered_data(
     }
 
 
-def rendering_data(row: RenderingRow) -> JsonObject:
-    """Show what a rendering received."""
+def rendering_data(row: RenderingRow, public_url: str = "") -> JsonObject:
+    """Show what a rendering received.
+
+    public_url  of the web pages, for the link to its picture
+    """
     error = None
     if row.error is not None:
         kind, status, message = row.error
@@ -164,8 +168,18 @@ def rendering_data(row: RenderingRow) -> JsonObject:
         "bytes": row.bytes,
         "digest": row.digest,
         "same_state": row.same_state,
-        "screenshot": None,
+        "screenshot": _picture_data(row.picture, public_url) if row.picture is not None else None,
         "error": error,
+    }
+
+
+def _picture_data(kept: KeptPicture, public_url: str) -> JsonObject:
+    return {
+        "url": picture_link(public_url, kept.digest),
+        "digest": f"sha256:{kept.digest}",
+        "width": kept.width,
+        "height": kept.height,
+        "changed": kept.difference.share if kept.difference is not None else None,
     }
 
 
@@ -198,7 +212,7 @@ class EventWriter:
         """
         found: JsonObject = {
             "page": page_data(page.page_id, page.url, page.group, page.text, rendering.title),
-            "rendering": rendering_data(rendering),
+            "rendering": rendering_data(rendering, self._public_url),
             "rendered": rendered,
             "items": items,
             "links": self._links(page),
@@ -264,7 +278,7 @@ class EventWriter:
             "question": question,
             "page": page_data(page.page_id, page.url, page.group, page.text, title),
             "received": to_rfc3339(at),
-            "rendering": rendering_data(rendering) if rendering is not None else None,
+            "rendering": rendering_data(rendering, self._public_url) if rendering is not None else None,
             "rendered": rendered,
             "items": items,
             "links": self._links(page),

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         CopyLink,
         Instant,
         JsonObject,
+        KeptPicture,
         PageItems,
         PageKnowledge,
         PageTask,
@@ -189,6 +190,11 @@ class RenderedAssessment(NamedTuple):
     items: PageItems | None = None
     is_page: bool = True
 
+    @property
+    def may_keep(self) -> bool:
+        """Whether a copy of the answer may be kept (LM-45)."""
+        return self.is_page and may_keep(self.assessment.directives)
+
 
 class Awareness:
     """Concludes the renderings of one instance.
@@ -208,8 +214,8 @@ class Awareness:
             rendered.body,
             rendered.content_type,
             task.state,
-            # Only a page that is read says whether its text may be kept, so an equal body is read again.
-            None if is_text_wanted else task.last.body_digest,
+            # Only a page that is read says whether a copy may be kept, so an equal body is read again.
+            None if is_text_wanted or rendered.picture is not None else task.last.body_digest,
             headers=rendered.headers,
             asked_as=shape,
             wanted=ReadingContext(
@@ -241,12 +247,14 @@ class Awareness:
         now: Instant,
         looked: RenderedAssessment | None = None,
         changes: JsonObject | None = None,
+        picture: KeptPicture | None = None,
     ) -> RenderCommit:
         """Conclude a rendering that received the page: each of its verdicts has its alert now (T57, T70).
 
         now      of the assessment: the time that a state is stored with
         looked   result of `look`, if it was called before
         changes  of the page's items, as the event shows them
+        picture  of the page, whose file is kept by now
         Raises FetchRefused (too-complex).
         """
         if job.copy_url is not None:
@@ -254,7 +262,7 @@ class Awareness:
         task = job.task
         assessment, text, items, is_page = looked = looked or self.look(job, rendered, policy, now)
         found = _find(job, rendered, looked, policy, now, keeps_texts=self._keeps_texts)
-        row = self._row(rendered, rendered.kind, same_state=found.same)
+        row = self._row(rendered, rendered.kind, same_state=found.same, picture=picture)
         alerts = self._alerts_of(job, row, found.rendered, changes)
         if job.owed:
             # The state and items of the rendering are told once: by the last verdict's alert, if there is one.
@@ -363,7 +371,9 @@ class Awareness:
             for place, verdict in enumerate(job.verdicts)
         ]
 
-    def _row(self, rendered: Rendered, kind: str, *, same_state: bool | None) -> RenderingRow:
+    def _row(
+        self, rendered: Rendered, kind: str, *, same_state: bool | None, picture: KeptPicture | None = None
+    ) -> RenderingRow:
         return RenderingRow(
             kind=kind,
             started_at=rendered.started_at,
@@ -376,6 +386,7 @@ class Awareness:
             digest=f"sha256:{sha256(rendered.body).hexdigest()}",
             same_state=same_state,
             error=None,
+            picture=picture,
         )
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tocsin.engine.hosts.outage import OutageWatch
     from tocsin.engine.policies import Policies
     from tocsin.engine.rendering.awareness import Awareness
+    from tocsin.engine.rendering.pictures import Pictures
     from tocsin.model import Claim, Instant, JsonObject, RenderCommit, Rendered, RenderJob, WaitingPage
     from tocsin.ports import Chance, Clock, Renderer, RenderStore, Telemetry
     from tocsin.settings import PageSettings, RenderSettings
@@ -204,6 +205,7 @@ class RenderQueue:
     on_committed  called after each commit, which may have written alerts, with the next due time of the page's host
     is_visited    tells whether a check has a page in hand; its rendering waits, so that both know the latest state
     places        of the slots, for checks in the browser
+    pictures      keeps the pictures that renderings take; None: they are not kept
     Waiting pages are rows. A slot is held by a task in the group given to `run`, from its first request until the
     rendering is committed or pauses before its next try.
     """
@@ -226,13 +228,14 @@ class RenderQueue:
         on_committed: Callable[[int, Instant | None], None],
         is_visited: Callable[[int], bool] = lambda _page_id: False,
         places: CheckPlaces | None = None,
+        pictures: Pictures | None = None,
     ) -> None:
         # The queue holds pages, not changes: a page that changed twice while it waited is rendered once, and each
         # of its changes has its alert, in order.
         self._store, self._renderer, self._awareness, self._lease = store, renderer, awareness, lease
         self._policies, self._gates, self._outage = policies, gates, outage
         self._clock, self._chance, self._telemetry = clock, chance, telemetry
-        self._on_committed, self._is_visited = on_committed, is_visited
+        self._on_committed, self._is_visited, self._pictures = on_committed, is_visited, pictures
         self._places = places or CheckPlaces()
         self._places.note(limit=settings.limit, rendering=0, are_waiting=False)
         self._places.on_freed = self.wake
@@ -444,10 +447,13 @@ class RenderQueue:
         if rendered.unread is not None:
             what = {"page_id": job.page_id, "url": job.task.url, "error": rendered.unread}
             self._telemetry.emit(Happening("items.unread", "warning", what))
+        picture = None
+        if self._pictures is not None and rendered.picture is not None and looked.may_keep:
+            picture = await self._pictures.keep(job, rendered.picture)
         with self._writer.concluding():
             told = await self._patiently(lambda: self._comparisons.add_last_difference(job, looked.text))
             changes = await self._patiently(lambda: self._comparisons.compare_items(job, looked.items))
-            return self._awareness.given(told, rendered, policy, now, looked, changes)
+            return self._awareness.given(told, rendered, policy, now, looked, changes, picture)
 
     async def _pause(self, job: RenderJob, claim: Claim, attempts: tuple[Attempt, ...], seconds: float) -> None:
         """Give up the slot until the next try (T55, T58)."""

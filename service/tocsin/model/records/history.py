@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, convert, field
 
 from tocsin.model.browsing import RenderingEntry, StateEntry, VerdictEntry
 from tocsin.model.common import to_rfc3339
-from tocsin.model.knowledge import HostNoise, ItemChangeEntry, SignalContext, SnapshotRow
+from tocsin.model.knowledge import HostNoise, ItemChangeEntry, PictureRow, SignalContext, SnapshotRow
 from tocsin.model.records.fields import Id, Json, Number, Part, Record, Time, id_or_none, time_or_none
 from tocsin.model.records.pages import Fields, fields_of
 from tocsin.model.rendering import RenderingRow
@@ -244,6 +245,57 @@ def text_of(row: SnapshotRow, number: int) -> Text:
     """Show a text; `number` counts from the latest one."""
     return Text(
         number=number, id=str(row.id), at=to_rfc3339(row.at), digest=row.digest.hex(), packed_bytes=row.packed_bytes
+    )
+
+
+class PictureBox(Record, frozen=True):
+    """A part of a picture, in px."""
+
+    left: Number
+    top: Number
+    width: Number
+    height: Number
+
+
+class MarkedParts(Record, frozen=True):
+    """Where a picture differs from the one before."""
+
+    share: Annotated[float, Meta(description="of the larger picture, from 0 to 1")]
+    boxes: Annotated[list[PictureBox], Meta(description="parts of this picture")]
+    removed: Annotated[list[PictureBox], Meta(description="parts of the picture before that are gone")]
+
+
+class Picture(Record, frozen=True):
+    """A picture that is kept of a page."""
+
+    rendering: Annotated[Id, Meta(description="that took it")]
+    at: Time
+    digest: Annotated[str, Meta(description="SHA-256, in hexadecimal digits: its file is at pictures/DIGEST")]
+    width: Annotated[int, Meta(description="in px")]
+    height: Annotated[int, Meta(description="in px")]
+    bytes: Annotated[int, Meta(title="Size", description="of the file")]
+    before: Annotated[str | None, Meta(description="digest of the picture before")]
+    difference: Annotated[MarkedParts | None, Meta(description="null: it was not compared")]
+
+
+def _boxes_of(found: Sequence[tuple[int, int, int, int]]) -> list[PictureBox]:
+    return [PictureBox(left=left, top=top, width=width, height=height) for left, top, width, height in found]
+
+
+def picture_of(row: PictureRow) -> Picture:
+    """Show a picture."""
+    found = row.difference
+    return Picture(
+        rendering=str(row.id),
+        at=to_rfc3339(row.at),
+        digest=row.digest,
+        width=row.width,
+        height=row.height,
+        bytes=row.bytes,
+        before=row.before,
+        difference=None
+        if found is None
+        else MarkedParts(share=found.share, boxes=_boxes_of(found.boxes), removed=_boxes_of(found.removed)),
     )
 
 

@@ -15,6 +15,7 @@ from tocsin.model.records.fields import Part
 from tocsin.model.records.history import (
     ItemChangesOfPage,
     NoisyHostPlace,
+    Picture,
     Rendering,
     Signals,
     State,
@@ -25,6 +26,7 @@ from tocsin.model.records.history import (
     compare_states,
     host_noise_of,
     item_change_of,
+    picture_of,
     rendering_of,
     signals_of,
     state_of,
@@ -253,6 +255,37 @@ def _whole(text: str) -> str:
     """Replace halves of surrogate pairs, which UTF-8 cannot hold."""
     # Halves of surrogate pairs, which pages may contain, cannot be written as UTF-8.
     return text.encode("utf-8", "replace").decode()
+
+
+# Pictures ---------------------------------------------------------------------------------------------------------
+
+
+@router.get(
+    "/pages/{page_id}/pictures", summary="List the pictures that are kept of a page", operation_id="list_pictures"
+)
+async def list_pictures(_: Reading, parts: Given, page_id: NumberInPath) -> Part[Picture]:
+    """List the pictures that are kept of a page, newest first; `render.screenshot` says whether any are taken."""
+    page = await demand_page(parts, int(page_id))
+    rows = await parts.store.pictures_of(page.id, limit=MOST_TEXTS)
+    return Part(items=[picture_of(row) for row in rows], next=None)
+
+
+@router.get(
+    "/pictures/{digest}",
+    summary="Get a picture",
+    operation_id="get_picture",
+    response_class=Response,
+    responses={200: {"description": "The picture.", "content": {"image/png": {}}}},
+)
+async def get_picture(
+    _: Reading, parts: Given, digest: Annotated[str, Path(pattern="^[0-9a-f]{64}$", examples=["0" * 64])]
+) -> Response:
+    """Get a picture of a page; its name is its digest, so it never changes."""
+    png = await parts.store.picture(digest)
+    if png is None:
+        raise missing("picture", digest, "GET /api/v1/pages/{page_id}/pictures")
+    headers = {"Cache-Control": "private, max-age=31536000, immutable"}
+    return Response(png, media_type="image/png", headers=headers)
 
 
 # Signals and noise ------------------------------------------------------------------------------------------------

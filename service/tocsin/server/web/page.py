@@ -34,6 +34,7 @@ from tocsin.server.web.changes import shape_of
 from tocsin.server.web.formatting import short_url, zone_named
 from tocsin.server.web.listing import problem_of, to_line
 from tocsin.server.web.page_history import day_in, draw_year, find_habits
+from tocsin.server.web.page_pictures import OFFERED, latest_pair, pair_of
 from tocsin.server.web.page_views import Texts, choose, compare_kept, field_rows, show_held
 from tocsin.server.web.rendering import Undo, ask, go_on, language_of, page, say
 from tocsin.server.web.telling import AlertInWords, tell
@@ -116,6 +117,7 @@ async def show(
         fields=field_rows(pair[0].fields if pair[0] else None, pair[1].fields) if pair else [],
         verdicts=told,
         more_verdicts=len(verdicts) > _VERDICTS,
+        pictures=await latest_pair(parts, page_id),
         renderings=(await parts.store.renderings_of(page_id, limit=_RENDERINGS)).rows,
         copies=(await parts.store.copies_of(row.url))[:_COPIES],
         held=held,
@@ -274,6 +276,23 @@ async def show_text(
         texts=await _compare(parts, pair) if pair is not None else None,
         why=say(request, f"page.{await _why_none(parts, row, kept)}", n=parts.service.settings().snapshots.per_page),
     )
+
+
+@router.get("/pages/{page_id:int}/pictures")
+async def show_pictures(
+    request: Request,
+    _caller: Reading,
+    parts: Given,
+    page_id: int,
+    at: Annotated[int | None, Query(ge=0, le=2**63 - 1)] = None,
+) -> Response:
+    """Show a picture of a rendering beside the one before, by default the latest two."""
+    row = await demand_page(parts, page_id)
+    kept = await parts.store.pictures_of(page_id, limit=OFFERED)
+    # An address with a picture that was deleted since shows the latest.
+    pair = pair_of(kept, at, whole=True) or pair_of(kept, None, whole=True)
+    frame = await frame_of(parts, row)
+    return await page(request, "page_pictures.html", **frame, part="pictures", kept=kept, pair=pair)
 
 
 def _choose(

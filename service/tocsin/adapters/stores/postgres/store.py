@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.model import Claim
-    from tocsin.settings import SignalSettings
 
 WORK: Final = queries("work", POSTGRES)
 PARTS: Final = StoreSettings().parts
@@ -201,11 +200,8 @@ async def open_postgres(
     engine: bool,
     create: bool,
     parts: int,
-    history: bool,
-    gather: timedelta,
-    storms: SignalSettings,
+    options: Options,
     busy: timedelta,
-    timer: Callable[[], float],
     on_migrating: Callable[[int, int], None],
 ) -> PostgresStore:
     """Open a store; see `open_store`."""
@@ -231,7 +227,7 @@ async def open_postgres(
     except BaseException:
         await database.close()
         raise
-    return PostgresStore(database, Options(history, gather, storms, timer))
+    return PostgresStore(database, options)
 
 
 def has_store(conninfo: str, busy: timedelta, *, password: str) -> bool:

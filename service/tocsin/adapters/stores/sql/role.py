@@ -19,6 +19,7 @@ from tocsin.model import SHARDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import timedelta
+    from pathlib import Path
 
     from tocsin.adapters.stores.sql.session import Database, SqlSession
     from tocsin.model import Claim, Instant, NamedLease
@@ -49,12 +50,14 @@ class Options(Struct, frozen=True):
     """How a store was opened; see `open_store`.
 
     timer  seconds, by which the length of a step is measured
+    pictures  folder of the pictures of pages; None: none are kept
     """
 
     history: bool
     gather: timedelta
     storms: SignalSettings
     timer: Callable[[], float] = time.monotonic
+    pictures: Path | None = None
 
 
 class Pace:

@@ -20,6 +20,7 @@ from tocsin.adapters.stores.sql.checking.work import HostRole, WorkRole
 from tocsin.adapters.stores.sql.knowledge.kept import ItemRole, SnapshotRole
 from tocsin.adapters.stores.sql.knowledge.knowledge import SignalRole
 from tocsin.adapters.stores.sql.knowledge.listings import ListingRole
+from tocsin.adapters.stores.sql.knowledge.pictures import PictureRole
 from tocsin.adapters.stores.sql.pages.lists import BrowseRole
 from tocsin.adapters.stores.sql.pages.requests import RequestRole
 from tocsin.adapters.stores.sql.pages.watchlist import WatchRole
@@ -45,6 +46,7 @@ class SqlStore(
     ListingRole,
     StormRole,
     SnapshotRole,
+    PictureRole,
     ItemRole,
     TableRole,
     CareRole,

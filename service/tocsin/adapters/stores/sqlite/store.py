@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from tocsin.adapters.stores.sql.session import SqlSession
     from tocsin.adapters.stores.sqlite.connection import SqliteSession
-    from tocsin.settings import SignalSettings
 
 
 # Numbered migrations, forward only; `PRAGMA user_version` is the number of the last one applied.
@@ -340,11 +339,8 @@ async def open_sqlite(
     *,
     engine: bool,
     create: bool,
-    history: bool,
-    gather: timedelta,
-    storms: SignalSettings,
+    options: Options,
     busy: timedelta,
-    timer: Callable[[], float],
     on_migrating: Callable[[int, int, str], None],
 ) -> SqliteStore:
     """Open a store; see `open_store`."""
@@ -366,7 +362,7 @@ async def open_sqlite(
         await writer.run(lambda db: _prepare(db, path, engine=engine, busy=busy))
         reader = await opened.enter_async_context(open_lane(path, busy=busy, writes=False, mapped=mapped))
         database = SqliteDatabase(path, writer, reader, files=StoreFiles(path), lock=lock, busy=busy)
-        return SqliteStore(database, Options(history, gather, storms, timer), opened.pop_all())
+        return SqliteStore(database, options, opened.pop_all())
 
 
 async def migrate_sqlite(path: str, busy: timedelta, *, keep: bool) -> AsyncIterator[tuple[int, int]]:

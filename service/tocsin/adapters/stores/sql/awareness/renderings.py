@@ -20,6 +20,7 @@ from tocsin.adapters.stores.sql.knowledge.kept import (
     store_state,
 )
 from tocsin.adapters.stores.sql.knowledge.knowledge import write_known
+from tocsin.adapters.stores.sql.knowledge.pictures import keep_picture
 from tocsin.adapters.stores.sql.owed import publish
 from tocsin.adapters.stores.sql.pages.tasks import read_tasks
 from tocsin.adapters.stores.sql.role import Role, held_parts, ids, of_parts, require_parts
@@ -119,6 +120,8 @@ def _write_page(
     # Copies are read of the page itself alone: nothing in its place has its title.
     if result.copies is not None and (title := fit_title(result.rendering.title)) is not None:
         db.execute(LEARNT["note_title"], (result.page_id, title))
+    if (kept := result.rendering.picture) is not None:
+        keep_picture(db, result.page_id, rendering_id, result.rendering.started_at, kept)
     if result.set_at is not None:
         db.execute(SQL["note_set"], {**place, "at": result.set_at})
     if result.state is not None:

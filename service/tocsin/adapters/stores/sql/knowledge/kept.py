@@ -6,6 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tocsin.adapters.stores.sql.cursors import Cursors
+from tocsin.adapters.stores.sql.knowledge.pictures import (
+    drop_pictures,
+    find_prunable_pictures,
+    fit_pictures,
+    picture_bytes,
+)
 from tocsin.adapters.stores.sql.role import LAST, Role, bounded, ids, take_turn
 from tocsin.adapters.stores.sql.statements import queries
 from tocsin.adapters.stores.sql.values import BARE, pack_digest, read_object, row_digest, to_json, to_us, write_fields
@@ -282,7 +288,10 @@ class SnapshotRole(Role):
         place = {"before": now - to_us(keep), "per_page": per_page, "limit": limit}
         # All pages are gone through while others may write.
         found = await self._read(lambda db: find_prunable(db, place))
-        return await self._write(lambda db: _drop(db, found)) if found else 0
+        if found:
+            return await self._write(lambda db: _drop(db, found))
+        pictures = await self._read(lambda db: find_prunable_pictures(db, place))
+        return await self._write(lambda db: drop_pictures(db, pictures)) if pictures else 0
 
     async def limit_texts(self, total: int) -> None:
         await self._write(lambda db: db.execute(SNAPSHOTS["limit"], {"total": total}))
@@ -291,9 +300,11 @@ class SnapshotRole(Role):
         return await self._read(are_texts_short)
 
     async def fit_snapshots(self, *, total: int, limit: int) -> int:
-        if await self._read(_total) <= total:
-            return 0
-        return await self._write(lambda db: fit(db, total=total, limit=limit))
+        # Pictures get what texts leave: texts are small, and show more of what changed.
+        texts, pictures = await self._read(lambda db: (_total(db), picture_bytes(db)))
+        if pictures and texts + pictures > total:
+            return await self._write(lambda db: fit_pictures(db, room=total - texts, limit=limit))
+        return await self._write(lambda db: fit(db, total=total, limit=limit)) if texts > total else 0
 
 
 def are_texts_short(db: SqlSession) -> bool:

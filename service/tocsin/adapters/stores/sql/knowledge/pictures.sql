@@ -1,0 +1,40 @@
+-- Pictures of renderings. Their files are removed once no row names them.
+
+-- name: keep
+insert into pictures (id, page_id, at, digest, width, height, bytes)
+values (:id, :page, :at, :digest, :width, :height, :bytes);
+
+-- name: of_page
+select i.id, i.at, i.digest, i.width, i.height, i.bytes, r.rendering
+from pictures i {index pictures_of_page} join renderings r on r.id = i.id
+where i.page_id = :page order by i.id desc limit :limit;
+
+-- name: latest
+select digest from pictures {index pictures_of_page} where page_id = :page order by id desc limit 1;
+
+-- name: is_kept
+select 1 from pictures {index pictures_by_digest} where digest = :digest limit 1;
+
+-- name: all
+select distinct digest from pictures;
+
+-- As with texts: pages of which some are too old, or too many.
+-- name: crowded
+select page_id from pictures {index pictures_of_page} group by page_id
+having count(*) > :per_page or (count(*) > 2 and min(at) < :before) limit :limit;
+
+-- Of these pages. The latest two of a page are not too old: they are what people compare.
+-- name: prunable
+select i.id from {each :pages u} {then pictures i} {index pictures_of_page} on i.page_id = u.value
+where (
+  select count(*) from pictures n {index pictures_of_page} where n.page_id = i.page_id and n.id > i.id
+) >= case when i.at < :before then {least :per_page 2} else :per_page end limit :limit;
+
+-- name: drop
+delete from pictures where id in {ids :ids};
+
+-- name: total
+select coalesce(sum(bytes), 0) from pictures;
+
+-- name: oldest
+select id, bytes from pictures order by id limit :limit;
