@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.browsing import CHROMIUM
 from tests.claiming import claim_all
 from tests.cli.calling import Answer, Installation
 from tests.cli.test_terminal import typed
@@ -105,6 +106,25 @@ async def test_how_a_page_is_read_is_set_for_one_that_is_added_and_never_for_a_w
     assert "1 page watched already, with settings unchanged" in again.err
     assert 'allowed is one of "auto", "browser", "http"' in refused.err
     assert page["settings"] == {"fetch": "auto"}
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium-headless-shell is not installed")
+async def test_a_step_is_taken_in_the_browser_and_one_that_fails_is_named(
+    installation: Installation, origin: Origin
+) -> None:
+    script = "document.body.insertAdjacentHTML('beforeend', '<p>Minutes</p>')"
+    origin.pages["/steps"] = Page(f'<title>Agenda</title><button onclick="{script}">More</button>')
+    steps = ["click button", "wait p", "fill p NAME"]
+    options = [word for step in steps for word in ("--step", step)]
+    alone = await call(installation, "check", origin.url("/steps"), *options)
+
+    answer = await call(installation, "check", origin.url("/steps"), "--fetch", "browser", *options)
+    (page,) = (await call(installation, "watch", "list")).records
+
+    assert "--step: steps are taken in the browser; add --fetch browser" in alone.err
+    assert page["settings"] == {"fetch": "browser", "steps": steps}
+    assert answer.records[0]["error"]["kind"] == "step"
+    assert answer.records[0]["error"]["message"].startswith("step 3, fill p NAME: the page has no secret NAME")
 
 
 async def test_pages_that_declare_nothing_are_counted_once(installation: Installation, origin: Origin) -> None:

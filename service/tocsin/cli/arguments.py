@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from datetime import UTC, datetime, timedelta
 from functools import wraps
@@ -11,14 +12,14 @@ import click
 
 from tocsin.cli import output
 from tocsin.cli.formatting import count
-from tocsin.configuration import parse_span
+from tocsin.configuration import parse_page_settings, parse_span
 from tocsin.errors import UsageError
 from tocsin.model import EPOCH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from tocsin.model import Instant
+    from tocsin.model import Instant, JsonObject
     from tocsin.settings import MatchSettings
 
 _Function = TypeVar("_Function", bound="Callable[..., object]")
@@ -28,6 +29,11 @@ _LARGEST: Final = 2**63 - 1
 _MICROSECOND: Final = timedelta(microseconds=1)
 # A time further away is a typing error.
 _FURTHEST: Final = timedelta(days=3650)
+
+
+def parse_steps(texts: Sequence[str]) -> JsonObject:
+    """Read the steps of a page, an option each; raises SettingsError."""
+    return parse_page_settings({"steps": json.dumps(texts, ensure_ascii=False)}, source="--step")
 
 
 def careful(function: _Function) -> _Function:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from tocsin.cli import output
+from tocsin.cli.arguments import parse_steps
 from tocsin.cli.files import unreadable
 from tocsin.cli.formatting import count, show_bytes, show_time
 from tocsin.cli.output import progress
@@ -203,15 +204,24 @@ def print_declared(report: CheckReport) -> None:
     metavar="http|browser|auto",
     help="How pages that are not watched yet are read, now and later; a browser runs their scripts.",
 )
+@click.option(
+    "--step", "steps", multiple=True, metavar="STEP", help="The same with a step in the browser: click .more."
+)
 @output.json_option
 @click.pass_context
-def command(ctx: click.Context, urls: tuple[str, ...], file: str | None, fetch: str | None) -> int:
+def command(
+    ctx: click.Context, urls: tuple[str, ...], file: str | None, fetch: str | None, steps: tuple[str, ...]
+) -> int:
     """Check pages once, now; without URLs, all watched pages. Changes are stored, compared and delivered.
 
     A page that is not watched yet is added. The exit status is 1 if a page is unreachable.
     """
     settings = configuration(ctx).settings
     of_added = parse_page_settings({"fetch": fetch}) if fetch is not None else {}
+    if steps:
+        if fetch != "browser":
+            raise UsageError("--step: steps are taken in the browser; add --fetch browser")
+        of_added |= parse_steps(steps)
     refused: list[str] = []
     if urls or file is not None:
         watched = [watch_url(url) for url in urls]

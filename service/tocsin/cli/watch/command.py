@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -10,7 +9,7 @@ import click
 from msgspec import Struct, structs
 
 from tocsin.cli import output
-from tocsin.cli.arguments import careful, confirm, removal
+from tocsin.cli.arguments import careful, confirm, parse_steps, removal
 from tocsin.cli.check import check_pages, print_declared, print_report
 from tocsin.cli.formatting import count, show_time
 from tocsin.cli.output import steps
@@ -82,9 +81,7 @@ def page_options(function: _Function) -> _Function:
         settings.update(_pairs("cookies", kwargs.pop("cookie"), "="))
         settings.update(_pairs("secrets", kwargs.pop("secret"), "="))
         if steps_given := kwargs.pop("step"):
-            settings.update(
-                parse_page_settings({"steps": json.dumps(steps_given, ensure_ascii=False)}, source="--step")
-            )
+            settings.update(parse_steps(steps_given))
         if "route" in settings:
             check_page_route(settings["route"], settings_in_force(click.get_current_context()).routes, "--route")
         return function(*args, settings=settings, **kwargs)
