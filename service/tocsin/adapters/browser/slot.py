@@ -150,11 +150,6 @@ class Slot:
         if is_old or use.memory_bytes > running.resting_bytes * _GROWTH:
             self.kill()
 
-    async def start(self) -> None:
-        """Start the browser ahead of the first page; raises ProcessError."""
-        async with self._turn:
-            await self._ready()
-
     async def _ready(self) -> _RunningBrowser:
         if self._running is not None and self._running.browser.is_connected():
             return self._running
