@@ -12,7 +12,6 @@ import msgspec
 from playwright.async_api import Browser, BrowserContext, BrowserType
 from playwright.async_api import Error as PlaywrightError
 
-from tocsin.adapters.browser.flags import LEFT_OUT, flags
 from tocsin.adapters.browser.process_trees import ProcessTrees, ProcessUse, find_process
 from tocsin.adapters.browser.request_filter import Permit, RequestFilter
 from tocsin.adapters.browser.visit import CLOSE_S, PageVisit, VisitClock
@@ -24,18 +23,33 @@ from tocsin.ports.browser_link import StartBrowser
 _LAUNCH_S: Final = 20.0
 # A browser that rests at this many times of what it had after its first page is replaced.
 _GROWTH: Final = 1.5
+# The cell is the wall; these keep a browser from knocking at it, so that its proxy refuses little.
+_QUIET: Final = (
+    "--disable-domain-reliability",
+    "--disable-gpu",
+    "--disable-quic",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--no-pings",
+)
+# A popup would be a page that the visit does not know.
+_ONE_PAGE: Final = ("--block-new-web-contents",)
+# Playwright's own, which help tests and not us: a page may flood the browser's processes with messages.
+_LEFT_OUT: Final = ("--disable-ipc-flooding-protection", "--disable-popup-blocking")
 
 
 class _RunningBrowser(msgspec.Struct):
     """A browser.
 
-    root    the id of its first process
+    mark    the argument by which its first process is found
+    root    the id of that
     pages   visited so far
     resting_bytes  after its first page
     """
 
     browser: Browser
     filter: RequestFilter
+    mark: str
     root: int
     user_agent: str
     started_at: float
@@ -141,25 +155,29 @@ class Slot:
             # Also one that is only being made would stay.
             self.kill()
             return
+
+    def _is_worn(self, running: _RunningBrowser) -> bool:
+        """Whether a browser is to be replaced. Asked before a page: right after one, its processes are still ending."""
+        if not running.pages:
+            return False
         self._trees.look()
-        use = self._trees.use(running.root)
-        self._count_cpu(use)
-        running.resting_bytes = running.resting_bytes or use.memory_bytes
+        memory_bytes = self._trees.use(running.root).memory_bytes
+        running.resting_bytes = running.resting_bytes or memory_bytes
         age_s = asyncio.get_running_loop().time() - running.started_at
         is_old = running.pages >= self._start.recycle_pages or age_s >= self._start.recycle_s
-        if is_old or use.memory_bytes > running.resting_bytes * _GROWTH:
-            self.kill()
+        return is_old or memory_bytes > running.resting_bytes * _GROWTH
 
     async def _ready(self) -> _RunningBrowser:
-        if self._running is not None and self._running.browser.is_connected():
-            return self._running
-        mark = secrets.token_hex(8)
+        if (running := self._running) is not None and running.browser.is_connected() and not self._is_worn(running):
+            return running
+        self.kill()
+        mark = f"--tocsin-slot={secrets.token_hex(8)}"
         try:
             browser = await self._chromium.launch(
                 executable_path=shutil.which(self._start.path) or self._start.path,
                 chromium_sandbox=True,
-                args=flags(self._start.first_port + self._number, mark),
-                ignore_default_args=list(LEFT_OUT),
+                args=_flags(self._start.first_port + self._number, mark),
+                ignore_default_args=list(_LEFT_OUT),
                 timeout=_LAUNCH_S * 1000,
             )
             session = await browser.new_browser_cdp_session()
@@ -168,12 +186,12 @@ class Slot:
             said = await session.send("Browser.getVersion")
         except PlaywrightError as exc:
             raise ProcessError(f"{self._start.path}: no browser starts: {_first_line(exc)}") from exc
-        root = find_process(f"--tocsin-slot={mark}")
+        root = find_process(mark)
         if root is None:
             raise ProcessError(f"{self._start.path}: the browser ended at once")
         # A site that serves other pages to what says that it has no window would be watched at its other pages.
         user_agent = said["userAgent"].replace("HeadlessChrome", "Chrome")
-        self._running = _RunningBrowser(browser, requests, root, user_agent, asyncio.get_running_loop().time())
+        self._running = _RunningBrowser(browser, requests, mark, root, user_agent, asyncio.get_running_loop().time())
         return self._running
 
     def _begin_watch(self, running: _RunningBrowser, visit: BrowserVisit, clock: VisitClock) -> None:
@@ -205,8 +223,25 @@ class Slot:
     def kill(self) -> None:
         """End the browser and all of its processes at once; the next page gets another."""
         if self._running is not None:
-            self._trees.kill(self._running.root)
+            # Looked for once more: the number of one that has ended may be another process's by now.
+            if (root := find_process(self._running.mark)) is not None:
+                self._trees.kill(root)
             self._running = None
+
+
+def _flags(proxy_port: int, mark: str) -> list[str]:
+    """Give the switches of a browser.
+
+    proxy_port  of loopback, where its proxy listens
+    mark        an argument by which its process is found
+    """
+    return [
+        *_QUIET,
+        *_ONE_PAGE,
+        f"--proxy-server=127.0.0.1:{proxy_port}",
+        "--proxy-bypass-list=<-loopback>",
+        mark,
+    ]
 
 
 def _first_line(exc: PlaywrightError) -> str:
