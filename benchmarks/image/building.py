@@ -92,7 +92,7 @@ class Workshop:
                     image,
                     self._root,
                 ],
-                limit_s=420,
+                limit_s=600,
                 log=self.folder / f"build-{file}.log",
             )
         finally:
