@@ -12,7 +12,8 @@ from tests.contract.desk import DAY, HOUR, NOW, A, B, C
 from tests.server.web.visiting import tree
 from tests.web.asking import Reader, words_of
 from tests.web.town import HOSTILE
-from tocsin.model import CopyLink, KeptPicture, PictureDifference, RenderingRow, Scope, Snapshot, VerdictRow
+from tocsin.events import CHANGED
+from tocsin.model import AlertDraft, CopyLink, KeptPicture, PictureDifference, RenderingRow, Scope, Snapshot, VerdictRow
 from tocsin.spec.signals.texts import pack_text
 
 MOST_BYTES = 50_000
@@ -172,6 +173,20 @@ async def test_a_picture_is_shown_beside_the_one_before_with_what_differs_marked
         (mark,) = page.xpath("//svg[@class='shot']/rect")
         assert [mark.get(name) for name in ("x", "y", "width", "height")] == ["16", "3000", "320", "48"]
         assert "1.2 % of the picture differs." in words_of(await reader.read(path))
+
+
+async def test_the_picture_that_an_alert_names_is_shown_with_the_alert(reader: Reader) -> None:
+    page_id = await changed(reader, times=2)
+    digest = await render_with_picture(reader, b"one")
+    row = (await reader.desk.store.after(0, limit=1))[0]
+    told = {"rendering": {"screenshot": {"digest": f"sha256:{digest}"}}}
+    draft = AlertDraft(
+        "0" * 25 + "9", CHANGED, page_id, reader.desk.now, row.event | {"data": row.event["data"] | told}
+    )
+    await reader.desk.store.write_alert(draft)
+
+    assert f"/api/v1/pictures/{digest}" in await reader.read(f"/changes/{draft.id}")
+    assert "/api/v1/pictures/" not in await reader.read(f"/changes/{row.id}")
 
 
 async def test_a_picture_of_another_rendering_is_shown_with_the_one_before_it(reader: Reader) -> None:

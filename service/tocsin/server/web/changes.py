@@ -30,6 +30,7 @@ from tocsin.server.web.formatting import (
     weight,
     zone_named,
 )
+from tocsin.server.web.page_pictures import pair_told
 from tocsin.server.web.rendering import Undo, ask, go_on, language_of, page, say, together
 from tocsin.server.web.telling import KINDS, AlertInWords, tell
 from tocsin.wording.words import Words, words_of
@@ -316,6 +317,7 @@ async def change(request: Request, _caller: Reading, parts: Given, alert_id: str
         sample=fitting(storm.sample, _MOST_OF_A_SAMPLE) if storm is not None else [],
         storm=storm,
         withheld=await parts.store.count_withheld(storm.id) if storm is not None else 0,
+        pictures=await pair_told(parts, alert),
     )
     return shape.keep(answer)
 

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from tocsin.model import PictureRow
+from tocsin.model import AlertRow, PictureRow
 from tocsin.server.parts import Parts
 
 # What a part of a picture shows: as high as the picture is wide, from a little above the first difference.
@@ -69,6 +69,16 @@ def _view(row: PictureRow, own: Sequence[_Box], others: Sequence[_Box], *, whole
     first = min((top for _, top, _, _ in (*own, *others)), default=0)
     height = min(row.height, row.width)
     return min(max(first - _ABOVE, 0), row.height - height), height
+
+
+async def pair_told(parts: Parts, alert: AlertRow) -> PicturePair | None:
+    """Read the picture that an alert names, and the one before; None where it names none, or it is no longer kept."""
+    shot = (alert.event["data"].get("rendering") or {}).get("screenshot")
+    if shot is None or alert.page_id is None:
+        return None
+    kept = await parts.store.pictures_of(alert.page_id, limit=OFFERED)
+    named = next((each.id for each in kept if shot["digest"] == f"sha256:{each.digest}"), None)
+    return pair_of(kept, named, whole=False) if named is not None else None
 
 
 async def latest_pair(parts: Parts, page_id: int, rendering: int | None = None) -> PicturePair | None:
