@@ -247,6 +247,12 @@ def test_a_part_of_the_list_of_a_large_digest_costs_what_one_of_a_small_digest_d
     assert steps[1] <= 1.2 * steps[0]
 
 
+def test_a_search_for_new_titles_begins_with_the_pages_that_have_one(db: sqlite3.Connection) -> None:
+    steps = plan(db, queries("words")["retitled_in"])
+
+    assert [step.split()[1] for step in steps] == ["r", "p", "y"]
+
+
 # Queries that go through a large table, or sort, each with the reason why that is right.
 ALLOWED = {
     "walks along an index, in its order, and stops at its limit": {

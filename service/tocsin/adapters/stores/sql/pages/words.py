@@ -259,7 +259,7 @@ def keep_titles(db: SqlSession, most: int) -> int:
 Found = tuple[list[int], "int | None"]
 
 # How many places are read for one page of a list, which then holds what was found so far.
-LOOKED_AT: Final = 50_000
+LOOKED_AT: Final = 100_000
 
 # The cost of looking for one word in one block, in places read.
 _PRICE: Final = 20
@@ -267,8 +267,9 @@ _PRICE: Final = 20
 # The bytes of a row that cost as much as one place.
 _BYTES: Final = 40
 
-# The cost of looking at a title that is not among the words yet, in places read.
+# The cost of looking at a title that is not among the words yet, in places read, and of one that may have the words.
 _TITLE_PRICE: Final = 4
+_FOUND_PRICE: Final = 40
 
 
 class WordSearch:
@@ -352,9 +353,10 @@ class WordSearch:
         first = block << BLOCK_BITS
         found = {first + place for place in having}
         if retitled := self._retitled_by_block.get(block):
-            self._looked_at += retitled * _TITLE_PRICE
             # Until its new title is among the words, such a page is found by the one before, too.
-            found.update(self._new("retitled_in", first=first, end=first + BLOCK_PAGES))
+            few = list(self._new("retitled_in", first=first, end=first + BLOCK_PAGES))
+            self._looked_at += retitled * _TITLE_PRICE + len(few) * _FOUND_PRICE
+            found.update(few)
         return sorted(found, reverse=falls)
 
     @property

@@ -63,7 +63,7 @@ p.id, p.url, p.given, p.text, y.title from pages p left join summaries y on y.pa
 
 -- name: retitled_in
 select p.id, p.url, p.given, p.text, y.title from retitled r {then pages p} on p.id = r.page_id
-join summaries y on y.page_id = r.page_id
+{then summaries y} on y.page_id = r.page_id
 where r.page_id >= :first and r.page_id < :end and {may_have};
 
 -- name: new_before
