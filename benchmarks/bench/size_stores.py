@@ -177,6 +177,8 @@ async def _fill(path: Path, shape: Shape, port: int) -> None:
         for start in range(0, shape.pages, _AT_A_TIME):
             await store.commit(claim, list(_first_results(shape, port, now, ids, hosts, start)))
         await _allow_all(store, shape, port, now)
+        # As the service leaves it a minute after the first checks.
+        await store.keep_titles()
     # A restart finds no lease of the one before.
     with closing(connect(str(path), busy=timedelta(seconds=10), writes=True)) as db:
         db.execute("delete from nodes")
