@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -89,9 +89,12 @@ class Window:
         assert size is not None
         return wide - size["width"]
 
-    async def complaints(self) -> list[str]:
-        """What axe finds wrong, a line each."""
-        found = await Axe().run(self.page)
+    async def complaints(self, rules: Sequence[str] = ()) -> list[str]:
+        """What axe finds wrong by these rules, or by all, a line each."""
+        if not await self.page.evaluate("'axe' in window"):
+            await self.page.evaluate(Axe().axe_script)
+        wanted = {"resultTypes": ["violations"], **({"runOnly": list(rules)} if rules else {})}
+        found = await self.page.evaluate("(wanted) => axe.run(wanted)", wanted)
         return [
             f"{each['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}"
             for each in found["violations"]
