@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse, Response
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tocsin.model import EPOCH, AlertQuery, AlertRow, BoundedCount, Instant, PageQuery, PageSort, View
+from tocsin.model import EPOCH, MOST_SORTED, AlertQuery, AlertRow, BoundedCount, Instant, PageQuery, PageSort, View
 from tocsin.ports import Store
 from tocsin.server.actions import Act
 from tocsin.server.decisions import mark_all_seen, mark_seen, missing, redeliver, release_storm
@@ -237,7 +237,9 @@ async def _quiet_time(parts: Parts, zone: tzinfo) -> QuietTime:
     store, day = parts.store, _local(parts.clock.now(), zone).date()
     since, _ = _day_of(day.isoformat(), zone) or (parts.clock.now(), 0)
     every, new = await together(store.tally_pages(query) for query in (PageQuery(), PageQuery(view=View.NEW)))
-    first = (await store.browse_pages(PageQuery(sort=PageSort.NEXT), limit=1)).rows
+    # A longer list has no such order: then a check is due within seconds.
+    is_short = every.is_exact and every.number <= MOST_SORTED
+    first = (await store.browse_pages(PageQuery(sort=PageSort.NEXT), limit=1)).rows if is_short else ()
     activity = await store.activity(since)
     return QuietTime(
         is_watching=bool(every.number),
