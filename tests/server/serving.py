@@ -46,7 +46,8 @@ def served_in_thread(lived: Path, until: int, folder: Path, *, name: str = "test
     name  of the token that is made
     """
     for part in lived.glob("tocsin.db*"):
-        shutil.copy(part, folder / part.name)
+        # The folder of pictures beside the store's files.
+        (shutil.copytree if part.is_dir() else shutil.copy)(part, folder / part.name)
     bound = socket.create_server(("127.0.0.1", 0))
     ready, stop = threading.Event(), threading.Event()
     found: list[Served] = []
