@@ -201,6 +201,11 @@ def test_a_key_below_a_value_is_unknown(tmp_path: Path) -> None:
         ("[render]\nlimit = 2\nresume_at = 3", "render.resume_at: found 3", "at most render.limit, which is 2"),
         ('[browser]\ndeadlines = { ready = "40s" }', "browser.deadlines.ready: found 40s", "which is 30s"),
         ('[browser]\nsocket = "/run/render.sock"', 'browser.socket: found "/run/render.sock"', "unix:/run/"),
+        (
+            '[store]\nurl = "postgresql://db/t"\n[render]\nscreenshot = true',
+            "render.screenshot: a store on PostgreSQL has no folder for pictures",
+            "set store.pictures",
+        ),
         ("[browser]\nslots = 0", "browser.slots: found 0", "a whole number from 1 to 64"),
     ],
 )

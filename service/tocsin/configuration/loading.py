@@ -485,6 +485,15 @@ def _check_deadlines(deadlines: BrowserDeadlines, gathered: _Gathered) -> None:
         )
 
 
+def _check_pictures(settings: Settings, gathered: _Gathered) -> None:
+    if settings.render.screenshot and settings.store.url.startswith("postgres") and not settings.store.pictures:
+        source = gathered.origins.get(("render", "screenshot"), DEFAULT)
+        raise SettingsError(
+            f"{source}: render.screenshot: a store on PostgreSQL has no folder for pictures; set store.pictures to one "
+            "that all nodes share"
+        )
+
+
 def _check_whole(settings: Settings, gathered: _Gathered) -> None:
     """Check values that depend on each other."""
     limit, resume_at = settings.render.limit, settings.render.resume_at
@@ -494,6 +503,7 @@ def _check_whole(settings: Settings, gathered: _Gathered) -> None:
             f"{source}: render.resume_at: found {resume_at}, allowed is at most render.limit, which is {limit}"
         )
     _check_deadlines(settings.browser.deadlines, gathered)
+    _check_pictures(settings, gathered)
     _check_adaptive(settings.pages, gathered)
     if settings.routes:
         check_routes(settings.routes, settings.channels, gathered.origins.get(("routes",), DEFAULT))

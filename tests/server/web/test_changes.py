@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.alert_examples import examples
+from tests.contract.desk import new_page
 from tests.fakes import START
 from tests.server.web.busy import NEWS
 from tests.server.web.visiting import Visitor, told, tree, undo_of, unseen
 from tocsin import events
-from tocsin.model import EPOCH, AlertDraft, AlertQuery, AlertRow, JsonObject, to_rfc3339
+from tocsin.model import EPOCH, MOST_SORTED, AlertDraft, AlertQuery, AlertRow, JsonObject, to_rfc3339
 from tocsin.server.web.rendering import render
 from tocsin.server.web.telling import AlertInWords, Differing, tell
 
@@ -133,6 +134,16 @@ async def test_a_reader_who_has_seen_everything_is_told_what_was_checked_and_whe
 
     assert empty.xpath("string(h2)") == "You have seen everything"
     assert re.match(r"[\d,]+ checks? since 00:00; the next is (due now|in \d+ \w+)\. ", empty.xpath("string(p)"))
+
+
+async def test_a_long_list_of_pages_does_not_stop_an_empty_list_of_changes(visitor: Visitor) -> None:
+    now = visitor.rig.clock.now()
+    await visitor.store.add_pages([new_page(f"https://many.example/{each}") for each in range(MOST_SORTED)], now)
+    await visitor.store.mark_seen([row.id for row in await every_unseen(visitor)], now, seen=True)
+
+    (empty,) = tree(await visitor.get("/changes")).xpath("//div[@class='empty']")
+
+    assert empty.xpath("string(h2)") == "You have seen everything"
 
 
 async def test_one_alert_is_marked_as_seen_and_the_way_back_is_offered(visitor: Visitor) -> None:

@@ -116,11 +116,6 @@ class BrowserQueue:
                 if self._browser is not None:
                     await self._browser.close()
 
-    @property
-    def under_way(self) -> int:
-        """How many pages are visited now."""
-        return self._slots.taken
-
     async def visit(self, visit: BrowserVisit, admit: Admission, *, is_urgent: bool) -> VisitedPage:
         """Visit a page once there is a slot for it; see `browsing.BrowserVisits`."""
         began_s = self._clock.monotonic()
