@@ -67,6 +67,24 @@ async def test_the_document_is_read_as_its_scripts_have_made_it(browser: CellBro
     assert page.cpu_ms > 0
 
 
+async def test_the_text_of_web_components_is_read_where_people_see_it(browser: CellBrowser, origin: Origin) -> None:
+    origin.pages["/"] = Page(
+        "<!doctype html><h1>Board</h1><x-notice><b>given</b></x-notice><p>after</p><script>"
+        "customElements.define('x-notice', class extends HTMLElement { connectedCallback() {"
+        "this.attachShadow({mode: 'open'}).innerHTML ="
+        "'<p>own <slot>empty</slot>, <x-time></x-time></p><template>kept</template>' } });"
+        "customElements.define('x-time', class extends HTMLElement { connectedCallback() {"
+        "this.attachShadow({mode: 'open'}).innerHTML = '<i>at noon <slot>and later</slot></i>' } })</script>"
+    )
+
+    page = await browser.visit(visit_of(origin.url("/")), let)
+
+    assert (
+        b"<h1>Board</h1><x-notice><p>own <slot><b>given</b></slot>, <x-time><i>at noon <slot>and later</slot></i></x-time>"
+        b"</p><template>kept</template></x-notice><p>after</p>"
+    ) in page.body
+
+
 @pytest.mark.parametrize(
     "leading",
     [

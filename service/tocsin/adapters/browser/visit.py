@@ -51,14 +51,30 @@ _BAD_REDIRECTS: Final = frozenset(("ERR_INVALID_REDIRECT", "ERR_UNSAFE_REDIRECT"
 # The browser shows a page of its own for an answer without a body.
 _NO_BODY: Final = "ERR_HTTP_RESPONSE_CODE_FAILURE"
 _WITHOUT_BODY: Final = frozenset((204, 205))
+# A document with open shadow roots is written as people see it: the content of each in its host, with what it was given
+# in the place of its slots. That is done in a copy, since moving elements would set off scripts of the page.
 _READ: Final = """((most) => {
     const root = document.documentElement
+    const plain = document.implementation.createHTMLDocument('')
+    const seen = (node) => {
+        const made = plain.importNode(node, node.localName === 'template')
+        if (node.nodeType !== Node.ELEMENT_NODE || node.localName === 'template') return made
+        const given = node.localName === 'slot' ? node.assignedNodes({flatten: true}) : []
+        const inside = node.shadowRoot ?? node
+        for (const child of given.length ? given : inside.childNodes) made.append(seen(child))
+        return made
+    }
+    const written = () => {
+        const hasShadows = [...root.querySelectorAll('*')].some((each) => each.shadowRoot)
+        // A document that is nested deeper than the stack is written without them.
+        try { return hasShadows ? seen(root).outerHTML : root.outerHTML } catch { return root.outerHTML }
+    }
     const type = document.contentType
     if (!root) return {type, length: 0, text: ''}
     let text
     if (type === 'text/html' || type === 'application/xhtml+xml') {
         const doctype = document.doctype
-        text = (doctype ? new XMLSerializer().serializeToString(doctype) + '\\n' : '') + root.outerHTML
+        text = (doctype ? new XMLSerializer().serializeToString(doctype) + '\\n' : '') + written()
     } else {
         text = document.body ? document.body.innerText : root.outerHTML
     }
