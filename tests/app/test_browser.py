@@ -80,8 +80,8 @@ async def test_the_text_of_web_components_is_read_where_people_see_it(browser: C
     page = await browser.visit(visit_of(origin.url("/")), let)
 
     assert (
-        b"<h1>Board</h1><x-notice><p>own <slot><b>given</b></slot>, <x-time><i>at noon <slot>and later</slot></i></x-time>"
-        b"</p><template>kept</template></x-notice><p>after</p>"
+        b"<h1>Board</h1><x-notice><p>own <slot><b>given</b></slot>, "
+        b"<x-time><i>at noon <slot>and later</slot></i></x-time></p><template>kept</template></x-notice><p>after</p>"
     ) in page.body
 
 

@@ -251,10 +251,10 @@ def text_of(row: SnapshotRow, number: int) -> Text:
 class PictureBox(Record, frozen=True):
     """A part of a picture, in px."""
 
-    left: Number
-    top: Number
-    width: Number
-    height: Number
+    left: Annotated[Number, Meta(description="from the left edge")]
+    top: Annotated[Number, Meta(description="from the top edge")]
+    width: Annotated[Number, Meta(description="of the part")]
+    height: Annotated[Number, Meta(description="of the part")]
 
 
 class MarkedParts(Record, frozen=True):
