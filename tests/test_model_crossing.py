@@ -58,7 +58,7 @@ def _any_text(kind: inspect.StrType) -> st.SearchStrategy[str]:
     return st.from_regex(kind.pattern, fullmatch=True) if kind.pattern else _TEXT
 
 
-def _any_struct(kind: inspect.StructType | inspect.DataclassType) -> st.SearchStrategy[Any]:
+def _any_struct(kind: inspect.StructType | inspect.DataclassType | inspect.NamedTupleType) -> st.SearchStrategy[Any]:
     if kind.cls is PageState:
         return st.tuples(*[st.none() | _TEXT] * len(FIELDS)).map(PageState)
     return st.builds(kind.cls, **{field.name: _any_of(field.type) for field in kind.fields})
@@ -77,6 +77,7 @@ _MAKERS: dict[type[inspect.Type], Callable[[Any], st.SearchStrategy[Any]]] = {
     inspect.ListType: lambda kind: st.lists(_any_of(kind.item_type), max_size=2),
     inspect.LiteralType: lambda kind: st.sampled_from(kind.values),
     inspect.Metadata: lambda kind: _any_of(kind.type),
+    inspect.NamedTupleType: _any_struct,
     inspect.NoneType: lambda _: st.none(),
     inspect.StrType: _any_text,
     inspect.StructType: _any_struct,

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -167,8 +168,10 @@ def _below(pid: int) -> list[int]:
     """All processes below this one."""
     found = []
     for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text(encoding="ascii").split():
-            found += [int(child), *_below(int(child))]
+        # A thread may have ended meanwhile.
+        with suppress(FileNotFoundError, ProcessLookupError):
+            for child in (task / "children").read_text(encoding="ascii").split():
+                found += [int(child), *_below(int(child))]
     return found
 
 

@@ -133,14 +133,14 @@ async def test_what_is_no_HTML_is_foreseen_as_a_check_takes_it(
     url = site.url("/bridge")
     await call(installation, "check", url)
     await call(installation, "watch", "set", url, "--suspects", suspects)
-    site.pages["/bridge"] = Page(b"%PDF-1.7", content_type="application/pdf")
+    site.pages["/bridge"] = Page(b"PK\x03\x04", content_type="application/zip")
 
     foreseen = (await seen(installation, url))["check"]
     (checked, *_) = (await call(installation, "check", url, "--json")).records
 
     assert foreseen["outcome"] == checked["outcome"] == outcome
     if outcome == "suspect":
-        assert foreseen["reason"] == "not HTML: its server calls it application/pdf"
+        assert foreseen["reason"] == "not HTML: its server calls it application/zip"
 
 
 async def test_a_page_that_was_never_checked_would_be_a_first_one(installation: Installation, site: Origin) -> None:
@@ -206,7 +206,7 @@ async def test_the_specification_decides_first(installation: Installation, site:
 
 
 async def test_what_is_no_page_is_compared_by_its_bytes(installation: Installation, site: Origin) -> None:
-    site.pages["/report"] = Page(b"%PDF-1.4 a report", content_type="application/pdf", etag='"1"')
+    site.pages["/report"] = Page(b"PK\x03\x04 a report", content_type="application/zip", etag='"1"')
 
     record = await seen(installation, site.url("/report"))
 

@@ -59,8 +59,10 @@ def test_a_variable_that_nobody_gave_is_an_error() -> None:
 
 
 def test_no_template_and_no_route_goes_round_the_escaping() -> None:
+    # The bookmark for browsers: it runs on pages of others, never on ours.
+    bookmark = '<a class="button tight" href="javascript:location.href=\'{{ address|replace("\'", "%27") }}/add?url=\''
     for path in (FOLDER / "templates").iterdir():
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8").replace(bookmark, "", 1)
         assert not re.search(r"\|\s*safe|autoescape|\bstyle\s*=|\son[a-z]+\s*=|<style|javascript:", text), path.name
     users = {path.name for path in FOLDER.glob("*.py") if "Markup(" in path.read_text("utf-8")}
     # Both escape what they put into it: Markup.format, and the filters.

@@ -438,6 +438,7 @@ def shown(change: AlertInWords) -> str:
         storm=None,
         withheld=0,
         has_sides=False,
+        pictures=None,
     )
 
 

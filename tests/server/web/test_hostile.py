@@ -63,7 +63,9 @@ def poisoned(value: Any, key: str = "") -> Any:
 def assert_inert(text: str, path: str) -> None:
     page = tree(text)
     names = {each.tag for each in page.iter() if isinstance(each.tag, str)}
-    assert names.isdisjoint({"img", "iframe", "object", "embed", "base", "textarea"}), path
+    assert names.isdisjoint({"img", "iframe", "object", "embed", "base"}), path
+    # What was typed goes on in its own field, and opens no other one.
+    assert [each.get("name") for each in page.iter("textarea") if len(each) or not each.get("name")] == [], path
     assert [each.get("src") for each in page.iter("script") if not each.get("src").startswith("/static/")] == [], path
     for each in page.iter():
         assert not any(name.startswith("on") or name in ("style", "srcdoc") for name in each.keys()), path  # noqa: SIM118 - elements of lxml
