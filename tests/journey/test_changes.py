@@ -189,7 +189,7 @@ async def test_a_calendar_never_shows_what_stood_in_the_page_s_place(
     home: Home, site: Origin, start: Callable[[], Awaitable[Service]], robots: str
 ) -> None:
     page, login = Page(FAIR % robots, etag='"fair"'), Page(LOGIN, etag='"login"')
-    document = Page("%PDF-1.4", etag='"document"')
+    document = Page(b"PK\x03\x04", content_type="application/zip", etag='"document"')
     site.pages["/fair"] = page
     # Each check is one that is asked for here, and ends otherwise than the one before.
     home.configure(RARELY)
