@@ -7,7 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +19,8 @@ import uvloop
 from tests.browsing import CHROMIUM, descendants, end_of, let, start_of, visit_of
 from tests.origin import Origin, Page
 from tocsin.adapters.processes.starting import environment
-from tocsin.app.browser import open_browser
+from tocsin.app.browser import _BrowserProcesses, open_browser
+from tocsin.app.browser_egress import PageTraffic
 from tocsin.errors import FetchFailed, ProcessError
 from tocsin.model import FailureKind
 
@@ -146,7 +150,8 @@ def test_nothing_is_left_of_a_browser_whose_engine_or_worker_is_killed_amid_a_pa
 import asyncio, sys
 from tests.browsing import descendants, let, start_of, visit_of
 from tests.origin import Origin, Page
-from tocsin.app.browser import open_browser
+from tocsin.app.browser import _BrowserProcesses, open_browser
+from tocsin.app.browser_egress import PageTraffic
 
 async def main():
     never = asyncio.Event()
@@ -219,3 +224,31 @@ async def test_a_socket_without_a_worker_is_named_with_the_mend(tmp_path: Path) 
     async with open_browser(start_of(), (), lambda _: None, address=f"unix:{tmp_path}/none.sock") as browser:
         with pytest.raises(ProcessError, match=r"none\.sock: .*is `tocsin browser` running\?"):
             await browser.visit(visit_of("http://127.0.0.1:1/"), let)
+
+
+class DyingProcesses:
+    """An egress process during whose answer the worker ends, and the stream to that worker."""
+
+    def __init__(self) -> None:
+        self.processes = _BrowserProcesses(self, self, lambda: None, lambda _: None)  # type: ignore[arg-type]  # what it uses of them
+
+    @asynccontextmanager
+    async def page(self, *_: object) -> AsyncIterator[Any]:
+        self.processes.end("the browser's worker ended")
+        yield SimpleNamespace(traffic=PageTraffic())
+
+    async def send(self, _: object) -> None:
+        """Lose it, as a closed stream does."""
+
+    def kill(self) -> None:
+        """Nothing is left to be ended."""
+
+
+async def test_a_page_that_is_sent_while_the_worker_ends_has_crashed() -> None:
+    dying = DyingProcesses()
+
+    with pytest.raises(FetchFailed, match="the browser's worker ended") as failure:
+        await dying.processes.visit(0, visit_of("http://app.example/"), let)
+
+    assert failure.value.kind == FailureKind.CRASHED
+    await dying.processes.rest()

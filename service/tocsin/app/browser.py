@@ -204,6 +204,9 @@ class _BrowserProcesses:
     ) -> VisitedPage:
         left_s, now = asked.total_s + _GRACE_S, asyncio.get_running_loop().time
         while True:
+            # The processes may have ended before they were told of this visit.
+            if not self.is_alive and under_way.said.empty():
+                raise FetchFailed(asked.url, FailureKind.CRASHED, self.why)
             began = now()
             try:
                 async with asyncio.timeout(left_s):
@@ -251,7 +254,7 @@ class _BrowserProcesses:
     async def _leave(self, number: int, under_way: _VisitUnderWay) -> None:
         """Have the worker give up a visit that the caller does not wait for, so that its slot is free."""
         try:
-            if not under_way.has_ended:
+            if self.is_alive and not under_way.has_ended:
                 await self._stream.send([GiveUpVisit(number)])
                 async with asyncio.timeout(_GIVE_UP_S):
                     while not isinstance(await under_way.said.get(), VisitEnded | VisitFailed):
