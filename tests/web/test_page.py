@@ -171,7 +171,8 @@ async def test_a_picture_is_shown_beside_the_one_before_with_what_differs_marked
         ]
         assert shots[1].get("viewbox") == view
         (mark,) = page.xpath("//svg[@class='shot']/rect")
-        assert [mark.get(name) for name in ("x", "y", "width", "height")] == ["16", "3000", "320", "48"]
+        # The frame of a part of 320 x 48 px at 16, 3000 is 4 px around it.
+        assert [mark.get(name) for name in ("x", "y", "width", "height")] == ["12", "2996", "328", "56"]
         assert "1.2 % of the picture differs." in words_of(await reader.read(path))
 
 
