@@ -231,7 +231,7 @@ class _BrowserProcesses:
                     raise failure(asked.url, FailureKind(said.kind), said.detail)
 
     def _believed(self, asked: BrowserVisit, under_way: _VisitUnderWay, page: VisitedPage) -> VisitedPage:
-        """Check what cannot be as the worker says; it shares its cell with whatever breaks out of a page."""
+        """Check what cannot be as the worker says; a page that breaks out of its browser shares the worker's cell."""
         picture = page.picture
         if (
             page.url not in under_way.admitted

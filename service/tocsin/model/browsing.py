@@ -65,7 +65,7 @@ class PageQuery(Struct, frozen=True):
     group  only of this group
     host   only of this host
     words  each begins a word of the URL (but its scheme), of that as it was typed, of the title, or of the user's own
-           text: letters and digits, whatever their case, of which the first 24 count; at most 16. A part of such a list
+           text: letters and digits in any case, of which the first 24 count; at most 16. A part of such a list
            may be shorter than asked for, or empty, although it goes on
     sort   the order; None: that of the view
     since  the time that `recent` and `quiet` are about; see `asked_at`

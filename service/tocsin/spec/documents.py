@@ -16,7 +16,7 @@ _HEAD: Final = b"\fPDF\f"
 
 # Lines at the top and at the bottom of a page that may be a running head, a foot or a page number.
 _EDGE: Final = 2
-# A line is one if it is on so many pages, and on one of so many: left and right pages often have different heads.
+# Such a line is on at least three pages and a third of all: left and right pages often have different heads.
 _FEWEST_REPEATS: Final = 3
 _SHARE_OF_PAGES: Final = 3
 _FIGURES: Final = re.compile(r"\d+")
@@ -32,7 +32,7 @@ _DIVIDED: Final = ("\ufffe", "\u00ad")
 
 
 def is_pdf(body: bytes) -> bool:
-    """Tell whether a body is a PDF, whatever its server calls it."""
+    """Tell whether a body is a PDF by its first bytes; its declared type does not count."""
     return body.startswith(_PDF)
 
 

@@ -249,7 +249,7 @@ class ActivitySpan(Record, frozen=True):
     saved_bytes: Annotated[int, Meta(description="bytes that servers did not have to send again (304)")]
     delays: Annotated[
         dict[str, int],
-        Meta(description='checks by how late they began: at most so many milliseconds, `""` for more than two hours'),
+        Meta(description='checks by upper bound of their delay, in milliseconds; `""`: more than two hours'),
     ]
     delivered: Annotated[int, Meta(description="alerts that channels accepted, once for each channel")]
     late: Annotated[int, Meta(description="of these, accepted more than 10 s after they were due")]
