@@ -229,7 +229,8 @@ def rows_of(desk: Desk, half: Half) -> dict[str, list[tuple[Any, ...]]]:
         "host": half.host, "name": half.name, "token": half.token, "key": half.key.hex(),
         "request": half.request, "left": half.left,
     }  # fmt: skip
-    return {
-        table: desk.behind.look(f"select * from {table} where {condition.format(**place)}")  # noqa: S608 - ours
-        for table, condition in BELONGS.items()
-    }
+    with desk.behind.reading() as look:
+        return {
+            table: look(f"select * from {table} where {condition.format(**place)}")  # noqa: S608 - ours
+            for table, condition in BELONGS.items()
+        }

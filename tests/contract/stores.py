@@ -18,6 +18,12 @@ from tocsin.adapters.stores.sql.session import SqlSession
 from tocsin.adapters.stores.sqlite.connection import connect
 
 
+class Look(Protocol):
+    """Reads from a store: a query with question marks, and its values."""
+
+    def __call__(self, query: str, /, *values: object) -> list[tuple[Any, ...]]: ...
+
+
 class StoreBehind(Protocol):
     """A store as other programs reach it. Statements have question marks for their values."""
 
@@ -26,6 +32,10 @@ class StoreBehind(Protocol):
 
     def look(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Return what another process would read now."""
+
+    @contextmanager
+    def reading(self) -> Iterator[Look]:
+        """Lend one connection to many such reads: a new one for each takes longer than the read."""
 
     def alter(self, statement: str, *values: object) -> int:
         """Write to the store as no part of the program does; returns how many rows."""
@@ -52,8 +62,13 @@ class SqliteFile:
         self.url = f"sqlite:{self.path}"
 
     def look(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        with self.reading() as look:
+            return look(query, *values)
+
+    @contextmanager
+    def reading(self) -> Iterator[Look]:
         with closing(sqlite3.connect(self.path)) as db:
-            return db.execute(query, values).fetchall()
+            yield lambda query, *values: db.execute(query, values).fetchall()
 
     def alter(self, statement: str, *values: object) -> int:
         with closing(sqlite3.connect(self.path)) as db, db:
@@ -86,8 +101,13 @@ class PostgresDatabaseBehind:
         self.url = _TAKEN[folder]
 
     def look(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        with self.reading() as look:
+            return look(query, *values)
+
+    @contextmanager
+    def reading(self) -> Iterator[Look]:
         with psycopg.connect(self.url) as db:
-            return db.execute(_said(query), values or None).fetchall()
+            yield lambda query, *values: db.execute(_said(query), values or None).fetchall()
 
     def alter(self, statement: str, *values: object) -> int:
         with psycopg.connect(self.url) as db:
