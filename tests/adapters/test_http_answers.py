@@ -338,8 +338,6 @@ MUTATED = st.builds(
 )
 
 TURNS = 200
-
-
 """Of the loop in which both sides are: no machine is too slow for what needs a few."""
 
 

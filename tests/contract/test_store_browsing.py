@@ -404,8 +404,6 @@ async def test_the_lists_of_all_groups_are_the_list_of_all(database: str, before
 
 
 MANY = BLOCK_PAGES + 400
-
-
 """More pages than the words of are kept at once."""
 
 

@@ -35,8 +35,6 @@ FORMS = (
     "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255", "[::ffff:10.0.0.1]", "[::ffff:169.254.169.254]",
     "[::ffff:100.64.0.1]", "[64:ff9b::a9fe:a9fe]",
 )  # fmt: skip
-
-
 """Addresses that are not public, in every spelling that the URL standard reads as one."""
 
 NO_URLS = (
@@ -73,8 +71,6 @@ MISLEADING = (
     "hTTp://127.0.0.2:{port}/page#@127.0.0.1/", "http://127.0.0.1@127.0.0.2:{port}/page",
     "http://127.0.0.1:80@127.0.0.2:{port}/page",
 )  # fmt: skip
-
-
 """Spellings of a host that may not be dialled, in which a careless reader sees one that may."""
 
 
@@ -200,13 +196,9 @@ async def test_the_robots_txt_of_a_private_address_is_not_asked_for_either(tmp_p
 
 
 SHORT = Behaviour("names", b"", UNCHANGED, total_s=PLENTY_S, phase_s=0.3)
-
-
 """Only the deadline of names is short: that of everything is missed in another way."""
 A, CNAME, IN = 1, 5, 1
 SELF = b"\xc0\x0c"
-
-
 """The name that was asked for, in the words of RFC 1035, 4.1.4."""
 
 

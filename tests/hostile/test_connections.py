@@ -28,8 +28,6 @@ POISON = answer(html(created="1999-09-09"))
 SIZED = answer(GOOD_PAGE)
 IN_CHUNKS = chunks(GOOD_PAGE)
 PAUSE_S = 10.0
-
-
 """Between requests to a host: far longer than anything takes here, and shorter than an idle connection is kept."""
 KEPT_ALIVE = answer(GOOD_PAGE, b"Connection: keep-alive", start=b"HTTP/1.0 200 OK\r\n")
 
@@ -88,8 +86,6 @@ async def created(rig: Rig, url: str) -> str | None:
 
 
 LEAST = 120
-
-
 """Behaviours, at least."""
 
 
