@@ -11,12 +11,16 @@ import time
 from pathlib import Path
 from random import Random
 
+from benchmarks.browsing.run import soak as soak_browser
 from benchmarks.cluster.run import soak as soak_nodes
 from benchmarks.postgres import HOW_TO_GET, programs
 from benchmarks.soak.rounds import soak
 from benchmarks.soak.servers import Servers
+from tocsin.adapters.processes.aside import why_no_cells
+from tocsin.app.browser import why_no_browser
 
 MOST_SHOWN = 40
+BROWSER = "chromium-headless-shell"
 
 
 def main() -> int:
@@ -27,6 +31,8 @@ def main() -> int:
     parser.add_argument("--servers", action="store_true", help="also channels to real servers, which are killed, too")
     parser.add_argument("--nodes", type=int, metavar="N", help="instead: N nodes on one PostgreSQL, which suffer")
     parser.add_argument("--minutes", type=float, default=5, help="how long they suffer")
+    parser.add_argument("--browser", action="store_true", help="instead: pages that scripts make, in a browser")
+    parser.add_argument("--pages", type=int, default=200, help="how many such pages")
     parser.add_argument("--keep", action="store_true", help="keep the store and the logs also if all is well")
     arguments = parser.parse_args()
     seed = arguments.seed if arguments.seed is not None else time.time_ns() % 1_000_000
@@ -39,6 +45,13 @@ def main() -> int:
         print(f"{arguments.nodes} nodes, {arguments.minutes:g} minutes, seed {seed}", flush=True)
         cluster = asyncio.run(soak_nodes(folder, nodes=arguments.nodes, seconds=60 * arguments.minutes, seed=seed))
         return _close(cluster.table(), cluster.findings, folder, began, keep=arguments.keep)
+    if arguments.browser:
+        if why := why_no_browser(BROWSER) or why_no_cells():
+            print(f"NOTHING WAS TRIED: {why}")
+            return 2
+        print(f"{arguments.pages} pages in a browser, seed {seed}", flush=True)
+        browsed = asyncio.run(soak_browser(folder, pages=arguments.pages, seed=seed))
+        return _close(browsed.table(), browsed.findings, folder, began, keep=arguments.keep)
     print(f"{arguments.rounds} rounds, seed {seed}", flush=True)
     servers = Servers(folder / "servers", Random(seed)) if arguments.servers else None  # noqa: S311 - as the plan
     if servers and servers.missing:

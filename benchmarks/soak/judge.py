@@ -48,10 +48,10 @@ def judge(
     reached = {**_by_channel(evidence, delivered), "lines": [(event["id"], True) for event in _read_lines(lines)]}
     never = {alert.id for alert in evidence.alerts if evidence.pages.get(alert.page_id or 0) == refused}
     return [
-        *_judge_pages(evidence, versions),
+        *judge_pages(evidence, versions),
         *judge_served({url: _versions(evidence, page) for page, url in evidence.pages.items()}, served),
-        *_judge_alerts(evidence),
-        *_judge_questions(evidence),
+        *judge_alerts(evidence),
+        *judge_questions(evidence),
         *_judge_deliveries(evidence, reached, never, losable),
         *_judge_digests(evidence, delivered, losable),
         *_judge_lateness(evidence, delivered, lives or [(0.0, inf)]),
@@ -59,7 +59,7 @@ def judge(
     ]
 
 
-def _judge_pages(evidence: Evidence, versions: Mapping[str, int]) -> Iterator[str]:
+def judge_pages(evidence: Evidence, versions: Mapping[str, int]) -> Iterator[str]:
     """Every step of a page's states is told once, and the last one is where the page is."""
     if missing := set(versions) - set(evidence.pages.values()):
         yield f"{len(missing)} pages are gone from the store, such as {min(missing)}"
@@ -114,7 +114,7 @@ def _versions(evidence: Evidence, page: int) -> set[int]:
     return {state.version for state in evidence.states.get(page, [])}
 
 
-def _judge_alerts(evidence: Evidence) -> Iterator[str]:
+def judge_alerts(evidence: Evidence) -> Iterator[str]:
     """One verdict, one alert; and the alerts of a page are an unbroken chain."""
     changed = {
         alert.id: alert for alert in evidence.alerts if alert.type == CHANGED and alert.page_id in evidence.pages
@@ -159,7 +159,7 @@ def _judge_chain(url: str, states: Sequence[State], alerts: Sequence[Alert]) -> 
         yield f"{url}: its alerts end at version {at}, its states at {states[-1].version}"
 
 
-def _judge_questions(evidence: Evidence) -> Iterator[str]:
+def judge_questions(evidence: Evidence) -> Iterator[str]:
     """A question is asked at most once, and its end is told at most once.
 
     Where nobody was asked, only a recovery that carries the awareness still owed tells of the end.
