@@ -31,7 +31,9 @@ def lint(root: Path, tools: Path, report: Report) -> None:
         "default, observe, demo, cluster, browser; each service is shut and bounded",
     )
     call([_tool(tools, "python"), root / "benchmarks" / "image" / "chart.py", root])
-    report.proved("Helm makes the plain manifest of the chart, and refuses it without store.url")
+    report.proved(
+        "Helm makes the plain manifests of the chart, without and with a browser, and refuses it without store.url"
+    )
 
 
 def compose(root: Path, tools: Path, profile: str = "") -> Any:

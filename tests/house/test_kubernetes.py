@@ -21,6 +21,7 @@ from tocsin.configuration import load
 CHART: Final = ROOT / "config" / "helm" / "tocsin"
 TEMPLATE: Final = CHART / "templates" / "tocsin.yaml"
 PLAIN: Final = ROOT / "config" / "kubernetes" / "tocsin.yaml"
+PATCH: Final = PLAIN.with_name("browser.yaml")
 
 
 @cache
@@ -67,6 +68,37 @@ def test_a_node_has_no_right_that_it_does_not_need() -> None:
         "readOnlyRootFilesystem": True,
         "capabilities": {"drop": ["ALL"]},
     }
+
+
+def browser() -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the patch for the browser adds: to the node's container, and the container of its own."""
+    node, own = yaml.safe_load(PATCH.read_text("utf-8"))["spec"]["template"]["spec"]["containers"]
+    return node, own
+
+
+def test_the_browser_is_shut_as_a_node_is_and_has_no_secret_of_it() -> None:
+    _, own = browser()
+    confined = dict(own["securityContext"])
+
+    assert confined.pop("seccompProfile") == {"type": "Localhost", "localhostProfile": "tocsin-browser.json"}
+    assert confined == container()["securityContext"]
+    assert {each["mountPath"] for each in own["volumeMounts"]} == {"/run/tocsin-browser", "/tmp", "/dev/shm"}  # noqa: S108 - what it is given
+    assert "env" not in own
+
+
+def test_the_browser_in_a_pod_has_the_bounds_and_the_socket_of_the_one_in_the_compose_file() -> None:
+    node, own = browser()
+    composed = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))["services"]["browser"]
+    pod = yaml.safe_load(PATCH.read_text("utf-8"))["spec"]["template"]["spec"]
+    sizes = {each["name"]: each["emptyDir"]["sizeLimit"] for each in pod["volumes"]}
+
+    assert own["resources"]["limits"]["memory"].removesuffix("Mi") == composed["mem_limit"].removesuffix("m")
+    assert sizes["browser-memory"].removesuffix("Mi") == composed["shm_size"].removesuffix("m")
+    assert f"size={sizes['browser-files'].removesuffix('i').lower()}" in composed["tmpfs"][0]
+    assert own["livenessProbe"]["exec"]["command"] == composed["healthcheck"]["test"][1:]
+    assert node["env"] == [
+        {"name": "TOCSIN_BROWSER__SOCKET", "value": f"unix:{own['livenessProbe']['exec']['command'][-1]}"}
+    ]
 
 
 def settings_of(environment: dict[str, str], folder: Path) -> Any:
@@ -116,6 +148,8 @@ def test_the_compose_file_starts_three_nodes_on_one_database(tmp_path: Path) -> 
         ({"store": {"url": "postgresql://db/t"}, "settings": {"TOCSIN_PAGES__EVERY": "6h"}}, True),
         ({"store": {"url": "postgresql://db/t"}, "settings": {"PATH": "/"}}, False),
         ({"store": {"url": "postgresql://db/t"}, "replica": 5}, False),
+        ({"store": {"url": "postgresql://db/t"}, "browser": {"enabled": True}}, True),
+        ({"store": {"url": "postgresql://db/t"}, "browser": {"seccompProfile": "/etc/browser.json"}}, False),
     ],
 )
 def test_one_value_must_be_set_and_a_wrong_one_is_refused(values: dict[str, Any], is_right: bool) -> None:  # noqa: FBT001 - a column of the table
@@ -139,8 +173,9 @@ def lines_of(text: str) -> list[str]:
     return [line for line in lines if line and not line.startswith("#") and line != "---"]
 
 
-def test_the_plain_manifest_has_each_line_of_the_chart_and_no_other_one() -> None:
-    template, plain = lines_of(TEMPLATE.read_text("utf-8")), lines_of(PLAIN.read_text("utf-8"))
+def test_the_plain_manifest_and_its_patch_have_each_line_of_the_chart_and_no_other_one() -> None:
+    template = lines_of(TEMPLATE.read_text("utf-8"))
+    plain = [line for path in (PLAIN, PATCH) for line in lines_of(path.read_text("utf-8"))]
     # What a range or toYaml writes is in the values.
     made = set(lines_of((CHART / "values.yaml").read_text("utf-8")))
     in_range = {"- name: {{ $name }}", "value: {{ $value | quote }}"}
