@@ -201,6 +201,7 @@ def test_a_key_below_a_value_is_unknown(tmp_path: Path) -> None:
         ("[render]\nlimit = 2\nresume_at = 3", "render.resume_at: found 3", "at most render.limit, which is 2"),
         ('[browser]\ndeadlines = { ready = "40s" }', "browser.deadlines.ready: found 40s", "which is 30s"),
         ('[browser]\nsocket = "/run/render.sock"', 'browser.socket: found "/run/render.sock"', "unix:/run/"),
+        (f'[browser]\nsocket = "unix:/{"r" * 107}"', "browser.socket: found", "at most 107 characters"),
         (
             '[store]\nurl = "postgresql://db/t"\n[render]\nscreenshot = true',
             "render.screenshot: a store on PostgreSQL has no folder for pictures",

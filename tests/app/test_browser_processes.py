@@ -184,6 +184,13 @@ async def test_a_missing_browser_is_named_with_the_mend() -> None:
             await browser.visit(visit_of("http://127.0.0.1:1/"), let)
 
 
+async def test_a_file_that_is_no_program_is_named_with_the_mend(tmp_path: Path) -> None:
+    (tmp_path / "chromium").write_text("#!/bin/sh\n")
+    async with open_browser(start_of(path=f"{tmp_path}/chromium"), (), lambda _: None) as browser:
+        with pytest.raises(ProcessError, match=r"chromium cannot be executed; .*browser\.path, or: chmod \+x /"):
+            await browser.visit(visit_of("http://127.0.0.1:1/"), let)
+
+
 async def test_a_browser_that_does_not_start_is_named_with_the_reason(tmp_path: Path) -> None:
     program = tmp_path / "broken"
     program.write_text("#!/bin/sh\nexit 3\n")
@@ -222,7 +229,7 @@ async def test_a_worker_elsewhere_serves_one_engine_after_the_other_over_its_soc
 
 async def test_a_socket_without_a_worker_is_named_with_the_mend(tmp_path: Path) -> None:
     async with open_browser(start_of(), (), lambda _: None, address=f"unix:{tmp_path}/none.sock") as browser:
-        with pytest.raises(ProcessError, match=r"none\.sock: .*is `tocsin browser` running\?"):
+        with pytest.raises(ProcessError, match=r"none\.sock: No such file.*; start `tocsin browser`"):
             await browser.visit(visit_of("http://127.0.0.1:1/"), let)
 
 

@@ -275,8 +275,8 @@ def test_a_browser_that_is_missing_is_found_where_pages_are_read_in_it(sound: In
 
     assert before == ""
     if fetch == "socket":
-        assert said.startswith(f"The browser cannot be reached at unix:{sound.folder}/render.sock: No such file")
-        assert "docker compose --profile browser up" in said
+        assert said.startswith(f"The browser cannot be used at unix:{sound.folder}/render.sock: No such file")
+        assert "start `tocsin browser` there" in said.replace("Start", "start")
     else:
         assert said.startswith("Pages cannot be read in the browser: no-such-browser is not installed.")
         assert "chromium-headless-shell" in said

@@ -71,6 +71,8 @@ def test_a_step_is_read_from_one_line(text: str, step: Step) -> None:
         ("press", 6, "nothing is no key"),
         ("wait 61s", 6, "at most 60s"),
         ("wait 0s", 6, "at most 60s"),
+        ("wait 2h", 6, "at most 60s, such as 2s"),
+        ("wait 5", 6, "at most 60s, such as 2s"),
         ("wait", 5, "write wait SELECTOR, or wait 2s"),
         ("scroll 300", 8, "nothing follows scroll"),
         ("click a\nclick b", 8, "in one line"),

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -21,6 +22,7 @@ from tocsin.adapters.processes.aside import few_variables, receive_listeners
 from tocsin.adapters.processes.cell import PROXY_PORT, UNPRIVILEGED
 from tocsin.adapters.processes.stream import MessageStream, open_pipe
 from tocsin.app.browser_egress import EgressProcess, PageBudget, PageEgress, PageTraffic, start_egress, to_happenings
+from tocsin.app.browser_socket import connect
 from tocsin.errors import FetchError, FetchFailed, FetchRefused, ProcessError
 from tocsin.model import FailureKind
 from tocsin.ports.browser import Admission, BrowserVisit, VisitedPage
@@ -377,7 +379,7 @@ class CellBrowser:
         keep = self._resources
         slots = self._start.slots
         if self._address:
-            ours = await _connect(self._address, slots)
+            ours = await connect(self._address, slots)
             keep.callback(ours.close)
             stop: Callable[[], None] = partial(ours.shutdown, socket.SHUT_RDWR)
         else:
@@ -488,23 +490,10 @@ def why_no_browser(path: str) -> str | None:
     if find_spec("playwright") is None:
         return "Playwright is not installed; run: pip install 'tocsin[browser]'"
     if shutil.which(path) is None:
+        if Path(path).exists():
+            return f"{path} cannot be executed; name the program of the browser in browser.path, or: chmod +x {path}"
         return f"{path} is not installed; install it (Debian: apt install chromium-headless-shell), or set browser.path"
     return None
-
-
-async def _connect(address: str, slots: int) -> socket.socket:
-    """Connect to a worker elsewhere."""
-    path = address.removeprefix("unix:")
-    ours = socket.socket(socket.AF_UNIX)
-    ours.setblocking(False)  # noqa: FBT003 - the name of the method says it
-    try:
-        async with asyncio.timeout(_START_S):
-            await asyncio.get_running_loop().sock_connect(ours, path)
-            await asyncio.get_running_loop().sock_sendall(ours, bytes([slots]))
-    except (OSError, TimeoutError) as exc:
-        ours.close()
-        raise ProcessError(f"browser.socket {path}: {exc!s:.200}; is `tocsin browser` running?") from exc
-    return ours
 
 
 def browser_of(settings: Settings, emit: Callable[[Happening], None], group: asyncio.TaskGroup) -> CellBrowser:

@@ -12,10 +12,10 @@ from typing import Final
 
 from tocsin.adapters.processes.aside import why_no_cells
 from tocsin.app.browser import why_no_browser, worker_command, worker_folder, worker_variables
+from tocsin.app.browser_socket import FIRST_WORD_S, receive_greeting
 from tocsin.errors import ProcessError, UsageError
 
 _LOOK_MS: Final = 500
-_FIRST_WORD_S: Final = 10.0
 _END_S: Final = 3.0
 
 
@@ -40,23 +40,30 @@ def serve_engines(address: str, path: str, tell: Callable[[str], None]) -> None:
 def _listen(path: Path) -> socket.socket:
     door = socket.socket(socket.AF_UNIX)
     try:
-        # One that was left by a process that was killed.
-        path.unlink(missing_ok=True)
+        # One that was left by a process that was killed; any other file is of use to its owner.
+        if path.is_socket() and not _is_served(path):
+            path.unlink()
         door.bind(str(path))
         # The group is what the containers of service and browser share.
         path.chmod(0o660)
         door.listen()
     except OSError as exc:
         door.close()
-        raise UsageError(f"browser.socket {path}: {exc.strerror}; name a file in a folder that is writable") from exc
+        what = f"browser.socket {path}: {exc.strerror}"
+        raise UsageError(f"{what}; name a file that is not there yet, in a folder that is writable") from exc
     return door
+
+
+def _is_served(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as door:
+        return door.connect_ex(str(path)) == 0
 
 
 def _serve(engine: socket.socket) -> None:
     """Start a worker that speaks with an engine; it ends with the connection, also where it hangs."""
-    engine.settimeout(_FIRST_WORD_S)
+    engine.settimeout(FIRST_WORD_S)
     try:
-        slots = engine.recv(1)
+        slots = receive_greeting(engine)
     except OSError:
         return
     if not slots:
@@ -65,7 +72,7 @@ def _serve(engine: socket.socket) -> None:
     with (
         worker_folder() as folder,
         subprocess.Popen(  # noqa: S603 - our own
-            worker_command(engine.fileno(), slots[0]),
+            worker_command(engine.fileno(), slots),
             env=worker_variables(folder),
             pass_fds=(engine.fileno(),),
             start_new_session=True,

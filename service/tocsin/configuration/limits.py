@@ -71,6 +71,8 @@ _HOST_PATTERN: Final = re.compile(r"(?:\*\.)?[^\s/*:@]+|\[[0-9a-f:.]+\]", re.IGN
 _CERTIFICATE: Final = re.compile(r"sha256:(?:[0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}")
 _LISTEN: Final = re.compile(r"(?:\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+):([0-9]{1,5})")
 _HIGHEST_PORT: Final = 65535
+# Linux has 108 bytes for the path of a socket, of which the last is 0.
+_LONGEST_SOCKET: Final = 107
 _SHARDS: Final = 4096
 _OURS: Final = frozenset(
     {
@@ -266,9 +268,11 @@ def split_steps(text: str) -> list[str]:
 def check_browser_socket(text: str) -> str | None:
     """Say what is allowed if `text` is neither empty nor the socket of a browser's worker."""
     path = text.removeprefix("unix:")
-    if not text or (text.startswith("unix:") and path.startswith("/") and "\0" not in path):
+    size = len(path.encode("utf-8", "surrogateescape"))
+    is_path = path.startswith("/") and "\0" not in path and size <= _LONGEST_SOCKET
+    if not text or (text.startswith("unix:") and is_path):
         return None
-    return 'a Unix socket such as "unix:/run/tocsin-browser/render.sock"'
+    return f'a Unix socket of at most {_LONGEST_SOCKET} characters such as "unix:/run/tocsin-browser/render.sock"'
 
 
 def check_program(text: str) -> str | None:

@@ -184,10 +184,11 @@ def _read_fill(written: str, rest: str, at: int, check_selector: SelectorCheck) 
 
 def _read_wait(written: str, rest: str, at: int, check_selector: SelectorCheck) -> Step:
     seconds = _seconds(rest)
-    if seconds is None:
+    # No selector begins with a digit: this is a time in another unit, or in none.
+    if seconds is None and not rest[:1].isdigit():
         return Step(written, "wait", selector=_selector("wait", rest, at, check_selector))
-    if not 0 < seconds <= LONGEST_WAIT_S:
-        raise _Fault(at, f"write a time of at most {LONGEST_WAIT_S:g}s")
+    if seconds is None or not 0 < seconds <= LONGEST_WAIT_S:
+        raise _Fault(at, f"write a time of at most {LONGEST_WAIT_S:g}s, such as 2s")
     return Step(written, "wait", seconds=seconds)
 
 

@@ -6,7 +6,6 @@ import ipaddress
 import os
 import re
 import shutil
-import socket
 import ssl
 import stat
 import tomllib
@@ -232,15 +231,13 @@ def examine_browser(browser: BrowserSettings) -> Iterator[Diagnosis]:
 
 
 def _of_worker(address: str) -> Iterator[Diagnosis]:
-    with socket.socket(socket.AF_UNIX) as door:
-        door.settimeout(_WORKER_S)
-        try:
-            door.connect(address.removeprefix("unix:"))
-        except OSError as exc:
-            yield Diagnosis(
-                f"The browser cannot be reached at {address}: {exc.strerror or exc}.",
-                "Start it: docker compose --profile browser up --detach, or: tocsin browser; see docs/browser.md",
-            )
+    from tocsin.app.browser_socket import why_not_served  # noqa: PLC0415 - it loads what speaks over sockets
+
+    why = why_not_served(address, _WORKER_S)
+    if why is not None:
+        what, _, mend = why.partition("; ")
+        own = "What it lacks is in its own log: docker compose logs browser"
+        yield Diagnosis(f"The browser cannot be used at {address}: {what}.", f"{mend[:1].upper()}{mend[1:]}. {own}")
 
 
 def _of_access(http: HttpSettings, host: str, *, has_tokens: bool | None) -> Iterator[Diagnosis]:
