@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from tocsin.model import BoundedCount
 from tocsin.spec.infrastructure.unsafe import UNSAFE_IN_LINE
+from tocsin.wording.sentences import SentenceKind, sentences_of
 
 Language: TypeAlias = Literal["en", "de"]
 
@@ -49,6 +50,15 @@ class Words:
         if isinstance(number, int | BoundedCount):
             values["n"] = self.number(number)
         return str(text.format_map(values))
+
+    def retell(self, text: str, kind: SentenceKind = "errors") -> str:
+        """Say what the code says in English: an error, a reason or a hint; what is not known stays English."""
+        return sentences_of(self.language, kind).retell(text)
+
+    def section(self, name: str) -> dict[str, str]:
+        """Return the texts of a section without plural forms, by key."""
+        begin = f"{name}."
+        return {key.removeprefix(begin): text for key, text in self._texts.items() if key.startswith(begin)}
 
     def quote(self, text: str) -> str:
         """Write a text of a page in quotation marks."""

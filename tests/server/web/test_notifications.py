@@ -96,7 +96,7 @@ async def test_of_two_people_who_edit_a_channel_the_second_loses_nothing_that_wa
     late = await visitor.post("/notifications/channel", **first | {"s-timeout": "9s", "do": "save"})
 
     assert late.status_code == 412
-    assert both_versions(late.text) == {"timeout": ("5s", "9s")}
+    assert both_versions(late.text) == {"Timeout": ("5s", "9s")}
     assert 'value="9s"' in late.text
     assert (await visitor.store.saved()).channels[0].settings["timeout"] == "5s"
 

@@ -21,8 +21,9 @@ from tocsin.server.lost_forms import NOT_SENT_BACK
 from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import cut
-from tocsin.server.web.rendering import go_on, page, say, typed_again
+from tocsin.server.web.rendering import go_on, language_of, page, say, typed_again
 from tocsin.settings import ChannelSettings
+from tocsin.wording.words import Words, words_of
 
 router = APIRouter(include_in_schema=False)
 
@@ -76,10 +77,11 @@ async def save_channel(request: Request, caller: Writing, parts: Given) -> Respo
         wrong = dict(exc.errors)
     except Stale:
         entry = deeds.entry_of(parts, "channel", name)
-        now, other = entry.revision if entry is not None else 0, await _other(parts, entry, name, typed)
+        now = entry.revision if entry is not None else 0
+        other = await _other(parts, entry, name, typed, words_of(language_of(request)))
         return await _channel_page(request, parts, name, kind, again, now, other=other)
     except DeliveryError as exc:
-        wrong = {"test": say(request, "channels.test_failed", why=exc)}
+        wrong = {"test": say(request, "channels.test_failed", why=words_of(language_of(request)).retell(str(exc)))}
     except (Problem, UsageError) as exc:
         wrong = {"": str(exc)}
     else:
@@ -87,7 +89,9 @@ async def save_channel(request: Request, caller: Writing, parts: Given) -> Respo
     return await _channel_page(request, parts, name, kind, again, revision, wrong=wrong)
 
 
-async def _other(parts: Parts, entry: SavedEntry | None, name: str, typed: Mapping[str, Any]) -> deeds.OtherVersion:
+async def _other(
+    parts: Parts, entry: SavedEntry | None, name: str, typed: Mapping[str, Any], words: Words
+) -> deeds.OtherVersion:
     """Compare what another person saved with what was typed; of a secret, only whether one was typed."""
     section = parts.service.settings().channels.get(name)
     if entry is None or section is None:
@@ -99,7 +103,7 @@ async def _other(parts: Parts, entry: SavedEntry | None, name: str, typed: Mappi
     for each in fields:
         if each.kind == "secret":
             kept = here[each.key] in {"", "***"}
-            here[each.key] = there[each.key] if kept else "another one, which must be typed again"
+            here[each.key] = there[each.key] if kept else words.say("channels.another_secret")
         elif each.kind == "truth":
             there[each.key] = str(there[each.key]).lower()
     return deeds.other_version(entry, there, here)
@@ -128,7 +132,10 @@ def _told(parts: Parts, kind: str) -> str:
     return f"{' '.join(said.split()).split('. ')[0].rstrip('.')}."
 
 
-def _label(key: str) -> str:
+def _label(key: str, told: Words) -> str:
+    """Name a setting; one of a type from another package by its key."""
+    if f"channel_field.{key}" in told:
+        return told.say(f"channel_field.{key}")
     words = [word.upper() if word in _ACRONYMS else word for word in key.split("_")]
     return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])
 
@@ -175,9 +182,14 @@ async def _channel_page(
     told: str = "",
 ) -> Response:
     types = [*our_types(), *parts.service.settings().delivery.plugins]
-    entry = deeds.entry_of(parts, "channel", name)
+    entry, words = deeds.entry_of(parts, "channel", name), words_of(language_of(request))
     fields = [
-        (each, _label(each.key), _shown(each, values.get(each.key)), bool(entry and entry.settings.get(each.key)))
+        (
+            each,
+            _label(each.key, words),
+            _shown(each, values.get(each.key)),
+            bool(entry and entry.settings.get(each.key)),
+        )
         for each in _fields(parts, kind)
     ]
     return await page(

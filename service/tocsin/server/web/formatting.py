@@ -44,7 +44,7 @@ def short(text: str, most: int = 80) -> str:
 def failure(kind: str, message: str, words: Words = ENGLISH) -> str:
     """Say why a page is unreachable: the cause, and the message."""
     cause = words.say(f"cause.{kind}") if f"cause.{kind}" in words else kind
-    return ": ".join(part for part in (cause, message) if part) or words.say("cause.unknown")
+    return ": ".join(part for part in (cause, words.retell(message)) if part) or words.say("cause.unknown")
 
 
 class Room:

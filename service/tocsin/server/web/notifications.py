@@ -147,7 +147,8 @@ async def _carried_out(request: Request, work: Awaitable[None], name: str, done:
         await work
     except (Problem, DeliveryError, UsageError) as exc:
         mend = f"; {exc.mend}" if isinstance(exc, Problem) else ""
-        return go_on(request, _HOME, failed, kind="warn", why=f"{exc}{mend}")
+        why = words_of(language_of(request)).retell(f"{exc}{mend}")
+        return go_on(request, _HOME, failed, kind="warn", why=why)
     return go_on(request, _HOME, done, name=name)
 
 
@@ -179,7 +180,8 @@ async def mute(
     try:
         end = _moment(parts, until)
     except ValueError as exc:
-        return go_on(request, _HOME, "not_muted", kind="warn", name=name, why=exc)
+        why = words_of(language_of(request)).retell(str(exc))
+        return go_on(request, _HOME, "not_muted", kind="warn", name=name, why=why)
     await deeds.mute_channel(parts, caller, name, end)
     return go_on(request, _HOME, "muted", name=name)
 

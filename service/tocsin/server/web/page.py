@@ -37,7 +37,7 @@ from tocsin.server.web.page_history import day_in, draw_year, find_habits
 from tocsin.server.web.page_pictures import OFFERED, latest_pair, pair_of
 from tocsin.server.web.page_views import Texts, choose, compare_kept, field_rows, show_held
 from tocsin.server.web.rendering import Undo, ask, go_on, language_of, page, say
-from tocsin.server.web.telling import AlertInWords, tell
+from tocsin.server.web.telling import AlertInWords, phrases_of, tell
 from tocsin.spec.microdata.changes.words import tell_changes
 from tocsin.spec.signals.texts import unpack_text
 from tocsin.wording.words import words_of
@@ -123,7 +123,7 @@ async def show(
         held=held,
         not_held=None if held else _why_no_items(row, kept, keeps=settings.items.keep),
         held_changes=[
-            (each.at, tuple(tell_changes(each.changes)))
+            (each.at, tuple(tell_changes(each.changes, phrases_of(words_of(language)))))
             for each in (await parts.store.item_changes(page_id, limit=_CHANGES)).rows
         ],
         address=base_url(request, settings.http),

@@ -135,8 +135,8 @@ async def save(request: Request, caller: Writing, parts: Given, jobs: Work, page
         # The new revision goes into the form, so that saving again is a decision to overwrite.
         now = {**typed, "revision": str(await parts.store.page_revision(page_id))}
         row = await demand_page(parts, page_id)
-        saved = {"your notes": row.text, "group": row.group, **as_typed(row.settings)}
-        here = {"your notes": typed.get("text"), "group": typed.get("group"), **given}
+        saved = {"notes": row.text, "group": row.group, **as_typed(row.settings)}
+        here = {"notes": typed.get("text"), "group": typed.get("group"), **given}
         other = OtherVersion(differing(saved, here))
         return await _show_settings(request, parts, row, typed=now, other=other, status=409)
     except UsageError as exc:

@@ -32,6 +32,7 @@ from tocsin.server.parts import CALLER, SENDER, Caller, Parts, Sender
 from tocsin.server.problems import Problem
 from tocsin.server.web import formatting
 from tocsin.server.web.log import LogLine
+from tocsin.wording.sentences import SentenceKind
 from tocsin.wording.words import LANGUAGES, Language, Words, words_of
 
 # Static files: read once, named by their digest, cached by browsers for a year.
@@ -332,10 +333,17 @@ def _cause(context: Context, code: str) -> str:
 
 @pass_context
 def _planned(context: Context, why: str) -> str:
-    """Say why a page is due when it is; a reason without words of ours stays as the engine gave it."""
+    """Say why a page is due when it is."""
     words: Words = context["words"]
     found = _EVERY.fullmatch(why)
-    return words.say("due_why.every", span=found[1]) if found else why
+    return words.say("due_why.every", span=found[1]) if found else words.retell(why, "due")
+
+
+@pass_context
+def _retold(context: Context, text: str, kind: SentenceKind = "errors") -> str:
+    """Say an error or a reason, which the code wrote in English, in the language of the reader."""
+    words: Words = context["words"]
+    return words.retell(text, kind)
 
 
 @pass_context
@@ -396,6 +404,7 @@ def _environment() -> Environment:
         cause=_cause,
         named=_named,
         planned=_planned,
+        retold=_retold,
         day=_day,
         deed=_deed,
     )

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from tocsin import events
 from tocsin.model import AlertRow, Instant, JsonObject
-from tocsin.server.web.formatting import failure, is_web
-from tocsin.spec.microdata.changes.words import tell_changes
+from tocsin.server.web.formatting import ENGLISH, failure, is_web
+from tocsin.spec.microdata.changes.words import Phrases, tell_changes
 from tocsin.wording.summary import summarise, why
 from tocsin.wording.words import Words, words_of
 
@@ -170,13 +170,13 @@ def tell(alert: AlertRow, language: str = "en", *, is_told_anew: bool = False) -
         basis=_words(data.get("basis")),
         rule=rule,
         why=reason,
-        fields=tuple(_differing("field", each) for each in _rows(data.get("changes"))),
-        signals=tuple(_differing("signal", each) for each in _rows(data.get("signals"))),
+        fields=tuple(_differing("field", each, words) for each in _rows(data.get("changes"))),
+        signals=tuple(_differing("signal", each, words) for each in _rows(data.get("signals"))),
         added=_lines(difference.get("added")),
         removed=_lines(difference.get("removed")),
         rows=tuple(_row(each) for each in _rows(difference.get("rows"))[:_MOST_ROWS]),
         is_cut=bool(difference.get("cut")) or _is_left_out(difference),
-        held=_held(_table(data.get("items"))),
+        held=_held(_table(data.get("items")), phrases_of(words)),
         trace=trace,
         notes=tuple(_notes(words, alert.type, data, rendering)),
         storm_id=_number(storm.get("id")),
@@ -203,7 +203,7 @@ def _notes(words: Words, kind: str, data: JsonObject, rendering: JsonObject) -> 
         notes.append(words.say("note.suspect", evidence=evidence) if evidence else words.say("note.another_page"))
     if rendering and (failed := _table(rendering.get("error"))):
         said = _words(failed.get("message")) or _words(failed.get("kind")) or ""
-        notes.append(words.say("note.unread", why=said) if said else words.say("note.unread_bare"))
+        notes.append(words.say("note.unread", why=words.retell(said)) if said else words.say("note.unread_bare"))
     if rendered := _table(data.get("rendered")):
         then = _words(rendered.get("outcome")) or ""
         outcome = words.say(f"outcome.{then}") if f"outcome.{then}" in words else then
@@ -214,11 +214,16 @@ def _notes(words: Words, kind: str, data: JsonObject, rendering: JsonObject) -> 
     return notes
 
 
-def _held(items: JsonObject) -> tuple[str, ...]:
+def phrases_of(words: Words) -> Phrases:
+    """Give the phrases by which a language tells how the data of a page changed."""
+    return Phrases(words.section("items"), words.number)
+
+
+def _held(items: JsonObject, phrases: Phrases) -> tuple[str, ...]:
     changes = [{key: row.get(key) for key in _CHANGE} | {"item": _item(row)} for row in _rows(items.get("changes"))]
     counts = {word: _number(items.get(word)) or 0 for word in ("added", "removed", "changed")}
     is_cut = bool(items.get("cut"))
-    return tuple(tell_changes({**counts, "cut": is_cut, "changes": changes})) if changes or is_cut else ()
+    return tuple(tell_changes({**counts, "cut": is_cut, "changes": changes}, phrases)) if changes or is_cut else ()
 
 
 def _item(row: JsonObject) -> JsonObject:
@@ -240,11 +245,11 @@ def _trace(data: JsonObject) -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def _differing(named: str, row: JsonObject) -> Differing:
+def _differing(named: str, row: JsonObject, words: Words) -> Differing:
     return Differing(
         _words(row.get(named)) or "",
-        _words(row.get("previous")),
-        _words(row.get("latest")),
+        _words(row.get("previous"), words),
+        _words(row.get("latest"), words),
         _words(row.get("says")),
         _words(row.get("rule")),
     )
@@ -254,10 +259,10 @@ def _is_left_out(difference: JsonObject) -> bool:
     return any(isinstance(difference.get(side), dict) for side in ("added", "removed"))
 
 
-def _words(value: Any) -> str | None:
+def _words(value: Any, words: Words = ENGLISH) -> str | None:
     """Read a text of an event; a long one is there as digest and length."""
     if isinstance(value, dict) and isinstance(length := value.get("length"), int):
-        return f"({length:,} bytes, too long to be kept here)"
+        return words.say("items.too_long", number=words.number(length))
     return value if isinstance(value, str) else None
 
 

@@ -26,8 +26,9 @@ from tocsin.server.lost_forms import kept_of
 from tocsin.server.parts import SENDER, Administering, Caller, Given, Parts, Reading, Via
 from tocsin.server.problems import Problem
 from tocsin.server.web.formatting import local_path, zone_named
-from tocsin.server.web.rendering import again_page, ask, go_on, page, plain_page, say
+from tocsin.server.web.rendering import again_page, ask, go_on, language_of, page, plain_page, say
 from tocsin.server.web.settings import tabs_at
+from tocsin.wording.words import Words, words_of
 
 # Login and logout of browsers.
 
@@ -76,7 +77,9 @@ async def login(
         caller = await _doorkeeper(request).by_token(token.strip(), sender, Via.SESSION)
     except Problem as exc:
         again = {"next": onward(next), "kept": kept, "kept_path": onward(kept_path)}
-        page = plain_page(request, "login.html", status=exc.status, wrong=_words(exc), **again)
+        page = plain_page(
+            request, "login.html", status=exc.status, wrong=_words(exc, words_of(language_of(request))), **again
+        )
         page.headers.update(exc.headers)
         return page
     if caller.token_id is None:
@@ -115,10 +118,10 @@ async def logout(request: Request, parts: Given, _caller: Reading) -> Response:
     return response
 
 
-def _words(problem: Problem) -> str:
+def _words(problem: Problem, words: Words) -> str:
     """Put a problem into words for the form, without the parts about headers."""
     mend = _MEND if problem.status == _UNAUTHORIZED else problem.mend
-    return " ".join(f"{each[:1].upper()}{each[1:]}." for each in (problem.detail, mend) if each)
+    return " ".join(f"{each[:1].upper()}{each[1:]}." for each in map(words.retell, (problem.detail, mend)) if each)
 
 
 def onward(wanted: str) -> str:
@@ -205,7 +208,8 @@ async def revoke(
     try:
         row = await parts.store.revoke_token(name, parts.clock.now())
     except UsageError as exc:
-        return go_on(request, _PATH, "not_revoked", kind="warn", why=exc)
+        why = words_of(language_of(request)).retell(str(exc))
+        return go_on(request, _PATH, "not_revoked", kind="warn", why=why)
     await audit(parts, caller, "token.revoke", token=row.name)
     return go_on(request, _PATH, "token_revoked", token=row.name)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import zip_longest
 from typing import Any, Final
+
+from msgspec import Struct
 
 from tocsin.spec.infrastructure.unsafe import safe_line
 from tocsin.spec.microdata.changes.matching import LABELS
@@ -15,15 +18,49 @@ _MOST_CHARS: Final = 200
 _MOST_VALUES: Final = 8
 _COUNTED: Final = ("added", "removed", "changed")
 _LISTS: Final = (list, tuple)
-_BEYOND: Final = (
-    "the page has more items than are kept, and those may differ; kept are the first "
-    f"{MOST_ITEMS:,} items and {MOST_BYTES // 2**10} KiB of a page, and {LONGEST:,} letters of a value"
-)
+_ENGLISH: Final = {
+    "added": "added: {item}",
+    "removed": "removed: {item}",
+    "values_added": "{subject} added: {values}",
+    "values_removed": "{subject} removed: {values}",
+    "of": "{part} of {whole}",
+    "beside": "{values} (beside {number} more)",
+    "more": "… and {number} more",
+    "count_added": "{number} added",
+    "count_removed": "{number} removed",
+    "count_changed": "{number} changed",
+    "none": "none",
+    "none_kept": "none of those that are kept",
+    "too_long": "({number} bytes, too long to be kept here)",
+    "cut": "not all is shown: at least {counts}",
+    "beyond": "the page has more items than are kept, and those may differ; kept are the first {items} items and "
+    "{size} KiB of a page, and {letters} letters of a value",
+}
 # Names of properties that distinguish events of the same name.
 _DAYS: Final = ("dtstart", "startDate")
 
 
-def tell_changes(items: Mapping[str, Any]) -> Iterator[str]:
+class Phrases(Struct, frozen=True):
+    """How a language tells of changes.
+
+    texts   by key, with named places
+    number  writes a number
+    """
+
+    texts: Mapping[str, str]
+    number: Callable[[int], str]
+
+    def say(self, key: str, **values: str | int) -> str:
+        """Fill in a text."""
+        return self.texts[key].format_map(
+            {name: self.number(value) if isinstance(value, int) else value for name, value in values.items()}
+        )
+
+
+ENGLISH: Final = Phrases(_ENGLISH, "{:,}".format)
+
+
+def tell_changes(items: Mapping[str, Any], phrases: Phrases = ENGLISH) -> Iterator[str]:
     """Yield a line for each change: `dtstart of "Bluesday": 2009-05-05 → 2009-05-06`, `added: vevent "Jazz"`.
 
     items  as the event shows them
@@ -31,17 +68,19 @@ def tell_changes(items: Mapping[str, Any]) -> Iterator[str]:
     without control characters or changes of direction; they are not escaped for markup.
     """
     for change in items["changes"]:
-        yield _tell(change)
+        yield _tell(change, phrases)
     if items["cut"]:
-        known = any(items[word] for word in _COUNTED)
-        yield f"not all is shown: at least {count_changes(items)}" if known else _BEYOND
+        if any(items[word] for word in _COUNTED):
+            yield phrases.say("cut", counts=count_changes(items, phrases))
+        else:
+            yield phrases.say("beyond", items=MOST_ITEMS, size=MOST_BYTES // 2**10, letters=LONGEST)
 
 
-def count_changes(items: Mapping[str, Any]) -> str:
+def count_changes(items: Mapping[str, Any], phrases: Phrases = ENGLISH) -> str:
     """Return how many items differ: `1 added, 2 changed`."""
     counts = {word: items[word] for word in _COUNTED}
-    told = ", ".join(f"{number:,} {word}" for word, number in counts.items() if number)
-    return told or ("none of those that are kept" if items.get("cut") else "none")
+    told = ", ".join(phrases.say(f"count_{word}", number=number) for word, number in counts.items() if number)
+    return told or phrases.say("none_kept" if items.get("cut") else "none")
 
 
 def short_type(type_: str | None) -> str:
@@ -50,21 +89,26 @@ def short_type(type_: str | None) -> str:
     return _cut(first.rstrip("/#").replace("#", "/").rpartition("/")[2] or first or "item")
 
 
-def _tell(change: Mapping[str, Any]) -> str:
+def _tell(change: Mapping[str, Any], phrases: Phrases) -> str:
     item, previous, latest = change["item"], change["previous"], change["latest"]
     if change["property"] is None:
-        return f"{change['change']}: {_known_as(item, with_type=True)}{_day(previous or latest)}"
-    subject = _place(change)
+        named = f"{_known_as(item, with_type=True)}{_day(previous or latest)}"
+        # An event of another program may have any word here.
+        is_known = change["change"] in ("added", "removed")
+        return phrases.say(change["change"], item=named) if is_known else f"{change['change']}: {named}"
+    subject = _place(change, phrases)
     previous, latest, beside = _what_differs(previous or (), latest or ())
-    beside_those = f" (beside {beside:,} more)" if beside else ""
+    before, now = (_values(each, phrases) for each in (previous, latest))
     if not previous:
-        return f"{subject} added: {_values(latest)}{beside_those}"
-    if not latest:
-        return f"{subject} removed: {_values(previous)}{beside_those}"
-    return f"{subject}: {_values(previous)} → {_values(latest)}{beside_those}"
+        told = phrases.say("values_added", subject=subject, values=now)
+    elif not latest:
+        told = phrases.say("values_removed", subject=subject, values=before)
+    else:
+        told = f"{subject}: {before} → {now}"
+    return phrases.say("beside", values=told, number=beside) if beside else told
 
 
-def _place(change: Mapping[str, Any]) -> str:
+def _place(change: Mapping[str, Any], phrases: Phrases) -> str:
     """Name the place of a change, from the property outwards: `startDate of "Jazz" (event 2 of "Season")`.
 
     The innermost item with a label is named by it; its own place follows in brackets.
@@ -73,17 +117,19 @@ def _place(change: Mapping[str, Any]) -> str:
     # Older events have no path, nor has a change whose path did not fit into its event.
     path = change["path"] if isinstance(change.get("path"), list) else []
     steps = [*zip_longest(within, path[: len(within)])]
-    said, ends = [_cut(_said(change["property"]))], ""
+    said, ends = [_cut(_said(change["property"], phrases))], ""
     for name, step in reversed(steps):
         label, number = (step.get("label"), step.get("position")) if isinstance(step, dict) else (None, None)
-        label = "" if ends else _label(_said(label))
+        label = "" if ends else _label(_said(label, phrases))
         if label:
-            said[-1], ends = f'{said[-1]} of "{label}" ({_cut(_said(name))}', ")"
+            named = phrases.say("of", part=said[-1], whole=f'"{label}"')
+            said[-1], ends = f"{named} ({_cut(_said(name, phrases))}", ")"
         else:
-            said.append(_cut(_said(name)))
+            said.append(_cut(_said(name, phrases)))
         if isinstance(number, int):
-            said[-1] += f" {number:,}"
-    return f"{' of '.join(said)} of {_known_as(change['item'])}{ends}"
+            said[-1] += f" {phrases.number(number)}"
+    parts = [*said, _known_as(change["item"])]
+    return reduce(lambda part, whole: phrases.say("of", part=part, whole=whole), parts) + ends
 
 
 def _what_differs(previous: Any, latest: Any) -> tuple[Any, Any, int]:
@@ -111,19 +157,19 @@ def _known_as(item: Mapping[str, Any], *, with_type: bool = False) -> str:
     return f'{kind} "{label}"' if with_type else f'"{label}"'
 
 
-def _values(values: Sequence[Any] | dict[str, Any]) -> str:
+def _values(values: Sequence[Any] | dict[str, Any], phrases: Phrases) -> str:
     if not isinstance(values, _LISTS):
-        return _cut(_said(values))
-    shown = [_value(each) for each in values[:_MOST_VALUES]]
+        return _cut(_said(values, phrases))
+    shown = [_value(each, phrases) for each in values[:_MOST_VALUES]]
     if more := len(values) - len(shown):
-        shown.append(f"… and {more:,} more")
+        shown.append(phrases.say("more", number=more))
     return ", ".join(shown)
 
 
-def _value(value: Any) -> str:
+def _value(value: Any, phrases: Phrases) -> str:
     """Show a text, or an item by its type and label."""
     if not isinstance(value, dict) or "length" in value:
-        return _cut(_said(value)) or '""'
+        return _cut(_said(value, phrases)) or '""'
     label, kind = _label(_text_of(value, LABELS)), short_type(_said(value.get("type")))
     return f'{kind} "{label}"{_day(value)}' if label else f"{kind}{_day(value)}"
 
@@ -141,11 +187,11 @@ def _text_of(item: Any, names: Sequence[str]) -> str:
     return next((text for texts in lists for text in texts if isinstance(text, str)), "")
 
 
-def _said(value: Any) -> str:
+def _said(value: Any, phrases: Phrases = ENGLISH) -> str:
     """Return a text of an event; one that was too long is there as digest and length."""
     if isinstance(value, dict):
         length = value.get("length")
-        return f"({length:,} bytes, too long to be kept here)" if isinstance(length, int) else ""
+        return phrases.say("too_long", number=length) if isinstance(length, int) else ""
     return "" if value is None else str(value)
 
 
