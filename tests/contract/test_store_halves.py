@@ -140,7 +140,7 @@ WRITES: Final[dict[str, Any]] = {
     ),
     "a rendering that failed": fail_rendering,
     "a rendering that was put back": put_back,
-    "a pause of the host": lambda desk, half: desk.store.hold_host(half.host, desk.now + DAY),
+    "a pause of the host": lambda desk, half: desk.store.hold_hosts({f"{half.name}.example": desk.now + DAY}),
     "robots.txt": lambda desk, half: desk.store.save_robots(f"https://{half.name}.example", "new"),
     "settings": edit(settings={"every": "1h"}),
     "a pause": edit(paused=True),

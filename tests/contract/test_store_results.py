@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from msgspec import structs
 from msgspec.structs import replace
 
@@ -208,6 +210,24 @@ async def test_a_hosts_gate_outlives_the_process_and_never_moves_back(desk: Desk
 
     assert await desk.store.host_gates(NOW) == {"one.example": NOW + HOUR}
     assert await desk.store.host_gates(NOW + HOUR) == {}
+
+
+async def test_a_pause_that_a_host_asked_for_is_kept_at_once_and_never_shortened(desk: Desk) -> None:
+    await desk.watch(A)
+    await desk.store.hold_hosts({"one.example": NOW + HOUR, "www.one.example": NOW + MINUTE})
+
+    await desk.store.hold_hosts({"one.example": NOW + MINUTE, "www.one.example": NOW + HOUR})
+
+    assert await desk.store.host_gates(NOW) == {"one.example": NOW + HOUR, "www.one.example": NOW + HOUR}
+
+
+async def test_T64_a_host_that_is_only_redirected_to_is_forgotten_after_its_pause(desk: Desk) -> None:
+    await desk.store.hold_hosts({"www.one.example": NOW + HOUR})
+
+    early = await desk.store.forget(NOW + HOUR - 1, history=timedelta(days=365), limit=100)
+    late = await desk.store.forget(NOW + HOUR, history=timedelta(days=365), limit=100)
+
+    assert (early["hosts"], late["hosts"]) == (0, 1)
 
 
 async def test_robots_are_kept_by_origin_for_watched_hosts_only(desk: Desk) -> None:

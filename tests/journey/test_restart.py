@@ -116,6 +116,26 @@ async def test_T72_a_kill_loses_nothing(home: Home, site: Origin, start: Start) 
         assert await store.check() == []
 
 
+async def test_T59_a_short_pause_that_a_host_asked_for_outlives_a_kill(home: Home, site: Origin, start: Start) -> None:
+    site.pages["/a"] = Page("busy", status=503, headers={"Retry-After": "12"})
+    await home.watch(site.url("/a"))
+    service = await start()
+    async with home.store() as store:
+
+        async def is_kept() -> bool:
+            return "127.0.0.1" in await store.host_gates(SystemClock().now())
+
+        await until(is_kept, what="the pause in the store")
+    assert await service.end(signal.SIGKILL) == -signal.SIGKILL
+
+    site.pages["/a"] = Page(OLD)
+    await start()
+    await settle_in(home, site.url("/a"))
+
+    first, second, *_ = site.asked("/a")
+    assert second.at - first.at > 11
+
+
 async def test_what_changed_while_nobody_worked_is_found_after_the_start(
     home: Home, site: Origin, start: Start
 ) -> None:

@@ -30,7 +30,7 @@ from tocsin.engine.clock_watch import ClockWatch
 from tocsin.engine.fetchers.checkers import LocalCheckers
 from tocsin.engine.fetchers.pool import FetcherPool
 from tocsin.engine.hosts.duties import LEADER, Duties
-from tocsin.engine.hosts.gates import Gates
+from tocsin.engine.hosts.kept_gates import KeptGates
 from tocsin.engine.hosts.lease import UNWRITTEN, Lease
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.hosts.outage_drain import OutageDrain
@@ -164,7 +164,7 @@ class Assembly:
         self.telemetry = self._telemetry = telemetry = FanOut((telemetry, self.counts, self.shortage))
         self._request_id, self._on_committed, self._count = request_id, on_committed, fetchers
         self._starter, self._demo_port = starter, demo_port
-        self.gates = Gates(settings.hosts, self._clock)
+        self.gates = KeptGates(settings.hosts, self._clock, store, telemetry)
         self.outage = OutageWatch(self._clock)
         self.policies = Policies(settings.pages)
         self._alerts = EventWriter(
@@ -220,6 +220,7 @@ class Assembly:
         gather, woken = settings.questions.gather, self.announced
         parts = EngineParts(
             lease=self._lease,
+            gates=self.gates,
             writer=self._writer,
             scheduler=self.scheduler,
             outages=OutageAnnouncer(store, self._lease, self.outage, self._alerts, clock, telemetry, node=self.node),
@@ -630,19 +631,12 @@ async def assemble(
         engine.merged, engine.saved, engine.compare = merged, saved, pictures.compare
         if request_id is None:
             _tell_of_few_files(settings.fetch, fetchers, engine.telemetry)
-        await _hold_hosts(engine.gates, store)
+        # Before anything may ask a host, also by a one-shot check: it may have told an earlier run to wait.
+        await engine.gates.recall()
         await stack.enter_async_context(engine.browser.running())
         if engine.fetchers is not None:
             await stack.enter_async_context(engine.fetchers.running())
         yield engine
-
-
-async def _hold_hosts(gates: Gates, store: Store) -> None:
-    """Leave hosts alone that asked for it: that outlives the process that they told, also as one-shot checks."""
-    clock = SystemClock()
-    # Before anything may ask a host: it told an earlier run to wait.
-    for host, until in (await store.host_gates(clock.now())).items():
-        gates.hold(host, clock.monotonic() + (until - clock.now()) / 1_000_000)
 
 
 def _names_in(saved: Saved, now: Instant) -> tuple[Collection[str], Collection[str]]:

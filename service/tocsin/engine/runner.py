@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tocsin.engine.alerting.delivery import Delivery
     from tocsin.engine.clock_watch import ClockWatch
     from tocsin.engine.hosts.duties import Duties
+    from tocsin.engine.hosts.kept_gates import KeptGates
     from tocsin.engine.hosts.lease import Lease
     from tocsin.engine.hosts.outage_drain import OutageDrain
     from tocsin.engine.hosts.process_limits import LoopTime
@@ -63,6 +64,7 @@ class EngineParts(Struct, frozen=True):
     """The parts that an engine runs."""
 
     lease: Lease
+    gates: KeptGates
     writer: ResultWriter
     scheduler: Scheduler
     outages: OutageAnnouncer
@@ -130,6 +132,7 @@ class Runner:
         async with asyncio.TaskGroup() as group:
             background = [
                 group.create_task(parts.lease.keep(), name="lease"),
+                group.create_task(parts.gates.keep(), name="holds"),
                 group.create_task(parts.outages.run(), name="outages"),
                 group.create_task(parts.outage_drain.run(), name="outage-drain"),
                 group.create_task(parts.questions.run(), name="questions"),
@@ -161,8 +164,7 @@ class Runner:
             for task in background:
                 task.cancel()
         await upkeep.activity.finish()
-        await parts.duties.leave()
-        await parts.lease.leave()
+        await self._leave()
         writer = parts.writer
         figures: JsonObject = {
             "checks": writer.written,
@@ -170,6 +172,12 @@ class Runner:
             "saved_bytes": writer.saved_bytes,
         }
         self._telemetry.emit(Happening("engine.stopped", "info", figures))
+
+    async def _leave(self) -> None:
+        """Write what must be known to the next process, and let others take the rest."""
+        await self._parts.gates.write()
+        await self._parts.duties.leave()
+        await self._parts.lease.leave()
 
     async def _enter(self, stopping: asyncio.Event) -> bool:
         """Take the lease; False if told to stop before."""
@@ -242,6 +250,7 @@ class Runner:
         async with asyncio.TaskGroup() as group:
             background = [
                 group.create_task(parts.lease.keep(), name="lease"),
+                group.create_task(parts.gates.keep(), name="holds"),
                 group.create_task(parts.outages.run(), name="outages"),
                 group.create_task(parts.loop_time.keep_measuring(self._clock), name="loop-time"),
             ]
@@ -268,6 +277,7 @@ class Runner:
                 await parts.duties.leave()
             for task in (*background, halting):
                 task.cancel()
+        await parts.gates.write()
         await parts.lease.leave()
 
     async def _lead_once(self) -> None:

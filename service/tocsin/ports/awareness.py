@@ -82,9 +82,6 @@ class RenderStore(Protocol):
         attempts  the tries so far; the next claim returns them in `task.order.attempts` of the job
         """
 
-    async def hold_host(self, host_id: int, until: Instant) -> None:
-        """Store that a host asked for a pause until then; a pause never shortens another."""
-
     async def commit_renderings(self, claim: Claim, results: Sequence[RenderCommit]) -> dict[int, Instant | None]:
         """Write renderings of different pages in one transaction: alerts with their deliveries, state, pruning (T72).
 

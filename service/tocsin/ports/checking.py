@@ -129,6 +129,12 @@ class WorkStore(Protocol):
     async def host_gates(self, now: Instant) -> dict[str, Instant]:
         """Return the hosts that asked for a pause, with its end; pauses that are over are left out."""
 
+    async def hold_hosts(self, held: dict[str, Instant]) -> None:
+        """Store until when hosts asked for a pause, also hosts without watched pages; a pause never shortens another.
+
+        What is stored of a host without pages is forgotten after the pause.
+        """
+
     async def hosts_received_last(self, limit: int) -> list[tuple[int, Instant]]:
         """Return hosts and when a page of theirs was received last, the latest first.
 

@@ -229,24 +229,6 @@ async def test_T58_a_host_that_puts_a_rendering_off_costs_it_no_try_and_holds_up
     assert len(await bench.events()) == 2
 
 
-async def test_a_host_that_asks_a_rendering_to_wait_is_left_alone_after_a_restart_too(bench: Bench) -> None:
-    await bench.add_changed("a")
-    asked_at: list[int] = []
-
-    async def hold(_job: RenderJob) -> None:
-        if not asked_at:
-            asked_at.append(bench.clock.now())
-            bench.gates.hold("example.org", bench.clock.monotonic() + 600)
-
-    bench.renderer.before = hold
-    bench.renderer.on(A, FetchFailed(A, "status", "answered 503", status=503), NEW)
-
-    await bench.drain()
-
-    gates = await bench.store.host_gates(asked_at[0])
-    assert gates["example.org"] >= asked_at[0] + 590 * SECOND
-
-
 async def test_T62_a_page_that_is_removed_before_its_rendering_asks_for_it_is_told_of_no_more(bench: Bench) -> None:
     await bench.add_changed("a")
 

@@ -220,10 +220,12 @@ class ReportingGates(Gates):
         super().__init__(settings, clock, asked_s=asked_s)
         self._desk = desk
 
-    def hold(self, host: str, until_s: float) -> None:
+    def hold(self, host: str, until_s: float) -> bool:
         """Make no request to a host until this monotonic time; see `Gates.hold`."""
-        super().hold(host, until_s)
-        self._desk.learned(host, until_s=until_s)
+        is_longer = super().hold(host, until_s)
+        if is_longer:
+            self._desk.learned(host, until_s=until_s)
+        return is_longer
 
     def slow_down(self, host: str, origin: str, crawl_delay_s: float | None) -> None:
         """Obey the crawl delay of an origin; see `Gates.slow_down`."""

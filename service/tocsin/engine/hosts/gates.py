@@ -127,10 +127,16 @@ class HostGate:
         """End a request."""
         self.busy -= 1
 
-    def hold(self, until_s: float, now_s: float) -> None:
-        """Start no request until then, within the limit of the settings; a hold never shortens another."""
-        longest = now_s + self.politeness.retry_after_max_s
-        self.held_until_s = max(self.held_until_s, min(until_s, longest))
+    def hold(self, until_s: float, now_s: float) -> bool:
+        """Start no request until then, within the limit of the settings; tells whether that is longer than before.
+
+        A hold never shortens another.
+        """
+        until_s = min(until_s, now_s + self.politeness.retry_after_max_s)
+        if until_s <= max(self.held_until_s, now_s):
+            return False
+        self.held_until_s = until_s
+        return True
 
     def is_idle(self, now_s: float) -> bool:
         """Tell whether this host can be forgotten without loss."""
@@ -151,9 +157,12 @@ class Gates:
         self._hosts: dict[str, HostGate] = {}
         self._sweep_at = _FEWEST_TO_SWEEP
 
-    def hold(self, host: str, until_s: float) -> None:
-        """Make no request to a host until this monotonic time, at most its `retry_after_max` from now."""
-        self._host(host).hold(until_s, self._clock.monotonic())
+    def hold(self, host: str, until_s: float) -> bool:
+        """Make no request to a host until this monotonic time, at most its `retry_after_max` from now.
+
+        Tells whether that is longer than before.
+        """
+        return self._host(host).hold(until_s, self._clock.monotonic())
 
     def slow_down(self, host: str, origin: str, crawl_delay_s: float | None) -> None:
         """Obey the crawl delay of an origin of a host, up to `LONGEST_CRAWL_DELAY_S`; None for none.

@@ -427,7 +427,6 @@ class RenderQueue:
             # The question is about the page, so a copy is named.
             detail = exc.detail if job.copy_url is None else f"copy {job.copy_url}: {exc.detail}"
             attempts = (*job.task.order.attempts, Attempt(began, exc.kind, exc.status, detail, elapsed_ms))
-            await self._keep_hold(job)
             if len(attempts) <= policy.tries:
                 longest_s = self._gates.politeness(job.task.host).retry_after_max_s
                 await self._pause(
@@ -462,13 +461,6 @@ class RenderQueue:
             lambda: self._store.release_render(claim, job.page_id, not_before=not_before, attempts=attempts)
         )
         self._pausing[job.page_id] = not_before
-
-    async def _keep_hold(self, job: RenderJob) -> None:
-        """Store until when the host asked for no requests, if it did: a restart must not forget it."""
-        held_s = self._gates.held_s(job.task.host)
-        if held_s > 0:
-            until = self._clock.now() + round(held_s * 1_000_000)
-            await self._patiently(lambda: self._store.hold_host(job.task.host_id, until))
 
     async def _commit(self, job: RenderJob, claim: Claim, result: RenderCommit, group: asyncio.TaskGroup) -> None:
         result = replace(result, part=job.task.order.part)

@@ -247,10 +247,6 @@ class RenderRole(Role):
 
         await self._write(release, shared=True)
 
-    async def hold_host(self, host_id: int, until: Instant) -> None:
-        place = {"id": host_id, "gate_at": until}
-        await self._write(lambda db: db.execute(WORK["gate_hosts"], place), shared=True)
-
     async def commit_renderings(self, claim: Claim, results: Sequence[RenderCommit]) -> dict[int, Instant | None]:
         work = partial(
             write_renderings,

@@ -87,6 +87,7 @@ delete from hosts where id in (
     and not exists (select 1 from questions q where q.host_id = h.id)
     and not exists (select 1 from standing_answers r where r.host_id = h.id)
     and not exists (select 1 from storms s where s.host_id = h.id)
+    and coalesce(h.gate_at, 0) <= :now
   limit :limit
 );
 

@@ -3,6 +3,11 @@
 -- name: gates
 select name, gate_at from hosts {index hosts_gated} where gate_at > :now;
 
+-- Pages are redirected to hosts of which none is watched; such a host is kept until its pause is over.
+-- name: hold
+insert into hosts (name, shard, gate_at, empty) values (:host, :shard, :gate_at, 1)
+on conflict (name) do update set gate_at = :gate_at where coalesce(hosts.gate_at, 0) < :gate_at;
+
 -- Hosts that were received lately, to be asked when our own connection is in doubt. Any of them will do, so the number
 -- of pages that are read is bounded.
 -- name: received_last

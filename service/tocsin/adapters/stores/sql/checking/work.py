@@ -30,6 +30,7 @@ from tocsin.adapters.stores.sql.values import (
 )
 from tocsin.model import HostPages, PageSchedule
 from tocsin.ports.checking import untold
+from tocsin.spec.html.urls import shard_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -77,6 +78,11 @@ class HostRole(Role):
 
     async def host_gates(self, now: Instant) -> dict[str, Instant]:
         return await self._read(lambda db: dict(db.execute(HOSTS["gates"], {"now": now}).fetchall()))
+
+    async def hold_hosts(self, held: dict[str, Instant]) -> None:
+        # In one order, so that two nodes do not wait for each other.
+        rows = [{"host": host, "shard": shard_of(host), "gate_at": held[host]} for host in sorted(held)]
+        await self._write(lambda db: db.executemany(HOSTS["hold"], rows), shared=True)
 
     async def hosts_received_last(self, limit: int) -> list[tuple[int, Instant]]:
         place = {"limit": limit}
