@@ -152,6 +152,9 @@ class _Checkers:
     def refresh(self) -> None:
         """There are no settings."""
 
+    def pass_on_holds(self) -> None:
+        """There are no holds."""
+
     async def _check(self, task: PageTask) -> None:
         now_s = self._clock.monotonic()
         # The node's processor does one thing at a time.
@@ -168,6 +171,10 @@ class _Checkers:
         self._in_hand -= 1
         assert self._put is not None
         await self._put([result])
+
+
+async def _no_holds() -> None:
+    """No host asks for a pause."""
 
 
 class SimulatedNode:
@@ -197,6 +204,7 @@ class SimulatedNode:
             fetch,
             clock,
             telemetry,
+            recall_holds=_no_holds,
         )
         self._writer = ResultWriter(
             store,

@@ -14,6 +14,8 @@ from tests.builders import html
 from tests.origin import Origin, Page, port_of_nobody
 from tocsin.adapters.system import SystemClock
 from tocsin.app.assembly import Assembly
+from tocsin.model import HopRequest
+from tocsin.ports.messages import Hop
 from tocsin.settings import FetchSettings, HostSettings, PageSettings
 
 Patch = pytest.MonkeyPatch
@@ -289,3 +291,18 @@ async def test_a_stop_asks_for_no_page_that_was_only_given_to_a_fetcher(
     asked = [path for path in site.pages if path != "/robots.txt" and site.asked(path)]
     assert len(asked) == 1
     assert [report.url for report in crew.reports] == [site.url(asked[0])]
+
+
+async def test_a_fetcher_leaves_a_host_alone_that_asked_another_node_for_it(
+    tmp_path: Path, monkeypatch: Patch, site: Origin
+) -> None:
+    async with Crew.at(tmp_path, monkeypatch) as crew, crew.engine() as engine:
+        assert engine.fetchers is not None
+        await engine.fetchers.ready()
+        engine.gates.hold(FIRST, SystemClock().monotonic() + 600)
+        engine.fetchers.pass_on_holds()
+
+        answers = [await engine.fetchers._answer(Hop(HopRequest(site.url("/", host=host)))) for host in (FIRST, SECOND)]
+
+    assert [type(answer).__name__ for answer in answers] == ["Failed", "Hopped"]
+    assert [asked.host.partition(":")[0] for asked in site.log] == [SECOND]

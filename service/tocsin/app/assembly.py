@@ -344,6 +344,7 @@ class Assembly:
             # Asked of a queue that is made only later, and of this very scheduler.
             is_rendered=self._is_rendered,
             is_short=lambda: self.shortage.is_pausing,
+            recall_holds=self.gates.recall,
         )
 
     @cached_property

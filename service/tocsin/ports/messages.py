@@ -65,6 +65,12 @@ class Rules(Struct, frozen=True, tag=True):
     groups: dict[int, tuple[str, JsonObject]]
 
 
+class Holds(Struct, frozen=True, tag=True):
+    """Until when hosts of this fetcher asked for no requests, in monotonic seconds."""
+
+    until_s: dict[str, float]
+
+
 class Start(Struct, frozen=True, tag=True):
     """The first message: who the fetcher is, and all that it works by.
 
@@ -327,7 +333,7 @@ class Reply(Struct, frozen=True, tag=True):
     answer: Answer
 
 
-ToFetcher: TypeAlias = Start | Rules | Begin | Withdraw | Drop | Ask | Reply
+ToFetcher: TypeAlias = Start | Rules | Holds | Begin | Withdraw | Drop | Ask | Reply
 FromFetcher: TypeAlias = (
     Ready | Heartbeat | Checked | Dropped | TryNotes | HostWishes | Happened | SaveRobots | Ask | Reply
 )

@@ -15,7 +15,7 @@ from tests.engine.visiting.checking import LEASE
 from tests.fakes import START, ManualClock, RecordingTelemetry
 from tocsin.adapters.stores import open_store
 from tocsin.adapters.stores.sql.store import SqlStore
-from tocsin.engine.hosts.gates import Gates
+from tocsin.engine.hosts.kept_gates import KeptGates
 from tocsin.engine.hosts.lease import Lease
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.policies import Policies
@@ -74,6 +74,9 @@ class RationedCheckers:
     def refresh(self) -> None:
         pass
 
+    def pass_on_holds(self) -> None:
+        pass
+
 
 class Parts:
     """A scheduler over a real store, with rationed checkers and a clock by hand."""
@@ -82,7 +85,7 @@ class Parts:
         self.store, self.clock, self.checkers = store, ManualClock(), RationedCheckers()
         telemetry = RecordingTelemetry()
         self.lease = Lease(store, "test", LEASE, self.clock, telemetry)
-        self.gates = Gates(HostSettings(delay=timedelta(0)), self.clock)
+        self.gates = KeptGates(HostSettings(delay=timedelta(0)), self.clock, store, telemetry)
         self.scheduler = Scheduler(
             store,
             self.lease,
@@ -93,6 +96,7 @@ class Parts:
             FetchSettings(in_flight=50),
             self.clock,
             telemetry,
+            recall_holds=self.gates.recall,
         )
 
     async def watch(self, host: str, *, late_s: float) -> None:
@@ -232,3 +236,17 @@ async def test_a_host_that_asked_for_a_pause_is_checked_when_the_pause_is_over(t
 
         assert before_its_end == ["c.example"]
         assert await parts.begun(2) == ["c.example", "b.example"]
+
+
+async def test_a_host_that_asked_the_node_before_for_a_pause_is_left_alone_by_the_one_that_takes_it_over(
+    tmp_path: Path,
+) -> None:
+    async with scheduling(tmp_path, ("b.example", 600)) as parts:
+        await parts.checkers.was_asked.wait()
+        await parts.watch("c.example", late_s=1)
+        await parts.store.hold_hosts({"b.example": START + 100 * S})
+
+        parts.scheduler.on_taken({0})
+        parts.checkers.free[1] = 5
+
+        assert await parts.begun(1) == ["c.example"]

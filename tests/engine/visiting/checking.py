@@ -18,7 +18,7 @@ from tocsin.adapters.stores.sql.values import HOUR_US
 from tocsin.adapters.system import SystemClock
 from tocsin.engine.alerting.announcements import OutageAnnouncer
 from tocsin.engine.fetchers.checkers import LocalCheckers
-from tocsin.engine.hosts.gates import Gates
+from tocsin.engine.hosts.kept_gates import KeptGates
 from tocsin.engine.hosts.lease import Lease
 from tocsin.engine.hosts.outage import OutageWatch
 from tocsin.engine.hosts.process_limits import LoopTime, RequestSlots
@@ -67,7 +67,7 @@ class Engine:
     def __init__(self, store: Store, request_id: int | None, **pages: Any) -> None:
         self.store, self.web, self.telemetry = store, ScriptedFetcher(), RecordingTelemetry()
         clock, chance, fetch = SystemClock(), SeededChance(), FetchSettings(hold=timedelta(0))
-        self.gates = Gates(HostSettings(delay=timedelta(0)), clock)
+        self.gates = KeptGates(HostSettings(delay=timedelta(0)), clock, store, self.telemetry)
         self.outage = OutageWatch(clock)
         in_flight = RequestSlots(50)
         receiver = Receiver(self.gates, None, self.outage, in_flight, FetchSettings(), clock)
@@ -92,6 +92,7 @@ class Engine:
             self.telemetry,
             request_id=request_id,
             is_rendered=lambda page_id, _since_s: page_id in self.rendered,
+            recall_holds=self.gates.recall,
         )
         self.writer = ResultWriter(
             store, self.lease, StoreSettings(batch_wait=timedelta(0)), clock, self.telemetry,

@@ -178,6 +178,9 @@ class Checkers(Protocol):
     def refresh(self) -> None:
         """Apply changed settings."""
 
+    def pass_on_holds(self) -> None:
+        """Obey what the gates of this process were told of hosts by the store."""
+
 
 class LocalCheckers:
     """Implements `Checkers` in this process.
@@ -253,6 +256,9 @@ class LocalCheckers:
 
     def refresh(self) -> None:
         """Do nothing: the visitor reads the settings for each page."""
+
+    def pass_on_holds(self) -> None:
+        """Do nothing: the gates are the visitor's own."""
 
     async def _visit(self, task: PageTask, stand_aside: Callable[[], None]) -> None:
         await self._hand_in(await self._visitor.visit(task, stand_aside))

@@ -23,6 +23,7 @@ from tocsin.ports.messages import (
     CheckHandoff,
     Failed,
     Happened,
+    Holds,
     Hop,
     HostWishes,
     IsWatched,
@@ -206,6 +207,11 @@ class FetcherPool:
         for link in self._links:
             link.tell(rules)
 
+    def pass_on_holds(self) -> None:
+        """Tell each fetcher what its hosts asked other nodes for."""
+        for link in self._links:
+            link.tell(Holds(self._holds_of(link.index, len(self._links))))
+
     def configure(self, hosts: HostSettings) -> None:
         """Apply other settings of hosts; those of pages come from the policies."""
         self._hosts = hosts
@@ -378,7 +384,7 @@ class FetcherPool:
             self._body_room,
             settings.network,
             self._rules(),
-            {host: until_s for host, until_s in self._gates.held().items() if owner_of(host, count) == index},
+            self._holds_of(index, count),
             replaced_s,
             settings.log,
             keeps=what_is_kept(settings),
@@ -387,6 +393,9 @@ class FetcherPool:
             browser=settings.browser,
             render=settings.render,
         )
+
+    def _holds_of(self, index: int, count: int) -> dict[str, float]:
+        return {host: until_s for host, until_s in self._gates.held().items() if owner_of(host, count) == index}
 
 
 def _url_of(question: CheckHandoff | Hop | TakeTurn) -> str:

@@ -26,6 +26,7 @@ from tocsin.ports.messages import (
     Dropped,
     Failed,
     Heartbeat,
+    Holds,
     Hop,
     Hopped,
     Ready,
@@ -121,6 +122,9 @@ class FetcherRuntime:
                 self._desk.put(Dropped(self._visitor.drop()))
             case Withdraw():
                 self._visitor.withdraw(message.page_ids)
+            case Holds():
+                for host, until_s in message.until_s.items():
+                    self._gates.hold(host, until_s)
             case Rules():
                 self._policies.configure(message.pages)
                 self._policies.adopt(message.for_all, message.groups)

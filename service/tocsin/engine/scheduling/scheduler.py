@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 
 from tocsin.engine.fetchers.checkers import Checkers
@@ -195,6 +195,7 @@ class Scheduler:
     is_rendered  tells whether the render queue has a page in hand, or had since this monotonic time; its check waits,
                  so that both know the latest state
     is_short     tells whether this machine is short of files or memory; no check begins then
+    recall_holds  lets the gates know what hosts asked other nodes for
     """
 
     def __init__(
@@ -212,7 +213,9 @@ class Scheduler:
         request_id: int | None = None,
         is_rendered: Callable[[int, float], bool] = lambda _id, _since_s: False,
         is_short: Callable[[], bool] = lambda: False,
+        recall_holds: Callable[[], Awaitable[None]],
     ) -> None:
+        self._recall_holds = recall_holds
         self._store, self._lease, self._checkers, self._policies = store, lease, checkers, policies
         self._gates, self._outage, self._clock, self._telemetry = gates, outage, clock, telemetry
         self._hold_s = settings.hold.total_seconds()
@@ -400,6 +403,8 @@ class Scheduler:
             if since is None:
                 self._taken.difference_update(claim.parts)
             try:
+                if since is None:
+                    await self._learn_holds()
                 await self._load(claim, since)
             except StoreError:
                 self._reload_from.add(since)
@@ -407,10 +412,16 @@ class Scheduler:
         if self._taken:
             taken, self._taken = self._taken, set()
             try:
+                await self._learn_holds()
                 await self._load(self._lease.claim.only(taken), None)
             except StoreError:
                 self._taken |= taken
                 raise
+
+    async def _learn_holds(self) -> None:
+        """Leave hosts alone that asked the process for it which had them before."""
+        await self._recall_holds()
+        self._checkers.pass_on_holds()
 
     async def _start_due(self) -> None:
         self._take_up_spread()
