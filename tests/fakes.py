@@ -71,6 +71,18 @@ class ManualClock:
         self._go_to(until)
         await settle()
 
+    async def leap(self, seconds: float) -> None:
+        """Let this much time pass at once: each task that sleeps wakes at most one time, and late."""
+        until = self._monotonic + seconds
+        late = [each for each in self._sleepers if each[0] <= until]
+        self._sleepers = [each for each in self._sleepers if each[0] > until]
+        heapq.heapify(self._sleepers)
+        self._go_to(until)
+        for _, _, wakes in late:
+            if not wakes.done():
+                wakes.set_result(None)
+        await settle()
+
     async def advance_to_next(self) -> float:
         """Go to the first sleeper's time; returns how many seconds that were, 0 if no task sleeps."""
         await settle()

@@ -30,7 +30,7 @@ from tocsin.engine.scheduling.writer import ResultWriter
 from tocsin.engine.visiting.receive import Receiver, RequestSets
 from tocsin.engine.visiting.visit import Visitor
 from tocsin.model import CheckResult, Instant, NewPage
-from tocsin.ports import Store
+from tocsin.ports import Clock, Store
 from tocsin.settings import FetchSettings, HostSettings, PageSettings, StoreSettings
 from tocsin.spec.html.urls import watch_url
 
@@ -62,11 +62,12 @@ class RenderedPages(set[int]):
 
 
 class Engine:
-    """The checking half of an engine over a real store and a scripted web."""
+    """The checking half of an engine over a real store and a scripted web; `wrote` is set by each batch of results."""
 
-    def __init__(self, store: Store, request_id: int | None, **pages: Any) -> None:
+    def __init__(self, store: Store, request_id: int | None, *, clock: Clock | None = None, **pages: Any) -> None:
         self.store, self.web, self.telemetry = store, ScriptedFetcher(), RecordingTelemetry()
-        clock, chance, fetch = SystemClock(), SeededChance(), FetchSettings(hold=timedelta(0))
+        self.wrote = asyncio.Event()
+        clock, chance, fetch = clock or SystemClock(), SeededChance(), FetchSettings(hold=timedelta(0))
         self.gates = KeptGates(HostSettings(delay=timedelta(0)), clock, store, self.telemetry)
         self.outage = OutageWatch(clock)
         in_flight = RequestSlots(50)
@@ -103,6 +104,7 @@ class Engine:
     def _committed(self, results: Sequence[CheckResult], due: dict[int, Instant | None]) -> None:
         self.batches.append(results)
         self.scheduler.on_committed(results, due)
+        self.wrote.set()
 
     async def run(self, stopping: asyncio.Event | None = None) -> list[CheckResult]:
         """Run until the request is done, or until told to stop."""
