@@ -24,6 +24,7 @@ from tocsin.server.jobs import running_jobs
 from tocsin.server.parts import Given, Parts, Reading
 from tocsin.server.streams import routers as streams
 from tocsin.server.web import router as pages
+from tocsin.server.web.rendering import router as files
 from tocsin.server.web.rendering import warm
 from tocsin.settings import unread_channels
 
@@ -134,7 +135,8 @@ def build_app() -> Application:
         dependencies=[Depends(demand_declared_scope)],
     )
     problems.install(app)
-    for each in (router, api, pages, *streams):
+    # Files first: finding the route of a request costs more than to give a file, and any client may ask for them.
+    for each in (files, router, api, pages, *streams):
         app.include_router(each)
     # FastAPI leaves this to the first request, which would block the engine.
     for _ in iter_route_contexts(app.routes):

@@ -94,6 +94,9 @@ class RequestLimits:
             body = b"" if scope["method"] in SAFE else await _whole_body(most, receive)
             async with self._place_of(who_is(scope[SENDER])):
                 await self._app(scope, _given(body, receive), keep)
+                # Most answers are made without waiting for anything: unless the slot outlives this turn of the loop,
+                # a turn would make those of all connections, and known clients need several turns for one.
+                await asyncio.sleep(0)
         except Problem as exc:
             await _refuse(exc, scope, receive, send)
             return

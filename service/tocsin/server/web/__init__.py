@@ -15,7 +15,6 @@ from tocsin.server.web import (
     pages,
     questions,
     reference,
-    rendering,
     route_forms,
     rules,
     settings,
@@ -24,7 +23,6 @@ from tocsin.server.web import (
 
 router = APIRouter(include_in_schema=False)
 for _each in (
-    rendering,
     pages,
     jobs,
     page,
