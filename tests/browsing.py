@@ -35,10 +35,16 @@ async def let(_url: str) -> None:
 
 
 def descendants(name: str = "") -> list[int]:
-    """Ids of processes below this one whose command line holds a text; browsers have --tocsin-slot."""
+    """Ids of processes below this one whose command line holds a text; browsers have --tocsin-slot.
+
+    A warden's command line ends with that of its program: it is found by its own name, and with all others.
+    """
     trees = ProcessTrees()
     trees.look()
-    return [pid for pid in trees.tree(os.getpid())[1:] if name.encode() in _command_line(pid)]
+    found = {pid: _command_line(pid) for pid in trees.tree(os.getpid())[1:]}
+    if name not in {"", "warden"}:
+        found = {pid: line for pid, line in found.items() if b"/warden.py\0" not in line}
+    return [pid for pid, line in found.items() if name.encode() in line]
 
 
 def _command_line(pid: int) -> bytes:

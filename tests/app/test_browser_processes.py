@@ -52,7 +52,7 @@ def kill(what: str) -> None:
 @NEEDS_CHROMIUM
 async def test_a_page_whose_process_is_killed_has_crashed_and_the_next_one_is_received() -> None:
     async with Origin() as origin, open_browser(start_of(slots=1), ALLOWED, lambda _: None) as browser:
-        for what in ("--tocsin-slot", "--type=renderer", "run-driver", "browser_worker", "browser_egress"):
+        for what in ("--tocsin-slot", "--type=renderer", "run-driver", "browser_worker", "warden", "browser_egress"):
             site = HangingSite(origin)
             async with asyncio.TaskGroup() as group:
                 visit = group.create_task(_kind(browser.visit(visit_of(site.hangs), let)))
@@ -64,7 +64,7 @@ async def test_a_page_whose_process_is_killed_has_crashed_and_the_next_one_is_re
             site.answers.set()
 
             assert b"<p>good</p>" in after.body
-            if what in {"--tocsin-slot", "run-driver", "browser_worker", "browser_egress"}:
+            if what in {"--tocsin-slot", "run-driver", "browser_worker", "warden", "browser_egress"}:
                 assert not {pid for pid in before if Path(f"/proc/{pid}").exists()} & set(descendants("--tocsin-slot"))
 
 
@@ -157,7 +157,7 @@ async def main():
     never = asyncio.Event()
     async with Origin() as origin, open_browser(start_of(slots=1), ("127.0.0.1/32",), lambda _: None) as browser:
         async def tell():
-            print(*descendants(), flush=True)
+            print(*descendants("browser_worker"), *descendants(), flush=True)
             await never.wait()
         origin.pages["/"] = Page("<script src=/s.js></script><script>for (;;);</script>")
         origin.pages["/s.js"] = Page("", wait=tell)
@@ -175,7 +175,7 @@ asyncio.run(main())
             end_of(pid)
         engine.kill()
 
-    assert len(below) > 4
+    assert len(below) > 5
 
 
 async def test_a_missing_browser_is_named_with_the_mend() -> None:

@@ -84,4 +84,4 @@ def _serve(engine: socket.socket) -> None:
             pass
         with suppress(subprocess.TimeoutExpired):
             worker.wait(_END_S)
-        worker.kill()
+        worker.terminate()

@@ -1,6 +1,6 @@
 """The browser worker, as a process that moves into a cell.
 
-python -m tocsin.app.browser_worker STREAM PARENT SLOTS     a descriptor, the id of the parent process, a number
+python -m tocsin.app.browser_worker STREAM SLOTS PARENT     a descriptor, a number, the id of its warden
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ async def work(stream: socket.socket) -> None:
 
 def main() -> None:
     """Enter a cell, hand the listening sockets of its proxies to the engine, and work."""
-    stream, parent, slots = map(int, sys.argv[1:])
+    stream, slots, parent = map(int, sys.argv[1:])
     belong_to(parent)
     with socket.socket(fileno=stream) as ours:
         try:
