@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import turbohtml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tocsin.errors import TooComplex
 from tocsin.spec.html import complexity
@@ -79,3 +82,38 @@ def test_CI08_what_is_opened_again_is_counted_with_its_attributes_whatever_seems
 )
 def test_CI08_what_is_closed_or_light_is_not_too_much_on_a_large_page(piece: str) -> None:
     refuse_reopening("".join(piece.replace("%d", str(number)) for number in range(30_000)).encode())
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "<a href=/a/b/c>", "<a href='/a'>", '<a href="a>b" title=x>', '<a\thref="a"\nb>', "<a hidden/>", '<A x="1" />',
+        "<a>", "<a/b/c>",
+    ],
+)  # fmt: skip
+def test_no_link_of_few_attributes_makes_a_page_be_followed(link: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(complexity, "_OpenFormatting", None)
+
+    refuse_reopening(f"<p>{link}x</a>".encode() * 20_000)
+
+
+@pytest.mark.parametrize("how", [' a{}="x"', " a{}='>'", " a{}=x", " a{}", "/a{}", ' a{}="x"/'])
+def test_CI08_a_link_of_many_attributes_is_found_however_they_are_written(how: str) -> None:
+    link = f"<a{''.join(how.format(number) for number in range(200))}>"
+
+    with pytest.raises(TooComplex, match="formatting"):
+        refuse_reopening((link + "<p>" * 9000).encode())
+
+
+_VALUE = st.sampled_from(["", '="a b"', "='a b'", "=a/b", '="x>y"', "='<a b>'", " = x", '=""', "=a'b", "/"])
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcdefgh"), _VALUE, st.sampled_from([" ", "\n", "  ", "/", "\t/ "]))))
+def test_what_looks_like_a_usual_tag_has_no_more_attributes_than_it_looks_like(
+    written: list[tuple[str, str, str]],
+) -> None:
+    tag = "".join(name + value + space for name, value, space in written) + ">"
+    node = turbohtml.parse(f"<body><i {tag}").find("i")
+    most = next((most for most in range(9) if complexity.usual_of(most).match(tag.encode())), None)
+
+    assert most is None or node is None or len(node.attrs) <= most

@@ -210,3 +210,34 @@ def test_another_title_is_another_text() -> None:
 )
 def test_the_text_of_any_page_has_a_digest(parts: list[str]) -> None:
     assert 0 <= digest("".join(parts)) < 2**63
+
+
+_PIECES = st.sampled_from(
+    ["<p>a", "<script>b</script>", "<style>c</style>", "<template><p>d<h1>e</template>", "<main>", "<article>",
+     "<h1>f</h1>", "<a>g</a>", "<time>h</time>", "<title>i</title>", "<svg><title>j</title></svg>", "<meta name=k>",
+     "<iframe>l</iframe>", "<select><selectedcontent>"]
+)  # fmt: skip
+
+
+@given(st.lists(_PIECES, max_size=12))
+def test_elements_that_are_listed_ahead_are_those_that_the_parser_finds(pieces: list[str]) -> None:
+    whole = parsed("".join(("<p>", *pieces)))
+
+    tags = ("script", "style", "meta", "title", "selectedcontent", "main", "article", "h1", "p", "a", "time", "div")
+    assert [list(whole.elements(tag)) for tag in tags] == [whole.document.find_all(tag) for tag in tags]
+
+
+@pytest.mark.parametrize(
+    ("markup", "content_type"),
+    [
+        (b"<p itemprop=a>", "text/html"),
+        (b"<p ITEMPROP=a>", "text/html"),
+        ("<p itemprop=a>".encode("utf-16le"), "text/html; charset=utf-16le"),
+    ],
+)
+def test_an_attribute_may_be_there_however_its_name_is_written(markup: bytes, content_type: str) -> None:
+    assert parsed(markup, content_type).may_have(b"itemprop")
+
+
+def test_an_attribute_whose_name_is_nowhere_cannot_be_there() -> None:
+    assert not parsed("<p class=a>").may_have(b"itemprop")

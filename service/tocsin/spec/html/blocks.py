@@ -234,7 +234,7 @@ def read_blocks(whole: Whole, without: Collection[Any] = (), *, landmarks: bool 
     if body is None or body in without:
         return walk.blocks
     walk.holding = _find_holding(whole)
-    walk.are_cards = len(whole.document.find_all("article")) > 1
+    walk.are_cards = len(whole.elements("article")) > 1
     main = _find_main(whole, without) if landmarks and names else []
     roots = main or [body]
     walk.go_through_all(roots)
@@ -261,10 +261,10 @@ def _find_main(whole: Whole, without: Collection[Any]) -> list[Any]:
 
     None of them is within another, since the outer one includes the text of the inner one.
     """
-    mains = [node for node in whole.document.find_all("main") if node not in without]
+    mains = [node for node in whole.elements("main") if node not in without]
     if len(mains) != 1:
         return []
-    return [node for node in _outermost([*whole.document.find_all("h1"), *mains], without) if node not in without]
+    return [node for node in _outermost([*whole.elements("h1"), *mains], without) if node not in without]
 
 
 def _holds_little(main: Any, body: Any) -> bool:
@@ -289,7 +289,7 @@ def _find_holding(whole: Whole) -> Collection[Any]:
     """Find what holds the page's headings, or its main element: it is never beside the content."""
     found: set[Any] = set()
     for tag in ("main", "h1"):
-        for node in whole.document.find_all(tag):
+        for node in whole.elements(tag):
             above: Any = node
             while above is not None and above not in found:
                 found.add(above)

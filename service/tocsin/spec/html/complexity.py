@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 import turbohtml
@@ -33,9 +34,12 @@ _MOST_LIVE: Final = _REOPENED // 16
 # An attribute begins behind one of these.
 _BEFORE_ATTRIBUTE: Final = b"\t\n\f\r /\"'"
 _SHORTEST_ATTRIBUTE: Final = 2
-# The attributes of a link as most are written, and its end.
-_USUAL = re.compile(rb"""(?:[^\t\n\f\r "'<>/=]++(?:=(?:"[^">]*+"|'[^'>]*+'))?+(?:[\t\n\f\r ]++|(?=>)))*+>""")
-_ONE_USUAL = re.compile(rb"""[^\t\n\f\r "'<>/=]++(?:="[^"]*+"|='[^']*+')?+""")
+# The attributes of a tag as most are written, at most so many, and its end. Each is one to HTML, too.
+_USUAL: Final = (
+    r"""(?:[^\t\n\f\r "'<>/=]++(?:="[^"]*+"|='[^']*+'|=[^\t\n\f\r "'<>=`]++)?+(?:[\t\n\f\r ]++|(?=/?>))){0,MOST}+/?>"""
+)
+# So many patterns of them are made: the most that there is room for is rounded down to a power of two.
+_MOST_USUAL: Final = 2**15
 # Behind the beginning of one of these, an end tag may not end what was open before it, or may be none.
 _SCOPES: Final = frozenset(
     {"applet", "caption", "marquee", "math", "noscript", "object", "select", "svg", "table", "td", "template", "th"}
@@ -138,24 +142,21 @@ def _weigh_unlike(markup: bytes, ended: bytes, name: bytes, most: int) -> int:
     return weight
 
 
+@cache
+def usual_of(most: int) -> re.Pattern[bytes]:
+    """Return a pattern of what follows the name of a tag that is written as usual, with at most so many attributes."""
+    return re.compile(_USUAL.replace("MOST", str(most)).encode())
+
+
 def _holds_heavier(markup: bytes, ended: bytes, name: bytes, room: int) -> bool:
     """Return whether any tag of a name weighs more than there is room; one alone of these is opened again."""
-    # Most are too short for that.
-    short, match, length = _SHORTEST_ATTRIBUTE * (room - _ELEMENT), _USUAL.match, len(name)
+    most = min(room - _ELEMENT, _MOST_USUAL)
+    if most < 1:
+        return count(ended, name) > 0
+    is_light, length = usual_of(1 << (most.bit_length() - 1)).match, len(name)
     for place in find_each(ended, name):
-        usual = match(markup, place + length)
-        if usual is None:
-            end = find_tag_end(markup, place)
-            is_heavier = end - place > short and _weigh(markup[place:end]) > room
-        else:
-            # Addresses are full of slashes; where the quotes are plain, the attributes can be told from their values.
-            # White space parts them, so that there are no more than words.
-            is_heavier = (
-                usual.end() - place > short
-                and _ELEMENT + len(usual[0].split()) > room
-                and _ELEMENT + len(_ONE_USUAL.findall(usual[0])) > room
-            )
-        if is_heavier:
+        # Nearly all are: the others are looked at letter by letter.
+        if is_light(markup, place + length) is None and _weigh(markup[place : find_tag_end(markup, place)]) > room:
             return True
     return False
 

@@ -8,7 +8,8 @@ stays linear where lexbor's time grows with the square of the open elements.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import turbohtml
 from msgspec import Struct
@@ -307,7 +308,12 @@ def _parse_without_copies(text: str, *, with_title: bool) -> tuple[str | None, t
 
 def find_title(document: turbohtml.Document) -> str | None:
     """Return the text of a page's title, white space folded; None if there is none, or nothing in it."""
-    title = next((node for node in document.find_all("title") if node.namespace is _HTML), None)
+    return title_of(document.find_all("title"))
+
+
+def title_of(found: Iterable[Any]) -> str | None:
+    """Return what `find_title` does, of the page's elements of this name."""
+    title = next((node for node in found if node.namespace is _HTML), None)
     return (fold_space(title.text) or None) if title is not None else None
 
 

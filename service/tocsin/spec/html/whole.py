@@ -17,9 +17,9 @@ from xxhash import xxh3_64_intdigest
 from tocsin.errors import TooComplex
 from tocsin.spec.html.complexity import refuse_too_complex
 from tocsin.spec.html.decoding import NOT_ASCII, decode
-from tocsin.spec.html.document import Meta, empty_templates, find_title, to_meta
+from tocsin.spec.html.document import Meta, empty_templates, title_of, to_meta
 from tocsin.spec.html.page import Kind, find_encoding, find_kind, find_xml_encoding
-from tocsin.spec.html.search import count, find
+from tocsin.spec.html.search import count, find, holds_any
 
 # The types of nodes: asking for these is faster than asking for what they have.
 TEXT: Final = turbohtml.Text
@@ -33,6 +33,10 @@ _MISREAD_SPACE = "\u00c2\xa0"
 _POSITIVE = 2**63 - 1
 # Each of 51 real pages has less than a fiftieth of it. Read as short blocks, each tag takes 5 µs and 600 bytes.
 _MOST_TAGS = 200_000
+# What signals, content and suspicion ask of nearly every page.
+_ASKED_FOR: Final = (
+    "script", "style", "meta", "title", "selectedcontent", "main", "article", "h1", "p", "a", "time",
+)  # fmt: skip
 _CDATA = "<![CDATA["
 _CLOSED = re.compile(r"""<([A-Za-z][\w.-]*+)((?:[^<>"'/]++|"[^"<]*+"|'[^'<]*+'|/(?!>))*+)/>""")
 _VOID = frozenset(
@@ -70,18 +74,24 @@ class Whole:
     document  the parser's own, for readers of HTML; its scripts and styles are empty, see `code_of`
     """
 
-    def __init__(self, kind: Kind, encoding: str, document: turbohtml.Document, *, is_plain: bool) -> None:
+    def __init__(
+        self, kind: Kind, markup: bytes, encoding: str, document: turbohtml.Document, *, is_plain: bool
+    ) -> None:
         """Wrap a parsed page; `parse_whole` makes it.
 
+        markup    that it was parsed from, in an encoding of which ASCII is a part
         is_plain  it is HTML, and all of its text was decoded
         """
         self.kind, self.encoding, self.document = kind, encoding, document
-        self._is_plain = is_plain
+        self._markup, self._is_plain = markup, is_plain
+        # The parser lists all elements by name at the first question, and anew at the first one after each alteration.
+        # So what most readers ask for is asked for at once, before the code is taken out.
+        self._listed = {tag: document.find_all(tag) for tag in _ASKED_FOR}
         # Most of a page's letters are code: without it, each text is taken in a fraction of the time, and is what
         # people see.
         self._code = {
             node: [piece.extract() for piece in node.children if type(piece) is TEXT]
-            for node in (*document.find_all("script"), *document.find_all("style"))
+            for node in (*self._listed["script"], *self._listed["style"])
         }
 
     @cached_property
@@ -92,17 +102,23 @@ class Whole:
     @property
     def exact_metas(self) -> tuple[Meta, ...] | None:
         """Its meta elements, as `read_page` reads them without finding a problem; None where that is not certain."""
-        return self.metas if self._is_plain and self.document.find("selectedcontent") is None else None
+        return self.metas if self._is_plain and not self.elements("selectedcontent") else None
 
     @cached_property
     def title(self) -> str:
         """The text of its title, white space folded; "" if there is none."""
-        return find_title(self.document) or ""
+        return title_of(self.elements("title")) or ""
 
     def elements(self, *tags: str) -> Sequence[Node]:
         """Return the elements of these names in tree order, without those of templates."""
-        # The parser keeps lists by name, so that asking for one costs less than a walk.
-        return self.document.find_all(tags[0]) if len(tags) == 1 else list(self.document.iter_elements(tags))
+        if len(tags) > 1:
+            return list(self.document.iter_elements(tags))
+        listed = self._listed.get(tags[0])
+        return self.document.find_all(tags[0]) if listed is None else listed
+
+    def may_have(self, attribute: bytes) -> bool:
+        """Return whether an element may have an attribute of this name: such names are never written otherwise."""
+        return holds_any(self._markup, (attribute,))
 
     def select(self, selector: str) -> Sequence[Node]:
         """Return the elements that a CSS selector matches, in tree order, without those of templates.
@@ -167,7 +183,7 @@ def parse_whole(
         # A frame without an end in a noscript element swallows the page, which browsers that run scripts show.
         document = turbohtml.parse(text, positions=False, scripting=True)
     empty_templates(document)
-    return Whole(kind, encoding, document, is_plain=is_plain)
+    return Whole(kind, markup, encoding, document, is_plain=is_plain)
 
 
 def to_html(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from functools import lru_cache
 from typing import Any, Final
 
 from xxhash import xxh3_64_intdigest
@@ -84,6 +85,7 @@ ADVERTS: Final = (
 )
 # Attributes that name a part of the page as classes do, where these are made by a machine.
 _NAMING: Final = ("data-component", "data-testid", "data-module", "data-widget")
+_OFTEN_ALONE: Final = frozenset({"class", "id"})
 # A selector of the attributes, beside the class, that can name a zone.
 TELLING: Final = f"[id],[role],[aria-label],{','.join(f'[{name}]' for name in _NAMING)},{NOT_SHOWN},{ADVERTS}"
 _ZONES_OF_ROLES: Final = {"banner": Zone.HEAD} | dict.fromkeys(
@@ -114,8 +116,12 @@ def to_heading(text: str) -> str:
     "" for one that ends like a sentence: so do headings of terms, and labels never.
     """
     text = text.strip()
-    if len(text) > _LONGEST_HEADING or text.endswith("."):
-        return ""
+    return "" if len(text) > _LONGEST_HEADING or text.endswith(".") else _fold_heading(text)
+
+
+# Labels are the same on many pages.
+@lru_cache(maxsize=4096)
+def _fold_heading(text: str) -> str:
     text = text.lower().replace("i\u0307", "i")  # of a Turkish capital letter
     if text.replace(" ", "").isalpha():
         return text
@@ -173,6 +179,8 @@ def zone_by_attributes(node: Any, *, names: bool) -> Zone | None:
 
     names  its id may say so
     """
+    if set(node.attrs) <= _OFTEN_ALONE:  # most have no other
+        return _zone_by_names(node, ("id",)) if names else None
     role = node.attr("role")
     if role is not None and (zone := _ZONES_OF_ROLES.get(role.strip().lower())) is not None:
         return zone
@@ -184,7 +192,11 @@ def zone_by_attributes(node: Any, *, names: bool) -> Zone | None:
     label = node.attr("aria-label")
     if label is not None and label.strip().lower() in _LABELS:
         return Zone.APART
-    for attribute in ("id", *_NAMING):
+    return _zone_by_names(node, ("id", *_NAMING))
+
+
+def _zone_by_names(node: Any, attributes: tuple[str, ...]) -> Zone | None:
+    for attribute in attributes:
         name = node.attr(attribute)
         if name and (zone := name_zone(name)[0]) is not None:
             return zone

@@ -40,6 +40,8 @@ _WEEKDAY_SIGNS: Final = re.compile(
 )
 _COUNT: Final = re.compile(r"(?<![\d.,:/-])(\d{1,5})\s?([^\W\d_]+)")
 _DAY_SIGNS: Final = frozenset({"天", "日間", "일"})
+# Without one of these a line counts no days; to look for all counts takes twice as long.
+_OF_DAYS: Final = re.compile(rf"\d\s?(?:{'|'.join(sorted(_DAYS | _DAY_SIGNS))})")
 
 # Letters of a line that is looked at, and its figures.
 LONGEST: Final = 400
@@ -90,7 +92,7 @@ def find_clock(text: str, received: Received, *, is_sentence: bool) -> Clock | N
     has_figures = True in [figures in text for figures in days.figures]
     if has_figures and days.pattern.search(text) is not None and (rest := _without_dates(text, days)) is not None:
         return Clock(_digest_of(rest), _NO_COUNT, day)
-    if is_sentence or len(text) > _LONGEST_COUNT:
+    if is_sentence or len(text) > _LONGEST_COUNT or _OF_DAYS.search(text.lower()) is None:
         return None
     counts = [found for found in _COUNT.finditer(text) if found[2].lower() in _DAYS or found[2][:2] in _DAY_SIGNS]
     if len(counts) != 1:

@@ -34,8 +34,10 @@ from tocsin.spec.signals.fingerprint import (
 from tocsin.spec.signals.fleeting import (
     LONGEST_GREETING,
     MOST_LETTERS,
+    MOST_PARTED,
     MOST_SETTLED,
     SENTENCE_ENDS,
+    has_parts,
     is_fleeting,
     is_greeting,
     settle,
@@ -319,7 +321,10 @@ def _compared(
     if level == CHOSEN:
         lasting = "\n".join(lines)
     else:
-        lasting = without_ages("\n".join([_lasting(line, mark) for line, mark in zip(lines, marks, strict=True)]))
+        # Without signs between parts only short lines can lose something.
+        longest = MOST_PARTED if has_parts("\n".join(lines)) else LONGEST_GREETING
+        kept = [_lasting(line, mark) if len(line) <= longest else line for line, mark in zip(lines, marks, strict=True)]
+        lasting = without_ages("\n".join(kept))
     return [line.strip() for line in lasting.split("\n")], to_compared_lines(lasting)
 
 

@@ -14,6 +14,8 @@ _NAME: Final = "last-modified"
 
 
 def _in_meta(seen: Seen) -> str | None:
+    if _NAME not in seen.named:
+        return None
     values = (to_value(meta.content) for meta in seen.metas if _NAME in (lower(meta.name), lower(meta.http_equiv)))
     return next(filter(None, values), None)
 

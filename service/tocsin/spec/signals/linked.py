@@ -178,7 +178,7 @@ Object: TypeAlias = dict[str, Any]
 _MOST_LETTERS: Final = 1_000_000
 _MOST_NODES: Final = 500
 _MOST_URLS: Final = 10
-_ALL: Final = 'script[type*="ld+json" i]'
+_TYPE: Final = "ld+json"
 _WANTED: Final = ("dateModified", "version")
 _PREFIXES: Final = ("schema:", "http://schema.org/", "https://schema.org/")
 _LONGEST_URL: Final = 2000
@@ -207,7 +207,7 @@ def read_linked(whole: Whole, url: str) -> Linked:
     before others, and both before works of other kinds. Any other node is beside the page, and so is a second
     article: their dates are not the page's.
     """
-    texts = [whole.code_of(node) for node in whole.select(_ALL)]
+    texts = [whole.code_of(node) for node in whole.elements("script") if _TYPE in (node.attr("type") or "").lower()]
     if not any(wanted in text for text in texts for wanted in _WANTED):
         return NO_LINKED
     nodes: list[Object] = []

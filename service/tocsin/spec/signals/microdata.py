@@ -39,7 +39,7 @@ def value_of(node: Node) -> str | None:
 
 
 def _modified(seen: Seen) -> str | None:
-    if seen.whole is None:
+    if seen.whole is None or not seen.whole.may_have(b"itemprop"):
         return None
     found = [node for node in seen.whole.select(_MARKED)[:_MOST] if names_modified(node, "itemprop")]
     if not found:

@@ -14,6 +14,8 @@ _NAME: Final = "og:updated_time"
 
 
 def _updated(seen: Seen) -> str | None:
+    if _NAME not in seen.named:
+        return None
     values = (to_value(meta.content) for meta in seen.metas if _NAME in (lower(meta.property), lower(meta.name)))
     return next(filter(None, values), None)
 

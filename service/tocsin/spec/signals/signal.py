@@ -64,6 +64,11 @@ class Seen:
         """Its meta elements, which are read in any case: a selector would walk the page for them."""
         return () if self.whole is None else self.whole.metas
 
+    @cached_property
+    def named(self) -> frozenset[str | None]:
+        """The names of its meta elements, in lower case: few pages have one that a signal asks for."""
+        return frozenset([lower(name) for each in self.metas for name in (each.name, each.http_equiv, each.property)])
+
     def header(self, name: str) -> str | None:
         """Return the value of the first header of a name; None without it."""
         return next((value for each, value in self.headers if each == name), None)

@@ -39,7 +39,7 @@ def _modified(seen: Seen) -> str | None:
         return None
     best: tuple[tuple[int, int, int], str] | None = None
     texts = 0
-    for place, node in enumerate(seen.whole.select("time")[:_MOST]):
+    for place, node in enumerate(seen.whole.elements("time")[:_MOST]):
         mark = _mark_of(node)
         if mark is None:
             continue

@@ -182,8 +182,13 @@ class PageView:
     def prose(self) -> int:
         """Letters of paragraphs outside of links and furniture; those beyond the first 2500 are not counted."""
         letters = 0
-        for paragraph in self._whole.document.find_all("p"):
-            if paragraph.closest(_BESIDE_PARAGRAPHS) is None:
+        beside: dict[Any, bool] = {}  # paragraphs have few parents
+        paragraphs: Sequence[Any] = self._whole.elements("p")
+        for paragraph in paragraphs:
+            parent = paragraph.parent
+            if parent not in beside:
+                beside[parent] = paragraph.closest(_BESIDE_PARAGRAPHS) is not None
+            if not beside[parent]:
                 letters += len(" ".join(paragraph.text.split()))
                 letters -= sum([len(node.text) for node in paragraph.select(_WITHIN_PARAGRAPHS)])
             if letters > MOST_OWN:
