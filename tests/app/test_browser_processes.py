@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -124,6 +125,31 @@ async def test_a_slot_gets_a_new_browser_after_its_share_of_pages_or_time(limits
 
     each = 2 if "recycle_pages" in limits else 1
     assert [used.index(found) for found in used] == [number // each * each for number in range(4)]
+
+
+@NEEDS_CHROMIUM
+async def test_a_worker_that_cannot_start_a_browser_is_replaced() -> None:
+    """As where what cleans temporary files has removed its folder."""
+    async with (
+        Origin() as origin,
+        open_browser(start_of(slots=1, recycle_pages=1), ALLOWED, lambda _: None) as browser,
+    ):
+        site = HangingSite(origin)
+        await browser.visit(visit_of(site.good), let)
+        worker = descendants("browser_worker")[-1]
+        shutil.rmtree(temporary_folder_of(worker))
+
+        with pytest.raises(ProcessError, match="no browser starts"):
+            await browser.visit(visit_of(site.good), let)
+        page = await browser.visit(visit_of(site.good), let)
+
+    assert b"<p>good</p>" in page.body
+
+
+def temporary_folder_of(pid: int) -> str:
+    """Read a process's folder for temporary files out of its environment."""
+    variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    return next(each.removeprefix(b"TMPDIR=").decode() for each in variables if each.startswith(b"TMPDIR="))
 
 
 @NEEDS_CHROMIUM

@@ -78,7 +78,8 @@ class _VisitUnderWay:
 class _BrowserProcesses:
     """A worker and its egress process.
 
-    stop  ends the worker, and is called once
+    stop    ends the worker, and is called once
+    is_fit  False once it could not start a browser: another worker, with a folder and a driver of its own, may
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class _BrowserProcesses:
         self._in_hand = 0
         self._is_free = asyncio.Event()
         self._is_free.set()
-        self.is_alive = True
+        self.is_alive, self.is_fit = True, True
         self.why = ""
 
     async def read(self) -> None:
@@ -229,6 +230,7 @@ class _BrowserProcesses:
                     return self._believed(asked, under_way, said.page)
                 case VisitFailed():
                     if said.no_browser:
+                        self.is_fit = False
                         raise ProcessError(said.detail)
                     failure = FetchRefused if said.is_final else FetchFailed
                     raise failure(asked.url, FailureKind(said.kind), said.detail)
@@ -361,10 +363,13 @@ class CellBrowser:
             self._resting.cancel()
             self._resting = None
         async with self._starting:
-            if self._running is not None and self._running.is_alive:
+            if self._running is not None and self._running.is_alive and self._running.is_fit:
                 return self._running
             loop = asyncio.get_running_loop()
             if self._running is not None:
+                # Pages in other slots are received to their end.
+                await self._running.rest()
+                self._running.end("the browser's worker could not start a browser")
                 await self._clear()
             await asyncio.sleep(self._not_before - loop.time())
             self._pause_s = min(max(2 * self._pause_s, _FIRST_PAUSE_S), _LONGEST_PAUSE_S)
