@@ -28,6 +28,7 @@ from tocsin.model import (
     FieldValues,
     Instant,
     JsonObject,
+    KeptPicture,
     LastAnswer,
     LearntContents,
     NewPage,
@@ -253,14 +254,14 @@ class Bench:
         await self.lease.leave()
         await self.lease.take()
 
-    async def add(self, *names: str, items: PageItems | None = None) -> None:
-        """Watch pages, and check them once: their first state is stored, and that they have these items."""
+    async def add(self, *names: str, items: PageItems | None = None, picture: KeptPicture | None = None) -> None:
+        """Watch pages, and check them once: their first state is stored, with these items and this picture."""
         urls = [url_of(name) for name in names]
         pages = [NewPage(url=url, given=url, host="example.org", shard=7) for url in urls]
         for name, page_id in zip(names, await self.store.add_pages(pages, self.clock.now()), strict=True):
             assert page_id is not None
             self._ids[name] = page_id
-            await self.check(name, OLD, items=items)
+            await self.check(name, OLD, items=items, picture=picture)
 
     async def add_changed(self, *names: str) -> None:
         """Watch pages each of which has changed since."""
@@ -276,8 +277,9 @@ class Bench:
         major: bool = True,
         text: str | None = None,
         items: PageItems | None = None,
+        picture: KeptPicture | None = None,
     ) -> None:
-        """Let a check find the page in this state, with this text and items; a change of state is due for awareness."""
+        """Let a check find the page in this state, with this text, items and picture; a change is due for awareness."""
         await self.take_anew()
         task = await self.task(name)
         now = self.clock.now()
@@ -304,7 +306,9 @@ class Bench:
             verdict=verdict,
             received=True,
             learnt=LearntContents(
-                snapshot=Snapshot(*pack_text(text), at=now) if text is not None else None, items=items
+                snapshot=Snapshot(*pack_text(text), at=now) if text is not None else None,
+                items=items,
+                picture=picture,
             ),
         )
         await self.store.commit(self.lease.claim, [result])

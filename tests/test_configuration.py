@@ -207,6 +207,11 @@ def test_a_key_below_a_value_is_unknown(tmp_path: Path) -> None:
             "render.screenshot: a store on PostgreSQL has no folder for pictures",
             "set store.pictures",
         ),
+        (
+            '[store]\nurl = "postgresql://db/t"\n[pages]\nsignal_rules = ["picture: minor"]',
+            "pages.signal_rules: a store on PostgreSQL has no folder for pictures",
+            "set store.pictures",
+        ),
         ("[browser]\nslots = 0", "browser.slots: found 0", "a whole number from 1 to 64"),
     ],
 )

@@ -146,3 +146,14 @@ def test_rules_for_signals_are_checked_when_they_are_set() -> None:
     assert parse_page_settings({"signal_rules": given}) == {"signal_rules": ["JSON-LD version: major", "ignore ETag"]}
     with pytest.raises(SettingsError, match=r"there is no signal 'json-ld\.colour'"):
         parse_page_settings({"signal_rules": "json-ld.colour: major"})
+
+
+@pytest.mark.parametrize("fetch", ["http", "auto"])
+def test_a_rule_about_the_picture_of_a_page_that_no_browser_reads_is_refused(fetch: str) -> None:
+    rule = {"signal_rules": "picture by 5 %: minor"}
+
+    assert parse_page_settings(rule | {"fetch": "browser"})["fetch"] == "browser"
+    assert parse_page_settings(rule)["signal_rules"] == ["picture by 5 %: minor"]
+    assert parse_page_settings({"signal_rules": "content: minor", "fetch": fetch})["fetch"] == fetch
+    with pytest.raises(SettingsError, match="only a browser sees the picture; set fetch to browser"):
+        parse_page_settings(rule | {"fetch": fetch})

@@ -338,16 +338,19 @@ create table item_changes (
 ) strict;
 create index item_changes_of_page on item_changes (page_id, id);
 
--- The picture of the rendering with the same id. Its file is in the store's folder of pictures: written before this row,
--- and removed after the last row that names it.
+-- Pictures of pages: of renderings, and of checks that compare them. The file is in the store's folder of pictures:
+-- written before this row, and removed after the last row that names it.
 create table pictures (
-  id       integer primary key references renderings (id) on delete cascade,
-  page_id  integer not null,
-  at       integer not null,
-  digest   text not null,                        -- SHA-256 of the file, in hexadecimal: its name
-  width    integer not null,                     -- px
-  height   integer not null,
-  bytes    integer not null
+  id          integer primary key,
+  page_id     integer not null references pages (id) on delete cascade,
+  at          integer not null,                  -- when the rendering began, or the check's state was stored
+  by_check    integer not null,                  -- 1: of a check, else of a rendering
+  digest      text not null,                     -- SHA-256 of the file, in hexadecimal: its name
+  width       integer not null,                  -- px
+  height      integer not null,
+  bytes       integer not null,
+  before      text,                              -- digest of the picture that it was compared with
+  difference  text                               -- PictureDifference as JSON; null: they were not compared
 ) strict;
 create index pictures_of_page on pictures (page_id, id);
 create index pictures_by_digest on pictures (digest);

@@ -216,3 +216,17 @@ async def test_a_page_that_grew_is_marked_below_and_one_that_shrank_before(compa
 async def test_pictures_that_cannot_be_read_are_not_compared(comparer: PictureComparer, other: bytes) -> None:
     assert await comparer.compare(picture(*LINES), other) is None
     assert await comparer.compare(picture(*LINES), picture(*LINES)) is not None
+
+
+async def test_one_line_of_a_page_and_a_clock_on_it_are_less_than_a_twentieth(comparer: PictureComparer) -> None:
+    page = [f"Ferry {number} leaves pier {number * 7 % 10} at {number + 8}:15" for number in range(80)]
+    height = 40 + 24 * 82
+    at_eight, at_nine = (picture(f"It is {hour}", *page, height=height) for hour in ("08:00:00", "09:31:47"))
+    longer = picture("It is 08:00:00", *page[:9], "A new ferry runs", *page[9:], height=height + 24)
+
+    clock, line = await comparer.compare(at_eight, at_nine), await comparer.compare(at_eight, longer)
+
+    assert clock is not None
+    assert line is not None
+    assert 0 < clock.share < 0.01
+    assert 0 < line.share < 0.05

@@ -7,12 +7,13 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from tests.contract.desk import HOUR, A, B, Desk, alert
-from tocsin.model import KeptPicture, PictureDifference, Snapshot
+from tocsin.model import NO_COPY, KeptPicture, LearntContents, PictureDifference, Snapshot
 from tocsin.spec.signals.texts import pack_text
 
 FOUND = PictureDifference(0.25, ((0, 16, 32, 48),))
@@ -38,6 +39,15 @@ async def render(desk: Desk, url: str, png: bytes, before: str | None = None) ->
     row = replace(rendered.rendering, picture=KeptPicture(digest, 1280, 2000, len(png), before, FOUND))
     await desk.store.commit_renderings(desk.claim, [replace(rendered, rendering=row)])
     desk.now += HOUR
+    return digest
+
+
+async def look(desk: Desk, url: str, png: bytes, before: str | None = None, **changes: Any) -> str:
+    """Commit a check whose picture is kept; returns the digest."""
+    digest = await desk.store.keep_picture(png)
+    assert digest is not None
+    picture = KeptPicture(digest, 1280, 2000, len(png), before, FOUND if before else None)
+    await desk.check(url, learnt=LearntContents(picture=picture), **changes)
     return digest
 
 
@@ -166,3 +176,58 @@ async def test_a_rendering_of_a_page_that_was_removed_meanwhile_leaves_no_row(de
 
     age(desk)
     assert (await kept(desk, page_id), await desk.store.sweep_pictures()) == ([], 1)
+
+
+async def test_the_picture_of_a_check_is_kept_as_of_its_state_until_that_of_its_rendering(desk: Desk) -> None:
+    (page_id,) = await desk.watch(A)
+    first = await look(desk, A, b"one", major="2026")
+    desk.now += HOUR
+    changed_at = desk.now
+    second = await look(desk, A, b"two", first, major="2027")
+    desk.now += HOUR
+
+    latest, oldest = await desk.store.pictures_of(page_id, limit=9)
+    assert (latest.digest, latest.before, latest.difference, latest.at) == (second, first, FOUND, changed_at)
+    assert (latest.by_check, oldest.by_check, oldest.difference) == (True, True, None)
+    assert await desk.store.latest_picture(page_id) == (second, b"two")
+    assert await desk.store.latest_picture(page_id, changed_at) == (first, b"one")
+
+    job = await desk.job(A)
+    third = await desk.store.keep_picture(b"three")
+    assert third is not None
+    rendered = desk.rendered(job)
+    row = replace(rendered.rendering, picture=KeptPicture(third, 1280, 2000, 5, first, FOUND))
+    await desk.store.commit_renderings(desk.claim, [replace(rendered, rendering=row)])
+
+    assert await kept(desk, page_id) == [third, first]
+
+
+async def test_the_picture_of_a_check_of_another_page_stays(desk: Desk) -> None:
+    _, other = await desk.watch(A, B)
+    for url in (A, B):
+        await look(desk, url, b"one", major="2026")
+        desk.now += HOUR
+        await look(desk, url, b"two", "0" * 64, major="2027")
+    await render(desk, A, b"three")
+
+    assert len(await kept(desk, other)) == 2
+
+
+async def test_pictures_outlive_the_renderings_that_took_them(desk: Desk) -> None:
+    (page_id,) = await begin(desk, A)
+    digest = await render(desk, A, b"one")
+
+    assert await desk.store.prune(desk.now + HOUR, history=timedelta(0), limit=100) > 0
+
+    assert (await desk.store.renderings_of(page_id)).rows == ()
+    assert await kept(desk, page_id) == [digest]
+
+
+async def test_a_page_that_forbids_copies_has_no_pictures_any_more(desk: Desk) -> None:
+    gone, stays = await begin(desk, A, B)
+    for url in (A, B):
+        await render(desk, url, b"one")
+
+    await desk.check(A, "later", learnt=LearntContents(snapshot=replace(NO_COPY, at=desk.now)))
+
+    assert (await kept(desk, gone), len(await kept(desk, stays))) == ([], 1)

@@ -11,7 +11,16 @@ from tests.fakes import START, SeededChance
 from tocsin.engine.judging.conclude import Conclusions
 from tocsin.engine.judging.events import EventWriter
 from tocsin.engine.policies import asked_as
-from tocsin.model import KEEPS_ALL, CheckResult, Instant, KeptContents, PageTask, SignalContext, StoredState
+from tocsin.model import (
+    KEEPS_ALL,
+    CheckResult,
+    Instant,
+    KeptContents,
+    PageTask,
+    SeenPicture,
+    SignalContext,
+    StoredState,
+)
 from tocsin.settings import PageSettings
 
 FIRST = "The harbour office opens at eight and closes when the last boat of the day has left for the islands."
@@ -47,12 +56,21 @@ class Watched:
         self._conclusions = Conclusions(EventWriter("tocsin", SeededChance()), time_zone="UTC", keeps=keeps)
 
     def check(
-        self, body: bytes = b"", *, status: int = 200, headers: dict[str, str] | None = None, days: float = 1
+        self,
+        body: bytes = b"",
+        *,
+        status: int = 200,
+        headers: dict[str, str] | None = None,
+        days: float = 1,
+        seen: SeenPicture | None = None,
     ) -> CheckResult:
-        """Check it, and keep what came of it."""
+        """Check it, and keep what came of it.
+
+        seen  of its picture, by the browser
+        """
         conclusion = self._conclusions.of(self.task, self.policy, self.at)
         answer = received(body, status=status, headers=headers)
-        answer = msgspec.structs.replace(answer, asked_as=asked_as(self.policy, None))
+        answer = msgspec.structs.replace(answer, asked_as=asked_as(self.policy, None), seen=seen)
         result = conclusion.received(answer, self.at, conditional=status == 304, tried=0)
         self._keep(result)
         self.at += round(days * DAY)

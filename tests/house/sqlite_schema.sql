@@ -350,13 +350,16 @@ CREATE TABLE parts (
   left_at  integer not null default 0                 -- since when the node before was gone; 0: spread what is overdue
 ) strict;
 CREATE TABLE pictures (
-  id       integer primary key references renderings (id) on delete cascade,
-  page_id  integer not null,
-  at       integer not null,
-  digest   text not null,                        -- SHA-256 of the file, in hexadecimal: its name
-  width    integer not null,                     -- px
-  height   integer not null,
-  bytes    integer not null
+  id          integer primary key,
+  page_id     integer not null references pages (id) on delete cascade,
+  at          integer not null,                  -- when the rendering began, or the check's state was stored
+  by_check    integer not null,                  -- 1: of a check, else of a rendering
+  digest      text not null,                     -- SHA-256 of the file, in hexadecimal: its name
+  width       integer not null,                  -- px
+  height      integer not null,
+  bytes       integer not null,
+  before      text,                              -- digest of the picture that it was compared with
+  difference  text                               -- PictureDifference as JSON; null: they were not compared
 ) strict;
 CREATE TABLE positions (
   one       integer primary key check (one = 1),

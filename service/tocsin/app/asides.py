@@ -59,7 +59,7 @@ class DocumentReader:
 
 
 class PictureComparer:
-    """Compares pictures of pages; without the extra tocsin[pictures] it finds no difference.
+    """Compares pictures of pages, which needs the extra tocsin[pictures].
 
     module  that the process aside runs
     """
@@ -73,10 +73,13 @@ class PictureComparer:
     async def __aexit__(self, *_: object) -> None:
         await self._aside.close()
 
+    @property
+    def is_installed(self) -> bool:
+        """Whether the extra is there."""
+        return find_spec("PIL") is not None
+
     async def compare(self, before: bytes, latest: bytes) -> PictureDifference | None:
         """Say where two pictures (PNG) differ; None where they cannot be compared in time and memory."""
-        if find_spec("PIL") is None:
-            return None
         try:
             found = await self._aside.ask(msgspec.msgpack.encode((before, latest)))
         except (ProcessError, TimeoutError):

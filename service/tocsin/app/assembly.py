@@ -42,7 +42,7 @@ from tocsin.engine.pruning import Pruning
 from tocsin.engine.rendering.awareness import Awareness
 from tocsin.engine.rendering.browser_queue import BrowserQueue
 from tocsin.engine.rendering.logins import LoginBrowser
-from tocsin.engine.rendering.pictures import Pictures
+from tocsin.engine.rendering.pictures import Pictures, PictureVisits
 from tocsin.engine.rendering.render_queue import RenderQueue
 from tocsin.engine.runner import EngineParts, LeaderParts, Runner, Upkeep
 from tocsin.engine.scheduling.host_capacity import HostCapacity
@@ -322,7 +322,7 @@ class Assembly:
             telemetry=self._telemetry,
             body_room=room_for_bodies(settings.fetch, fetchers=self._count),
             most_bytes=memory_of_a_fetcher(settings.fetch, self._count),
-            visits=self.browser,
+            visits=self._visits,
             demo_port=self._demo_port,
             lag_s=lambda: self.loop_time.lag_s,
         )
@@ -366,8 +366,19 @@ class Assembly:
             on_committed=lambda _host_id, _due: self.announced(),
             is_visited=self.scheduler.is_visited,
             places=self.browser.places,
-            pictures=Pictures(self._store, self.compare, self._telemetry),
+            pictures=self._pictures,
         )
+
+    @cached_property
+    def _pictures(self) -> Pictures:
+        """What keeps and compares pictures of pages."""
+        keeps = what_is_kept(self._settings).texts
+        return Pictures(self._store, self.compare, self._telemetry, keeps=keeps)
+
+    @cached_property
+    def _visits(self) -> PictureVisits:
+        """What receives pages in the browser, for checks and renderings."""
+        return PictureVisits(self.browser, self._pictures)
 
     @cached_property
     def browser(self) -> BrowserQueue:
@@ -512,7 +523,7 @@ class Assembly:
             keeps=what_is_kept(self._settings),
             loop_time=self.loop_time,
             browser=PageBrowser(
-                self.browser, settings.browser, settings.fetch, settings.instance, user_agent(settings.instance.contact)
+                self._visits, settings.browser, settings.fetch, settings.instance, user_agent(settings.instance.contact)
             ),
             render=self._settings.render,
         )
@@ -629,7 +640,8 @@ async def assemble(
             demo_port=demo_port,
             documents=documents,
         )
-        engine.merged, engine.saved, engine.compare = merged, saved, pictures.compare
+        engine.merged, engine.saved = merged, saved
+        engine.compare = pictures.compare if pictures.is_installed else None
         if request_id is None:
             _tell_of_few_files(settings.fetch, fetchers, engine.telemetry)
         # Before anything may ask a host, also by a one-shot check: it may have told an earlier run to wait.

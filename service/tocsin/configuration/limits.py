@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias
 from urllib.parse import parse_qs, urlsplit
@@ -282,14 +282,24 @@ def check_program(text: str) -> str | None:
 
 def check_signal_rule(text: str) -> str | None:
     """Say what is allowed if `text` is no rule for a signal."""
-    from tocsin.spec.signals import SOURCES  # noqa: PLC0415 - loads a parser, which few settings need
-    from tocsin.spec.signals.weigh import CONTENT, parse_rule  # noqa: PLC0415 - the same
+    from tocsin.spec.signals import RULED  # noqa: PLC0415 - loads a parser, which few settings need
+    from tocsin.spec.signals.weigh import parse_rule  # noqa: PLC0415 - the same
 
     try:
-        parse_rule(text, (*SOURCES, CONTENT))
+        parse_rule(text, RULED)
     except ValueError as exc:
         return f'rules such as "json-ld.version: major" or "content by 30 %: major" ({exc})'
     return None
+
+
+def asks_for_pictures(rules: Iterable[str]) -> bool:
+    """Say whether rules for signals, which were checked, compare pictures of pages."""
+    if not rules:
+        return False
+    from tocsin.spec.signals import RULED  # noqa: PLC0415 - as above
+    from tocsin.spec.signals.weigh import PICTURE, heeds, parse_rules  # noqa: PLC0415 - as above
+
+    return heeds(PICTURE, parse_rules(tuple(rules), RULED))
 
 
 def check_certificate(text: str) -> str | None:

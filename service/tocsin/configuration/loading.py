@@ -486,11 +486,16 @@ def _check_deadlines(deadlines: BrowserDeadlines, gathered: _Gathered) -> None:
 
 
 def _check_pictures(settings: Settings, gathered: _Gathered) -> None:
-    if settings.render.screenshot and settings.store.url.startswith("postgres") and not settings.store.pictures:
-        source = gathered.origins.get(("render", "screenshot"), DEFAULT)
+    if settings.store.pictures or not settings.store.url.startswith("postgres"):
+        return
+    wanted = {
+        ("render", "screenshot"): settings.render.screenshot,
+        ("pages", "signal_rules"): limits.asks_for_pictures(settings.pages.signal_rules),
+    }
+    for path in (path for path, takes_pictures in wanted.items() if takes_pictures):
         raise SettingsError(
-            f"{source}: render.screenshot: a store on PostgreSQL has no folder for pictures; set store.pictures to one "
-            "that all nodes share"
+            f"{gathered.origins.get(path, DEFAULT)}: {dotted(path)}: a store on PostgreSQL has no folder for pictures; "
+            "set store.pictures to one that all nodes share"
         )
 
 

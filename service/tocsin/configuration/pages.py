@@ -19,6 +19,7 @@ from tocsin.configuration.convert import (
     to_setting,
     type_at,
 )
+from tocsin.configuration.limits import asks_for_pictures
 from tocsin.configuration.loading import complaint, unknown_key
 from tocsin.errors import SettingsError
 from tocsin.settings import DAMAGED, UNREADABLE, PageSettings, why_unread
@@ -76,6 +77,9 @@ def parse_page_settings(given: Mapping[str, str], *, source: str = "") -> dict[s
         complaints.append(f"{source or '--every and --cron'}: they exclude each other; leave one of them out")
     if values.get("adaptive") is True and given.get("cron"):
         complaints.append(f"{source or '--adaptive and --cron'}: they exclude each other; leave one of them out")
+    if values.get("fetch", "browser") != "browser" and asks_for_pictures(values.get("signal_rules") or ()):
+        blamed = source or "--signal-rules and --fetch"
+        complaints.append(f"{blamed}: only a browser sees the picture; set fetch to browser, or leave the rule out")
     bounds = [parse_span(values[key]) for key in ("every_min", "every_max") if key in values]
     if bounds != sorted(bounds):
         blamed = source or "--every-min and --every-max"

@@ -78,7 +78,7 @@ KEYS: Final[dict[str, str]] = {
     "pages.retry_refused": "try again also after a final refusal, such as 404",
     "pages.report": 'also report checks with these outcomes: "unchanged", "too-soon"',
     "pages.signals": "read signals: auto (of pages without a topper element) | all | none",
-    "pages.signal_rules": 'such as "json-ld.version: major", "content by 30 %: major", "etag: ignore"',
+    "pages.signal_rules": 'such as "json-ld.version: major", "content by 30 %: major", "picture by 5 %: minor"',
     "pages.look_at": 'CSS selectors of the content, such as "main, #price"; without them it is recognised',
     "pages.ignore": 'CSS selectors of parts to leave out, such as ".advert, #visitors"',
     "pages.suspects": "a login, consent or error page in place of the page: hold (alert, keep the state) | accept",

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from tocsin.configuration import resolve_readable
 from tocsin.configuration.pages import describe_refused
 from tocsin.errors import SettingsError
+from tocsin.spec.signals import RULED
+from tocsin.spec.signals.weigh import PICTURE, heeds, parse_rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +19,13 @@ if TYPE_CHECKING:
     from tocsin.model import JsonObject, PageSchedule, PageTask
     from tocsin.ports import WorkStore
     from tocsin.settings import PageSettings
+
+
+def compares_pictures(policy: PageSettings) -> bool:
+    """Tell whether a rule of the user is about how a page looks, which only a browser sees."""
+    if not policy.signal_rules or policy.signals == "none" or policy.mode != "on":
+        return False
+    return heeds(PICTURE, parse_rules(policy.signal_rules, RULED))
 
 
 def asked_as(policy: PageSettings, secrets: tuple[str, str] | None, *, in_browser: bool = False) -> str:
@@ -37,6 +46,8 @@ def asked_as(policy: PageSettings, secrets: tuple[str, str] | None, *, in_browse
         shape += [policy.signals, policy.look_at, policy.ignore]
     if in_browser:
         shape += ["browser", policy.ready, *policy.steps, policy.consent]
+        # What makes its picture is loaded, too, and scripts may wait for it.
+        shape += ["picture"] if compares_pictures(policy) else []
     return _name_of(shape)
 
 

@@ -18,7 +18,7 @@ from tocsin.model.common import (
     PageFlags,
     Validators,
 )
-from tocsin.model.knowledge import CopyLink, Listing, PageItems, PageKnowledge, SignalContext, Snapshot
+from tocsin.model.knowledge import CopyLink, KeptPicture, Listing, PageItems, PageKnowledge, SignalContext, Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -287,6 +287,7 @@ class LearntContents(Struct, frozen=True, gc=False, omit_defaults=True):
     copies    all that the page names, where it was read whole; None where it was not
     items     the page's microdata at its first check, for renderings to compare with; None where it has none
     title     the page's own at its first check, of at most `LONGEST_TITLE` characters; None where it has none
+    picture   of the page, which later ones are compared with; None: the one before stays
     """
 
     known: PageKnowledge | None = None
@@ -295,6 +296,7 @@ class LearntContents(Struct, frozen=True, gc=False, omit_defaults=True):
     copies: tuple[CopyLink, ...] | None = None
     items: PageItems | None = None
     title: str | None = None
+    picture: KeptPicture | None = None
 
 
 NOTHING_LEARNT: Final = LearntContents()

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct
 
 from tocsin.model.common import Instant, Validators
-from tocsin.model.knowledge import PageItems
+from tocsin.model.knowledge import PageItems, SeenPicture
 
 # The product token that rules of robots.txt and directives of pages name us by.
 AGENT: Final = "tocsin"
@@ -108,6 +108,7 @@ class ReceivedPage(Struct, frozen=True):
     asked_as   the settings that shaped the request, as `policies.asked_as` names them
     picture    of the page in a browser, where one was wanted
     steps      what became of its steps there
+    seen       of its picture, where the check compares it
     """
 
     started_at: Instant
@@ -120,6 +121,7 @@ class ReceivedPage(Struct, frozen=True):
     asked_as: str = ""
     picture: PagePicture | None = None
     steps: tuple[StepResult, ...] = ()
+    seen: SeenPicture | None = None
 
 
 class Rendered(Struct, frozen=True):

@@ -165,8 +165,29 @@ class KeptPicture(Struct, frozen=True):
     difference: PictureDifference | None = None
 
 
+class SeenPicture(Struct, frozen=True):
+    """The picture of a check, compared with the latest one that is kept of its page.
+
+    kept     its file is there, and its row is written if the check finds something new; None: it differs by nothing
+    problem  why it was not compared, or cannot be kept
+    """
+
+    kept: KeptPicture | None = None
+    problem: str | None = None
+
+    @property
+    def share(self) -> float | None:
+        """The share that differs, 0 to 1; None where there was nothing to compare with."""
+        found = self.kept.difference if self.kept is not None else None
+        return found.share if found is not None else None
+
+
 class PictureRow(Struct, frozen=True):
-    """A picture of a page; `id` is that of its rendering, the rest as in `KeptPicture`."""
+    """A picture of a page; see `KeptPicture`, too.
+
+    at        when its rendering began, or the state of its check was stored
+    by_check  a check took it, and not a rendering
+    """
 
     id: int
     at: Instant
@@ -176,6 +197,7 @@ class PictureRow(Struct, frozen=True):
     bytes: int
     before: str | None = None
     difference: PictureDifference | None = None
+    by_check: bool = False
 
 
 class Listing(Struct, frozen=True, gc=False):

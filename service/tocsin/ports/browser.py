@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
-from tocsin.model import PagePicture, StepOutcome, StepResult
+from tocsin.model import PagePicture, SeenPicture, StepOutcome, StepResult
 
 __all__ = ["Admission", "Browser", "BrowserVisit", "PagePicture", "StepOutcome", "StepResult", "VisitedPage"]
 
@@ -30,6 +30,7 @@ class BrowserVisit(Struct, frozen=True):
     is_trial        a step that fails ends the steps, and not the visit
     consent         "none" or "reject"
     wants_picture   take one of the whole page, at most 1280 x 10,000 px
+    compares_picture  with the one that is kept of the page, which is no task of the browser's
     ready_s, total_s  deadlines
     max_body_bytes  of the serialised document
     max_wire_bytes  of all requests together
@@ -49,6 +50,7 @@ class BrowserVisit(Struct, frozen=True):
     is_trial: bool = False
     consent: str = "none"
     wants_picture: bool = False
+    compares_picture: bool = False
     ready_s: float = 20.0
     total_s: float = 30.0
     max_body_bytes: int = 10 * 2**20
@@ -68,6 +70,7 @@ class VisitedPage(Struct, frozen=True):
     elapsed_ms, wire_bytes, cpu_ms  what the visit cost
     steps      in order, up to the first that failed
     cookies    after steps that log in: a secret, for the next visit; "": none
+    seen       of the picture, in place of it, where it was compared; nothing that a browser says
     """
 
     url: str
@@ -83,6 +86,7 @@ class VisitedPage(Struct, frozen=True):
     cpu_ms: int = 0
     steps: tuple[StepResult, ...] = ()
     cookies: str = ""
+    seen: SeenPicture | None = None
 
 
 class Browser(Protocol):

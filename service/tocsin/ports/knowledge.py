@@ -67,10 +67,10 @@ class SnapshotStore(Protocol):
 
 
 class PictureStore(Protocol):
-    """Pictures of pages, one for each rendering that took one; the files lie beside the store."""
+    """Pictures of pages, of renderings and of checks that compare them; the files lie beside the store."""
 
     async def keep_picture(self, png: bytes) -> str | None:
-        """Keep the file of a picture, whose row is written with its rendering within the hour.
+        """Keep the file of a picture, whose row is written with its rendering or check within the hour.
 
         Returns the digest that names it; None where this store has no folder of pictures. Raises StoreError.
         """
@@ -78,8 +78,8 @@ class PictureStore(Protocol):
     async def picture(self, digest: str) -> bytes | None:
         """Return a picture that a row names (PNG); None if there is none, or its file is gone."""
 
-    async def latest_picture(self, page_id: int) -> tuple[str, bytes] | None:
-        """Return the digest and the latest picture of a page; None if there is none."""
+    async def latest_picture(self, page_id: int, before: Instant | None = None) -> tuple[str, bytes] | None:
+        """Return the digest and the latest picture of a page, of those from before an instant; None without any."""
 
     async def pictures_of(self, page_id: int, *, limit: int) -> list[PictureRow]:
         """Return the pictures of a page, newest first."""

@@ -19,7 +19,7 @@ _LONGEST_LABEL: Final = 60
 _LONGEST_VALUE: Final = 40
 _MOST_WORDS: Final = 4
 _MOST_NAMED: Final = 4
-_SHARE: Final = re.compile(r"(\d{1,3}) % of the content")
+_SHARE: Final = re.compile(r"(\d{1,3}) % of the (?:content|picture)")
 _QUOTED: Final = re.compile(r'"([^"]{1,200})"')
 _OTHER_KIND: Final = re.compile(r"not HTML but ([^;]{1,60})")
 _IN_CODE: Final = '" in its code'
@@ -130,7 +130,7 @@ def _changed(words: Words, data: JsonObject, now: str) -> list[str]:
     declared = _declared(words, data, now)
     if declared and table(data.get("witness")).get("signal") == "content":
         return [words.say("summary.same_text", sentence=declared)]
-    return [declared, *_unkept_text(words, data)]
+    return [declared, *_unkept_text(words, data), *_look(words, data)]
 
 
 def _item_clauses(words: Words, items: JsonObject, now: str) -> Iterator[str]:
@@ -336,6 +336,14 @@ def _unkept_text(words: Words, data: JsonObject) -> Iterator[str]:
         if row.get("signal") == "content" and row.get("says") != "nothing":
             found = _SHARE.search(line(row.get("latest")))
             yield words.say("summary.text_share", share=found[1]) if found else words.say("summary.text")
+
+
+def _look(words: Words, data: JsonObject) -> Iterator[str]:
+    """Tell by how much the page looks different."""
+    for row in rows(data.get("signals")):
+        if row.get("signal") == "picture" and row.get("says") != "nothing":
+            found = _SHARE.search(line(row.get("latest")))
+            yield words.say("summary.picture", share=found[1] if found else "")
 
 
 def _unreachable(words: Words, data: JsonObject, now: str) -> str:

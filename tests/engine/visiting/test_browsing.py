@@ -23,7 +23,17 @@ from tocsin.engine.visiting.browsing import PageBrowser
 from tocsin.engine.visiting.receive import Receiver, RequestSets
 from tocsin.engine.visiting.visit import Visitor
 from tocsin.errors import FetchFailed, FetchRefused, ProcessError
-from tocsin.model import CheckResult, FailureKind, HopRequest, HopResponse, Validators
+from tocsin.model import (
+    CheckResult,
+    FailureKind,
+    HopRequest,
+    HopResponse,
+    KeptPicture,
+    PictureDifference,
+    SeenPicture,
+    SignalContext,
+    Validators,
+)
 from tocsin.ports.browser import BrowserVisit
 from tocsin.settings import BrowserSettings, FetchSettings, HostSettings, InstanceSettings, PageSettings
 
@@ -300,3 +310,30 @@ async def test_a_page_that_is_to_say_so_tells_once_that_it_needs_a_browser() -> 
     (said,) = [each.values for each in site.telemetry.happenings if each.name == "page.needs_browser"]
     assert said["mend"] == f"read it in a browser: tocsin watch set {PAGE} --fetch browser"
     assert site.browser.visits == []
+
+
+async def test_a_rule_about_the_picture_has_checks_take_one_and_compare_it() -> None:
+    site = Setting(signal_rules=("picture by 5 %: minor",))
+    seen = SeenPicture(KeptPicture("ab", 1280, 2000, 3, "cd", PictureDifference(0.07)))
+    site.browser.on(PAGE, dom(PAGE, html(created="1")), dom(PAGE, html(created="1"), seen=seen))
+
+    first = await site.visit()
+    assert first.state is not None
+    known = SignalContext(known=first.learnt.known)
+    second = await site.visit(state=stored(created="1"), body_digest=first.state.body_digest, beside=known)
+
+    assert [(each.wants_picture, each.compares_picture, each.page_id) for each in site.browser.visits] == [
+        (True, True, 1)
+    ] * 2
+    assert (second.report.outcome, second.report.signals) == ("minor", ("picture",))
+    assert second.learnt.picture == seen.kept
+
+
+@pytest.mark.parametrize("rules", [(), ("picture: ignore",), ("content by 5 %: minor",)])
+async def test_without_such_a_rule_no_picture_is_taken_of_a_check(rules: tuple[str, ...]) -> None:
+    site = Setting(signal_rules=rules)
+    site.browser.on(PAGE, dom(PAGE, html(created="1")))
+
+    await site.visit()
+
+    assert [(each.wants_picture, each.compares_picture) for each in site.browser.visits] == [(False, False)]

@@ -17,7 +17,7 @@ SOURCES = {
     "sitemap": "list",
     "header.etag": "server",
 }
-NAMES = (*SOURCES, "content")
+NAMES = (*SOURCES, "content", "picture")
 SAME = ContentChange(is_change=False, blocks=40)
 EDIT = ContentChange(is_change=True, share=0.03, blocks=40, added=1, removed=1)
 REWRITE = ContentChange(is_change=True, share=0.8, blocks=40, added=30, removed=31)
@@ -31,10 +31,10 @@ def weighed(
     declares: bool = False,
     rules: tuple[str, ...] = (),
     muted: tuple[str, ...] = (),
+    picture: float | None = None,
 ) -> Weighed:
-    return weigh(
-        before, latest, content, sources=SOURCES, declares=declares, rules=parse_rules(rules, NAMES), muted=muted
-    )
+    asked = parse_rules(rules, NAMES)
+    return weigh(before, latest, content, sources=SOURCES, declares=declares, rules=asked, muted=muted, picture=picture)
 
 
 def test_where_nothing_differs_nothing_is_said() -> None:
@@ -249,3 +249,40 @@ def test_the_largest_share_that_was_reached_decides() -> None:
 
 def test_a_signal_without_a_rule_has_none() -> None:
     assert rule_for("json-ld.version", parse_rules(("etag: ignore",), NAMES_of_rules)) is None
+
+
+@pytest.mark.parametrize(
+    ("share", "says"), [(0.002, "nothing"), (0.049, "nothing"), (0.05, "minor"), (0.07, "minor"), (0.5, "major")]
+)
+def test_a_picture_counts_from_the_share_on_that_a_rule_says(share: float, says: str) -> None:
+    found = weighed({}, {}, picture=share, rules=("picture by 5 %: minor", "picture by 40 %: major"))
+
+    assert (found.says, found.rule) == (says, None if says == "nothing" else "S4")
+
+
+def test_a_picture_that_differs_says_by_how_much_and_by_which_rule() -> None:
+    found = weighed({}, {}, picture=0.07, rules=("picture by 5 %: minor",))
+
+    (heard,) = found.heard
+    assert heard.why == "the picture differs by 7 %; your rule: picture by 5 %: minor"
+    assert (heard.signal, heard.latest, found.basis) == ("picture", "7 % of the picture", "inferred")
+
+
+def test_without_a_rule_a_picture_says_nothing() -> None:
+    assert weighed({}, {}, picture=1.0).says == "nothing"
+
+
+@pytest.mark.parametrize("picture", [None, 0.0])
+def test_a_picture_that_is_the_same_or_was_not_compared_is_not_heard(picture: float | None) -> None:
+    assert weighed({}, {}, picture=picture, rules=("picture: minor",)).heard == ()
+
+
+def test_a_picture_that_changes_from_check_to_check_is_muted_in_spite_of_its_rule() -> None:
+    found = weighed({}, {}, picture=0.5, rules=("picture by 5 %: minor",), muted=("picture",))
+
+    assert (found.says, found.heard[0].rule) == ("nothing", "S6")
+
+
+def test_an_etag_changes_by_no_share() -> None:
+    with pytest.raises(ValueError, match="only the content and the picture change by a share"):
+        parse_rule("etag by 5 %: minor", NAMES)

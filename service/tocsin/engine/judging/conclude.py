@@ -26,6 +26,8 @@ from tocsin.model import (
 )
 from tocsin.settings import PageSettings
 from tocsin.spec.robots import robots_url
+from tocsin.spec.signals import RULED
+from tocsin.spec.signals.weigh import PICTURE, heeds, parse_rules
 from tocsin.spec.topper.state import PageState
 
 if TYPE_CHECKING:
@@ -49,6 +51,10 @@ if TYPE_CHECKING:
 
 # Longest time until a page is tried again whose settings cannot be used.
 LOOK_AGAIN: Final = timedelta(hours=1)
+_NO_PICTURES: Final = (
+    "its rules about its picture say nothing, since checks by HTTP see none; read it in a browser: "
+    "tocsin watch set URL --fetch browser"
+)
 # A gate and a pause of the same Retry-After are read from the clock one after the other.
 _SAME_US: Final = 1_000_000
 
@@ -237,6 +243,10 @@ class Conclusion:
         problems = [assessment.problem] if assessment.problem else []
         if assessment.suspicion is not None:
             problems.insert(0, assessment.suspicion)
+        if received.seen is not None and received.seen.problem is not None:
+            problems.append(received.seen.problem)
+        elif self._policy.fetch != "browser" and heeds(PICTURE, parse_rules(self._policy.signal_rules, RULED)):
+            problems.append(_NO_PICTURES)
         if received.moved_to is not None:
             problems.append(f"moved permanently to {received.moved_to}")
         if back is not None:

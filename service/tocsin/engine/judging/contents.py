@@ -15,11 +15,13 @@ from tocsin.model import (
     CopyLink,
     Instant,
     JsonObject,
+    KeptPicture,
     LearntContents,
     PageItems,
     PageKnowledge,
     PageTask,
     ReceivedPage,
+    SeenPicture,
     Snapshot,
     fit_title,
     to_rfc3339,
@@ -176,12 +178,30 @@ def learn(
         return NOTHING_LEARNT if known is None else LearntContents(known)
     listing = None if judged.outcome is CheckOutcome.SUSPECT else assessment.listing
     copies = _copies_of(occasion.task, received, judged)
+    picture = _picture_of(received.seen, assessment, judged)
     if assessment.directives is None:
         # Equal bytes are not read again. But items kept earlier go, where the user no longer wants them kept.
-        return LearntContents(known, None, listing, copies, None if occasion.keeps.items else NO_ITEMS)
+        items = None if occasion.keeps.items else NO_ITEMS
+        return LearntContents(known, None, listing, copies, items, picture=picture)
     items = _items_of(occasion, received, assessment, judged, now)
     title = _title_of(received, assessment, judged)
-    return LearntContents(known, _text_of(assessment, judged), listing, copies, items, title)
+    return LearntContents(known, _text_of(assessment, judged), listing, copies, items, title, picture)
+
+
+def _picture_of(seen: SeenPicture | None, assessment: Assessment, judged: Judgement) -> KeptPicture | None:
+    """Choose whether later pictures are compared with this one: after a change, or where there was none before.
+
+    Otherwise the one before stays, so that what changes little by little is told in the end.
+    """
+    if seen is None or seen.kept is None or judged.outcome in (CheckOutcome.TOO_SOON, CheckOutcome.SUSPECT):
+        return None
+    is_first = seen.kept.before is None
+    # Of equal bytes only a page that allowed it has a picture already.
+    if is_first if assessment.directives is None else not may_keep(assessment.directives):
+        return None
+    # Signals that were read for the first time, or in another way, are the new baseline.
+    begins = judged.followed.known is not None and judged.followed.weighed is None
+    return seen.kept if is_first or begins or judged.verdict is not None else None
 
 
 def _title_of(received: ReceivedPage, assessment: Assessment, judged: Judgement) -> str | None:

@@ -34,6 +34,7 @@ from tocsin.model import (
     NewState,
     PageTask,
     ReceivedPage,
+    SeenPicture,
     StoredState,
     VerdictRow,
     validators_of,
@@ -120,7 +121,7 @@ def judge(
 
     now  of the assessment: the time that a state is stored with
     """
-    if _is_plainly_unchanged(occasion, assessment, now):
+    if received.seen is None and _is_plainly_unchanged(occasion, assessment, now):
         state = _new_state(occasion.task, received, assessment, now)
         is_silent = assessment.state.values == EMPTY.values
         return Judgement(CheckOutcome.UNCHANGED, _SAME, state, ruling=_SAME_SILENT if is_silent else _SAME_RULING)
@@ -149,7 +150,7 @@ def _judge_closely(
     # Most pages declare topper fields: their signals are not read, now or before.
     has_signals = assessment.readings is not None or task.beside is not None
     if has_signals and comparison.outcome is not Outcome.TOO_SOON:
-        followed = _follow(occasion, assessment, stored_at)
+        followed = _follow(occasion, assessment, stored_at, received.seen)
     ruling = combine_verdict(comparison, followed.weighed, followed.change, declares=latest.values != EMPTY.values)
     if ruling.basis == CONTRADICTED:
         ruling = with_witness(ruling, task, latest, muted_keys(task.beside, stored_at))
@@ -209,7 +210,7 @@ def was_html(fields: FieldValues, *, not_html: bool, is_received: bool) -> bool:
     return fields != EMPTY.values or (is_received and not not_html)
 
 
-def _follow(occasion: Occasion, assessment: Assessment, stored_at: Instant) -> SignalsResult:
+def _follow(occasion: Occasion, assessment: Assessment, stored_at: Instant, seen: SeenPicture | None) -> SignalsResult:
     said = assessment.directives
     may_keep = occasion.keeps.texts and said is not None and said.index and said.archive
     return weigh_signals(
@@ -220,6 +221,7 @@ def _follow(occasion: Occasion, assessment: Assessment, stored_at: Instant) -> S
         assessment.change,
         stored_at,
         may_keep=may_keep,
+        picture=seen.share if seen is not None else None,
     )
 
 

@@ -23,7 +23,7 @@ from tocsin.model import (
     to_rfc3339,
 )
 from tocsin.settings import PageSettings
-from tocsin.spec.signals import SOURCES
+from tocsin.spec.signals import RULED, SOURCES
 from tocsin.spec.signals.content import content_digest
 from tocsin.spec.signals.fingerprint import Content, ContentChange
 from tocsin.spec.signals.instants import keep_same, to_value
@@ -34,11 +34,13 @@ from tocsin.spec.signals.weigh import (
     CONTRADICTED,
     DECLARED,
     INFERRED,
+    PICTURE,
     Heard,
     Says,
     Weighed,
     basis_of_declared,
     parse_rules,
+    rule_for,
     weigh,
 )
 from tocsin.spec.topper.compare import Comparison, Outcome
@@ -55,7 +57,7 @@ _MOST_VERSIONS: Final = 8
 _STRENGTH: Final[dict[Says, int]] = {"nothing": 0, "minor": 1, "major": 2}
 _DATED: Final = ("dc.modified", "dcterms.modified", "article:modified_time", "page-version")
 _OWN_DATES: Final = (*TOPPER_FIELDS, *_DATED)
-_NAMES: Final = (*SOURCES, CONTENT)
+_ALONE: Final = ([CONTENT], [CONTENT, PICTURE])
 _LISTED: Final = tuple(name for name, source in SOURCES.items() if source == "list")
 _SERVED: Final = frozenset(name for name, source in SOURCES.items() if source == "server")
 _DECLARED: Final = tuple(name for name in SOURCES if name not in _SERVED)
@@ -117,12 +119,17 @@ def must_be_read(policy: PageSettings, beside: SignalContext | None, fields: Fie
 def has_news(task: PageTask, policy: PageSettings) -> bool:
     """Tell whether lists give another date of the page than before."""
     beside = task.beside
-    if beside is None or beside.known is None or not beside.listed or is_never_read(beside):
-        return False
-    if task.state is None or not is_read_for_signals(policy, task.state.fields):
+    if beside is None or beside.known is None or not beside.listed or not _are_signals_known(task, policy):
         return False
     known = beside.known.values
     return any(known.get(name) != value for name, value in _listed(beside).items())
+
+
+def _are_signals_known(task: PageTask, policy: PageSettings) -> bool:
+    """Tell whether signals of a page are read, and were read before."""
+    if is_never_read(task.beside) or task.state is None:
+        return False
+    return is_read_for_signals(policy, task.state.fields)
 
 
 def weigh_signals(
@@ -134,18 +141,20 @@ def weigh_signals(
     now: Instant,
     *,
     may_keep: bool,
+    picture: float | None = None,
 ) -> SignalsResult:
     """Weigh a page's signals, and update what is known of it.
 
     state     just read
-    readings  None if the body was not read; lists may still give a new date
+    readings  None if the body was not read; lists may still give a new date, and the picture may differ
     change    of the content; None if it was not compared
     may_keep  the text may be kept
+    picture   share of the page's picture that differs; None where pictures were not compared
     """
     beside = task.beside or NOTHING
     before = beside.known
     if readings is None:
-        if before is None or not has_news(task, policy):
+        if before is None or not (has_news(task, policy) or (picture and _are_signals_known(task, policy))):
             return NO_SIGNALS
         readings = Readings(before.read_as, before.values | _listed(beside), mark=before.mark)
         change = SAME if before.content is not None else None  # equal bytes have equal content
@@ -153,7 +162,7 @@ def weigh_signals(
         # Where there is little room, it is for texts of pages that changed: they show a difference.
         return _begin(readings, before, now, may_keep=may_keep and not task.is_short)
     values, muted = _values_of(before, readings), muted_keys(beside, now)
-    weighed = _weigh(policy, state, before.values, values, change, muted)
+    weighed = _weigh(policy, state, before.values, values, change, muted, picture)
     content = readings.content.fingerprint if readings.content is not None else before.content
     is_other = change is not None and change.is_change
     versions, flaps = before.versions, before.flaps
@@ -162,7 +171,8 @@ def weigh_signals(
         versions, flaps = _turn(before, content if is_other else before.content, values, muted)
     if flaps > before.flaps:
         weighed = _hear_flapping(weighed, flaps)
-    noise = _learn(before, values, change, now, task.last.checked_at)
+    is_seen = picture is not None and rule_for(PICTURE, parse_rules(policy.signal_rules, RULED), picture) is not None
+    noise = _learn(before, values, change, now, task.last.checked_at, is_seen=is_seen)
     known = PageKnowledge(
         before.read_as,
         values,
@@ -200,6 +210,7 @@ def _weigh(
     latest: dict[str, str],
     change: ContentChange | None,
     muted: frozenset[int],
+    picture: float | None,
 ) -> Weighed:
     return weigh(
         before,
@@ -207,8 +218,9 @@ def _weigh(
         change,
         sources=SOURCES,
         declares=state.is_subject or any(state[field] is not None for field in _DATED),
-        rules=parse_rules(policy.signal_rules, _NAMES),
-        muted=muted_signals(SOURCES, muted),
+        rules=parse_rules(policy.signal_rules, RULED),
+        muted=muted_signals((*SOURCES, PICTURE), muted),
+        picture=picture,
     )
 
 
@@ -280,20 +292,31 @@ def _back(heard: Heard, flaps: int) -> Heard:
 
 
 def _learn(
-    before: PageKnowledge, values: dict[str, str], change: ContentChange | None, now: Instant, last: Instant | None
+    before: PageKnowledge,
+    values: dict[str, str],
+    change: ContentChange | None,
+    now: Instant,
+    last: Instant | None,
+    *,
+    is_seen: bool,
 ) -> tuple[PageNoise, ...]:
-    """Learn noise from the differences; a signal that changes with the content is not noise."""
+    """Learn noise from the differences; a signal that changes with the content is not noise.
+
+    is_seen  the picture differs by as much as a rule asks for
+    """
     if change is None:
         return before.noise
     places = change.places
     if not change.is_change:
         names = [name for name, value in values.items() if before.values.get(name, value) != value]
+        names += [PICTURE] if is_seen else []
         places = (*places, *map(signal_place, names))
     return learn(before, places, now, last)
 
 
 def _speaks_alone(weighed: Weighed) -> bool:
-    return [each.signal for each in weighed.heard if each.says != "nothing"] == [CONTENT]
+    # Other words look different, too: the picture says nothing that pages of a host could not share.
+    return [each.signal for each in weighed.heard if each.says != "nothing"] in _ALONE
 
 
 def _snapshot(content: Content | None, now: Instant) -> Snapshot | None:

@@ -9,6 +9,7 @@ import msgspec
 
 from tocsin.engine.hosts.process_limits import LoopTime
 from tocsin.engine.judging.contents import find_items, values_of
+from tocsin.engine.policies import compares_pictures
 from tocsin.engine.visiting.receive import PageRequest
 from tocsin.errors import FetchRefused, Postponed, StoreError, TooComplex
 from tocsin.model import AGENT, NO_ITEMS, FailureKind, Rendered, sendable
@@ -92,7 +93,7 @@ class PageRenderer:
             is_urgent=True,
             is_trial=job.is_trial,
             in_browser=kind == "browser",
-            wants_picture=self._settings.screenshot and job.copy_url is None,
+            wants_picture=(self._settings.screenshot or compares_pictures(policy)) and job.copy_url is None,
         )
         received = await self._receiver.receive(request, self._fetcher.shared(), so_far)
         received_at, response = self._clock.now(), received.response

@@ -98,7 +98,8 @@ class PageBrowser:
             page_id=0 if request.is_trial else request.page_id,
             is_trial=request.is_trial,
             consent=policy.consent,
-            wants_picture=request.wants_picture,
+            wants_picture=request.wants_picture or request.compares_picture,
+            compares_picture=request.compares_picture,
             ready_s=deadlines.ready.total_seconds(),
             total_s=deadlines.total.total_seconds(),
             max_body_bytes=self._fetch.max_body,
@@ -130,6 +131,7 @@ class PageBrowser:
             asked_as=asked_as(request.policy, request.secrets, in_browser=True),
             picture=page.picture,
             steps=page.steps,
+            seen=page.seen,
         )
 
 

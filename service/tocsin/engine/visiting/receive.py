@@ -90,7 +90,8 @@ class PageRequest(Struct, frozen=True):
     takes_accepted  a 202 counts as received; its assessment decides whether it is a suspect
     is_urgent   goes first when all request slots are taken
     in_browser  it is received by a visit in the browser, which
-    wants_picture  takes a picture of it, and
+    wants_picture  takes a picture of it,
+    compares_picture  says how it differs from the one that is kept, in place of it, and
     is_trial    goes on to the end where a step of the page fails
     """
 
@@ -110,6 +111,7 @@ class PageRequest(Struct, frozen=True):
     is_urgent: bool = False
     in_browser: bool = False
     wants_picture: bool = False
+    compares_picture: bool = False
     is_trial: bool = False
 
 

@@ -268,8 +268,9 @@ class MarkedParts(Record, frozen=True):
 class Picture(Record, frozen=True):
     """A picture that is kept of a page."""
 
-    rendering: Annotated[Id, Meta(description="that took it")]
+    id: Id
     at: Time
+    by: Annotated[Literal["check", "rendering"], Meta(description="what took it")]
     digest: Annotated[str, Meta(description="SHA-256, in hexadecimal digits: its file is at pictures/DIGEST")]
     width: Annotated[int, Meta(description="in px")]
     height: Annotated[int, Meta(description="in px")]
@@ -286,8 +287,9 @@ def picture_of(row: PictureRow) -> Picture:
     """Show a picture."""
     found = row.difference
     return Picture(
-        rendering=str(row.id),
+        id=str(row.id),
         at=to_rfc3339(row.at),
+        by="check" if row.by_check else "rendering",
         digest=row.digest,
         width=row.width,
         height=row.height,

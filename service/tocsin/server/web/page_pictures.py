@@ -38,12 +38,12 @@ class PicturePair(Struct, frozen=True):
     view_before: tuple[int, int]
 
 
-def pair_of(kept: Sequence[PictureRow], rendering: int | None, *, whole: bool) -> PicturePair | None:
-    """Choose the picture of a rendering, else the latest one, and what it was compared with; None without any.
+def pair_of(kept: Sequence[PictureRow], chosen: int | None, *, whole: bool) -> PicturePair | None:
+    """Choose a picture, else the latest one, and what it was compared with; None without any.
 
     whole  show all of both, not only the part around the first difference
     """
-    latest = next((each for each in kept if rendering is None or each.id == rendering), None)
+    latest = next((each for each in kept if chosen is None or each.id == chosen), None)
     if latest is None:
         return None
     before = next((each for each in kept if each.id < latest.id and each.digest == latest.before), None)
@@ -81,6 +81,6 @@ async def pair_told(parts: Parts, alert: AlertRow) -> PicturePair | None:
     return pair_of(kept, named, whole=False) if named is not None else None
 
 
-async def latest_pair(parts: Parts, page_id: int, rendering: int | None = None) -> PicturePair | None:
+async def latest_pair(parts: Parts, page_id: int) -> PicturePair | None:
     """Read the pictures of a page, as its overview shows them."""
-    return pair_of(await parts.store.pictures_of(page_id, limit=OFFERED), rendering, whole=False)
+    return pair_of(await parts.store.pictures_of(page_id, limit=OFFERED), None, whole=False)

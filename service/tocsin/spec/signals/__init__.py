@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tocsin.spec.signals import entity_tag, json_ld, last_modified, listed, microdata, open_graph, times
+from tocsin.spec.signals.weigh import CONTENT, PICTURE
 
 if TYPE_CHECKING:
     from tocsin.spec.signals.signal import Signal
@@ -25,3 +26,6 @@ SIGNALS: Final[tuple[Signal, ...]] = (
 
 # The source of each signal, by its name.
 SOURCES: Final[dict[str, str]] = {signal.name: signal.source for signal in SIGNALS}
+
+# What a rule of the user may be about.
+RULED: Final = (*SOURCES, CONTENT, PICTURE)

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 Says: TypeAlias = Literal["major", "minor", "nothing"]
 
 CONTENT: Final = "content"
+# How the page looks in a browser: read only where a rule of the user names it.
+PICTURE: Final = "picture"
+# What changes by a share.
+MEASURED: Final = (CONTENT, PICTURE)
 
 _RULE: Final = re.compile(r"([^:]{1,80}):\s*(major|minor|ignore)\s*", re.IGNORECASE)
 _TURNED: Final = re.compile(r"\s*(ignore)\s+([^:]{1,80})", re.IGNORECASE)
@@ -34,7 +38,7 @@ class SignalRule(Struct, frozen=True):
 
     signal  its name
     says    the verdict on the page
-    share   of the content, from which on it holds, 0 to 1; 0 for other signals
+    share   of the content or the picture, from which on it holds, 0 to 1; 0 for other signals
     text    as the user wrote it
     """
 
@@ -64,8 +68,11 @@ def parse_rule(text: str, names: Collection[str]) -> SignalRule:
     signal = _find(said, names)
     if signal is None:
         raise ValueError(f"{text!r}: there is no signal {said.strip()!r}; there are: {', '.join(sorted(names))}")
-    if by and (signal != CONTENT or not 0 < share <= 1):
-        raise ValueError(f'{text!r}: only the content changes by a share, of 1 to 100 %: "content by 30 %: major"')
+    if by and (signal not in MEASURED or not 0 < share <= 1):
+        raise ValueError(
+            f"{text!r}: only the content and the picture change by a share, of 1 to 100 %: "
+            '"content by 30 %: major", "picture by 5 %: minor"'
+        )
     says: Says = {"major": "major", "minor": "minor"}.get(verb.lower(), "nothing")  # type: ignore[assignment]  # of Says
     return SignalRule(signal, says, share, text.strip())
 
@@ -83,9 +90,14 @@ def parse_rules(texts: tuple[str, ...], names: tuple[str, ...]) -> tuple[SignalR
 
 
 def rule_for(signal: str, rules: Iterable[SignalRule], share: float = 1.0) -> SignalRule | None:
-    """Find the rule in force for a signal, the content's by the largest share that was reached; None: the default."""
+    """Find the rule in force for a signal, by the largest share that was reached; None: the default."""
     reached = [rule for rule in rules if rule.signal == signal and rule.share <= share]
     return max(reached, key=lambda rule: rule.share, default=None)
+
+
+def heeds(signal: str, rules: Iterable[SignalRule]) -> bool:
+    """Tell whether a rule makes a signal count."""
+    return any(rule.signal == signal and rule.says != "nothing" for rule in rules)
 
 
 def _find(said: str, names: Collection[str]) -> str | None:
@@ -143,7 +155,7 @@ class Weighed(Struct, frozen=True):
     says   major, minor, or nothing that is new
     basis  of the verdict: declared, inferred or contradicted
     rule   that decided; None where nothing is new
-    heard  what differs, in the order of the signals, the content last
+    heard  what differs, in the order of the signals, the content and the picture last
     """
 
     says: Says
@@ -161,6 +173,7 @@ def weigh(
     declares: bool,
     rules: Collection[SignalRule] = (),
     muted: Collection[str] = (),
+    picture: float | None = None,
 ) -> Weighed:
     """Weigh the signals of a page whose twelve fields say nothing new.
 
@@ -170,6 +183,7 @@ def weigh(
     declares        the page's twelve fields say when or how often it changed
     rules           of the user
     muted           signals that change from check to check
+    picture         share of the page's picture that differs, 0 to 1; None where pictures were not compared
     """
     by_content = rule_for(CONTENT, rules, content.share if content is not None and content.is_change else 0.0)
     is_heeded = by_content is None or by_content.says != "nothing"
@@ -180,6 +194,8 @@ def weigh(
     ]
     if content is not None and content.is_change:
         heard.append(_hear_content(content, by_content))
+    if picture:
+        heard.append(_hear_picture(picture, rule_for(PICTURE, rules, picture), is_muted=PICTURE in muted))
     loudest = max(heard, key=lambda each: _STRENGTH[each.says], default=None)
     if loudest is None or loudest.says == "nothing":
         return Weighed("nothing", DECLARED, None, tuple(heard))
@@ -207,11 +223,14 @@ def basis_of_declared(content: ContentChange | None) -> str:
 
 def in_words(change: ContentChange) -> str:
     """Return, in words, how much of a content changed."""
-    percent = "less than 1" if change.share < 0.01 else str(round(change.share * 100))  # noqa: PLR2004 - a percent
     parts = [f"{change.added} new" if change.added else "", f"{change.removed} gone" if change.removed else ""]
     counts = " and ".join(part for part in parts if part) or "other figures"
     # The content has no menus, counters and adverts; `share` of an event's difference is one of all text.
-    return f"{counts} of {change.blocks} parts, {percent} % of the content"
+    return f"{counts} of {change.blocks} parts, {_percent(change.share)} of the content"
+
+
+def _percent(share: float) -> str:
+    return "less than 1 %" if share < 0.01 else f"{round(share * _WHOLE)} %"  # noqa: PLR2004 - a percent
 
 
 def _hear(
@@ -249,3 +268,14 @@ def _hear_content(change: ContentChange, said: SignalRule | None) -> Heard:
     if said is None:
         return Heard(CONTENT, None, words, "minor", EDITED, f"the content changed: {words}")
     return Heard(CONTENT, None, words, said.says, USER, f"the content changed: {words}; your rule: {said.text}")
+
+
+def _hear_picture(share: float, said: SignalRule | None, *, is_muted: bool) -> Heard:
+    """Return the verdict on a picture that differs: it counts only by a rule of the user."""
+    latest, why = f"{_percent(share)} of the picture", f"the picture differs by {_percent(share)}"
+    if said is None:
+        return Heard(PICTURE, None, latest, "nothing", USER, f"{why}, which is less than your rules ask for")
+    # A rule says how much counts, and not that each turn of a slide show is wanted.
+    if is_muted:
+        return Heard(PICTURE, None, latest, "nothing", MUTED, f"{why}, as it does from check to check, and is muted")
+    return Heard(PICTURE, None, latest, said.says, USER, f"{why}; your rule: {said.text}")

@@ -20,7 +20,7 @@ from tocsin.adapters.stores.sql.knowledge.kept import (
     store_state,
 )
 from tocsin.adapters.stores.sql.knowledge.knowledge import write_known
-from tocsin.adapters.stores.sql.knowledge.pictures import keep_picture
+from tocsin.adapters.stores.sql.knowledge.pictures import keep_picture, replace_checked
 from tocsin.adapters.stores.sql.owed import publish
 from tocsin.adapters.stores.sql.pages.tasks import read_tasks
 from tocsin.adapters.stores.sql.role import Role, held_parts, ids, of_parts, require_parts
@@ -114,14 +114,17 @@ def _write_page(
 ) -> None:
     """Write a rendering, and what it found of its page."""
     place = {"page": result.page_id}
-    rendering = {**place, "started_at": result.rendering.started_at, "rendering": to_json(result.rendering)}
+    # Its picture has a row of its own.
+    told = replace(result.rendering, picture=None)
+    rendering = {**place, "started_at": result.rendering.started_at, "rendering": to_json(told)}
     digest = row_digest(*rendering.values())
     (rendering_id,) = db.execute(SQL["insert_rendering"], {**rendering, "digest": digest}).fetchone()
     # Copies are read of the page itself alone: nothing in its place has its title.
     if result.copies is not None and (title := fit_title(result.rendering.title)) is not None:
         db.execute(LEARNT["note_title"], (result.page_id, title))
     if (kept := result.rendering.picture) is not None:
-        keep_picture(db, result.page_id, rendering_id, result.rendering.started_at, kept)
+        replace_checked(db, result.page_id, result.served)
+        keep_picture(db, result.page_id, result.rendering.started_at, kept, by_check=False)
     if result.set_at is not None:
         db.execute(SQL["note_set"], {**place, "at": result.set_at})
     if result.state is not None:

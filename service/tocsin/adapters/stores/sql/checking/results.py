@@ -22,6 +22,7 @@ from tocsin.adapters.stores.sql.knowledge.kept import (
 from tocsin.adapters.stores.sql.knowledge.knowledge import SQL as KNOWLEDGE
 from tocsin.adapters.stores.sql.knowledge.knowledge import count_noise, write_known
 from tocsin.adapters.stores.sql.knowledge.listings import keep_listings
+from tocsin.adapters.stores.sql.knowledge.pictures import keep_picture
 from tocsin.adapters.stores.sql.owed import publish, want_render
 from tocsin.adapters.stores.sql.pages.requests import note_reports
 from tocsin.adapters.stores.sql.pages.summaries import mark_days
@@ -551,3 +552,7 @@ def _remember(db: SqlSession, found: Sequence[CheckResult]) -> None:
     for page_id, its in learnt:
         if its.items is not None:
             keep_items(db, page_id, its.items, leaves_row=not is_bare(its.items))
+    for result in found:
+        if (kept := result.learnt.picture) is not None:
+            at = result.state.stored_at if result.state is not None else result.checked_at
+            keep_picture(db, result.page_id, at, kept, by_check=True)

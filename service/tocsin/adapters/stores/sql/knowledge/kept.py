@@ -10,6 +10,7 @@ from tocsin.adapters.stores.sql.knowledge.pictures import (
     drop_pictures,
     find_prunable_pictures,
     fit_pictures,
+    forget_pictures,
     picture_bytes,
 )
 from tocsin.adapters.stores.sql.role import LAST, Role, bounded, ids, take_turn
@@ -255,6 +256,7 @@ def keep_snapshots(db: SqlSession, rows: Sequence[tuple[int, Snapshot]]) -> None
         place = {"page": page_id, "at": kept.at, "digest": kept.digest, "packed": kept.packed}
         if not kept.packed:
             db.execute(SNAPSHOTS["forget_page"], place)
+            forget_pictures(db, page_id)
             continue
         last = db.execute(SNAPSHOTS["last_digest"], place).fetchone()
         if last is None or last[0] != kept.digest:

@@ -1,4 +1,4 @@
-"""Pictures of pages: files named by their digest, and a row for each rendering that has one."""
+"""Pictures of pages: files named by their digest, and a row for each picture of a rendering or a check."""
 
 # Files, and not rows: a picture is as large as a thousand states, and each would pass through the log of the database
 # and into every backup. A file is written before the transaction of its row, and removed by a sweep once no row names
@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import convert
 
-from tocsin.adapters.stores.sql.role import Role, ids
+from tocsin.adapters.stores.sql.role import LAST, Role, ids
 from tocsin.adapters.stores.sql.statements import queries
-from tocsin.adapters.stores.sql.values import read_object
+from tocsin.adapters.stores.sql.values import read_object, to_json
 from tocsin.errors import StoreError
-from tocsin.model import KeptPicture, PictureRow
+from tocsin.model import PictureDifference, PictureRow
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from tocsin.adapters.stores.sql.session import SqlSession
-    from tocsin.model import Instant
+    from tocsin.model import Instant, KeptPicture
 
 
 PICTURES = queries("pictures")
@@ -56,8 +56,9 @@ class PictureRole(Role):
         rows = await self._read(lambda db: db.execute(PICTURES["of_page"], place).fetchall())
         return [_to_row(row) for row in rows]
 
-    async def latest_picture(self, page_id: int) -> tuple[str, bytes] | None:
-        row = await self._read(lambda db: db.execute(PICTURES["latest"], {"page": page_id}).fetchone())
+    async def latest_picture(self, page_id: int, before: Instant | None = None) -> tuple[str, bytes] | None:
+        place = {"page": page_id, "before": LAST if before is None else before}
+        row = await self._read(lambda db: db.execute(PICTURES["latest"], place).fetchone())
         if row is None or (png := await self.picture(row[0])) is None:
             return None
         return row[0], png
@@ -76,10 +77,23 @@ class PictureRole(Role):
         )
 
 
-def keep_picture(db: SqlSession, page_id: int, rendering_id: int, at: Instant, kept: KeptPicture) -> None:
-    """Note the picture of a rendering, inside the transaction that writes it."""
-    place = {"id": rendering_id, "page": page_id, "at": at, "digest": kept.digest}
-    db.execute(PICTURES["keep"], {**place, "width": kept.width, "height": kept.height, "bytes": kept.bytes})
+def keep_picture(db: SqlSession, page_id: int, at: Instant, kept: KeptPicture, *, by_check: bool) -> None:
+    """Note the picture of a rendering or a check, inside the transaction that writes it."""
+    size = {"width": kept.width, "height": kept.height, "bytes": kept.bytes}
+    difference = to_json(kept.difference) if kept.difference is not None else None
+    compared = {"compared_with": kept.before, "difference": difference}
+    place = {"page": page_id, "at": at, "by_check": int(by_check), "digest": kept.digest}
+    db.execute(PICTURES["keep"], {**place, **size, **compared})
+
+
+def replace_checked(db: SqlSession, page_id: int, served: Collection[int]) -> None:
+    """Forget the pictures of the checks that found these changes: that of their rendering takes their place."""
+    db.execute(PICTURES["forget_checked"], {"page": page_id, "served": ids(served)})
+
+
+def forget_pictures(db: SqlSession, page_id: int) -> None:
+    """Forget all pictures of a page, inside a transaction."""
+    db.execute(PICTURES["forget_page"], {"page": page_id})
 
 
 def find_prunable_pictures(db: SqlSession, place: dict[str, int]) -> list[int]:
@@ -111,9 +125,9 @@ def fit_pictures(db: SqlSession, *, room: int, limit: int) -> int:
 
 
 def _to_row(row: tuple[Any, ...]) -> PictureRow:
-    id_, at, digest, width, height, size, rendering = row
-    kept = convert(read_object(rendering)["picture"], KeptPicture)
-    return PictureRow(id_, at, digest, width, height, size, kept.before, kept.difference)
+    id_, at, by_check, digest, width, height, size, before, difference = row
+    found = convert(read_object(difference), PictureDifference) if difference is not None else None
+    return PictureRow(id_, at, digest, width, height, size, before, found, by_check=bool(by_check))
 
 
 def _write(folder: Path, png: bytes) -> str:

@@ -1,16 +1,22 @@
--- Pictures of renderings. Their files are removed once no row names them.
+-- Pictures of renderings and checks. Their files are removed once no row names them.
 
 -- name: keep
-insert into pictures (id, page_id, at, digest, width, height, bytes)
-values (:id, :page, :at, :digest, :width, :height, :bytes);
+insert into pictures (page_id, at, by_check, digest, width, height, bytes, before, difference)
+values (:page, :at, :by_check, :digest, :width, :height, :bytes, :compared_with, :difference);
+
+-- name: forget_checked
+delete from pictures where page_id = :page and by_check = 1
+  and at >= (select min(at) from verdicts where id in {ids :served});
+
+-- name: forget_page
+delete from pictures where page_id = :page;
 
 -- name: of_page
-select i.id, i.at, i.digest, i.width, i.height, i.bytes, r.rendering
-from pictures i {index pictures_of_page} join renderings r on r.id = i.id
-where i.page_id = :page order by i.id desc limit :limit;
+select id, at, by_check, digest, width, height, bytes, before, difference
+from pictures {index pictures_of_page} where page_id = :page order by id desc limit :limit;
 
 -- name: latest
-select digest from pictures {index pictures_of_page} where page_id = :page order by id desc limit 1;
+select digest from pictures {index pictures_of_page} where page_id = :page and at < :before order by id desc limit 1;
 
 -- name: is_kept
 select 1 from pictures {index pictures_by_digest} where digest = :digest limit 1;
