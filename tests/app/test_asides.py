@@ -230,3 +230,12 @@ async def test_one_line_of_a_page_and_a_clock_on_it_are_less_than_a_twentieth(co
     assert line is not None
     assert 0 < clock.share < 0.01
     assert 0 < line.share < 0.05
+
+
+async def test_another_colour_that_is_as_bright_differs(comparer: PictureComparer) -> None:
+    blue, red = (Image.new("RGB", (640, 480), colour) for colour in ("#2277cc", "#cc3333"))
+
+    found = await comparer.compare(png(blue), png(red))
+
+    assert found is not None
+    assert found.share == 1.0

@@ -26,7 +26,7 @@ MOST_MEMORY_BYTES: Final = 768 * 2**20
 # The browser takes none that is larger; it is not trusted.
 MOST_WIDTH, MOST_HEIGHT = 1280, 10_000
 _TILE: Final = 16
-# Of 255 shades; fainter differences are not seen.
+# Of 255 shades of each colour; fainter differences are not seen.
 _FAINT: Final = 24
 # Mean of a tile in which a tenth of the pixels differ.
 _FEW: Final = 25
@@ -59,11 +59,11 @@ def _open(png: bytes) -> Image.Image:
     found = Image.open(io.BytesIO(png), formats=["PNG"])
     if found.width > MOST_WIDTH or found.height > MOST_HEIGHT:
         raise ValueError(f"a picture of {found.width} x {found.height} px")
-    return found.convert("L")
+    return found.convert("RGB")
 
 
 def compare(before: Image.Image, latest: Image.Image) -> PictureDifference:
-    """Find where two grey pictures differ."""
+    """Find where two pictures (RGB) differ."""
     width = max(before.width, latest.width)
     before, latest = _widen(before, width), _widen(latest, width)
     boxes: list[Box] = []
@@ -83,14 +83,14 @@ def compare(before: Image.Image, latest: Image.Image) -> PictureDifference:
 def _widen(picture: Image.Image, width: int) -> Image.Image:
     if picture.width == width:
         return picture
-    wide = Image.new("L", (width, picture.height), 255)
+    wide = Image.new("RGB", (width, picture.height), "white")
     wide.paste(picture)
     return wide
 
 
 def _rows(picture: Image.Image) -> list[_Row]:
-    pixels, width = picture.tobytes(), picture.width
-    return [pixels[start : start + width] for start in range(0, len(pixels), width)]
+    pixels, row_bytes = picture.tobytes(), picture.width * len(picture.getbands())
+    return [pixels[start : start + row_bytes] for start in range(0, len(pixels), row_bytes)]
 
 
 def _find_gaps(before: list[_Row], latest: list[_Row]) -> list[_Gap]:
@@ -144,7 +144,10 @@ def _differing(before: Image.Image, latest: Image.Image, gap: _Gap, height: int)
     width, top = latest.width, gap.latest.start
     was = before.crop((0, gap.before.start, width, gap.before.start + height))
     now = latest.crop((0, top, width, top + height))
-    seen = ImageChops.difference(was, now).point([0] * (_FAINT + 1) + [255] * (255 - _FAINT))
+    # In the colour that differs most: a red box in place of a blue one may be as bright.
+    red, green, blue = ImageChops.difference(was, now).split()
+    most = ImageChops.lighter(ImageChops.lighter(red, green), blue)
+    seen = most.point([0] * (_FAINT + 1) + [255] * (255 - _FAINT))
     tiles = seen.reduce(_TILE)
     values, across = tiles.tobytes(), tiles.width
     found: list[Box] = []
