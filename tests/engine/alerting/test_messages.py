@@ -333,3 +333,30 @@ def test_a_digest_calls_a_question_about_many_pages_by_its_host_and_cuts_long_li
     assert "https://tocsin.example.org/questions/77" in message.html
     assert max(map(len, message.text.splitlines())) < 400
     check(message)
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        (0.0703, "Picture before and now: 7 % differs"),
+        (0.0003, "Picture before and now: 1 % differs"),
+        (0.0, "Picture of the page"),
+        (None, "Picture of the page"),
+    ],
+)
+def test_a_message_leads_to_the_picture_of_the_page(changed: float | None, words: str) -> None:
+    message = message_of(told(rendering={"screenshot": {"changed": changed}}), "en")
+
+    link = "https://tocsin.example.org/pages/812/pictures"
+    assert f"\n{words}: {link}\n" in message.text
+    assert link in Tags(message.html).links
+    assert words in Tags(message.html).texts
+    assert f"[{words}]({link})" in message.markdown
+
+
+def test_without_a_picture_or_an_address_of_the_web_pages_a_message_leads_to_none() -> None:
+    for data in ({"rendering": {"screenshot": None}}, {"rendering": None}, {}):
+        assert "/pictures" not in message_of(told(**data), "en").text
+    event = told(rendering={"screenshot": {"changed": 0.1}})
+    event["data"]["links"] = {"page": None}
+    assert "icture" not in message_of(event, "en").text

@@ -196,9 +196,25 @@ def _alert(words: Words, event: JsonObject, data: JsonObject, time_zone: str) ->
         "where": "" if has_many else _where(url),
         "link": safe_link(table(question.get("answer")).get("url")) or safe_link(table(data.get("links")).get("page")),
         "command": line(table(question.get("answer")).get("command") or storm.get("command"), 200),
+        "picture": _picture(words, data),
         "pages": [line(each, 200) for each in (question or storm).get("sample") or ()] if has_many else [],
         "time": _time(words, now, time_zone),
     }
+
+
+def _picture(words: Words, data: JsonObject) -> JsonObject | None:
+    """Link to the page's picture beside the one before; None where there is none, or no address of the web pages.
+
+    Not within the message: a picture of a whole page is a megabyte, and each server on the way would keep it.
+    """
+    shot, page = table(table(data.get("rendering")).get("screenshot")), safe_link(table(data.get("links")).get("page"))
+    if not shot or not page:
+        return None
+    share = shot.get("changed")
+    if not isinstance(share, int | float) or not share:
+        return {"words": words.say("message.picture"), "link": f"{page}/pictures"}
+    said = words.say("message.picture_differs", share=words.number(max(round(share * 100), 1)))
+    return {"words": said, "link": f"{page}/pictures"}
 
 
 def _entry(words: Words, entry: JsonObject, day: str, time_zone: str, *, with_rows: bool) -> JsonObject:

@@ -59,6 +59,8 @@ def _alert_text(words: Words, alert: JsonObject) -> Iterator[str]:
         yield f"{words.say('message.page')}: {alert['address']}"
     if alert["link"]:
         yield f"{words.say('message.tocsin')}: {alert['link']}"
+    if alert["picture"]:
+        yield f"{alert['picture']['words']}: {alert['picture']['link']}"
     yield " · ".join(part for part in (alert["label"], alert["group"], alert["time"]) if part)
     yield ""
 
@@ -107,6 +109,8 @@ def _alert_markdown(words: Words, alert: JsonObject) -> Iterator[str]:
     if alert["link"]:
         is_asked = alert["command"] and alert["type"] != HOST_CHANGED
         parts.append(f"[{words.say('message.answer' if is_asked else 'message.tocsin')}]({alert['link']})")
+    if alert["picture"]:
+        parts.append(f"[{escape_markdown(alert['picture']['words'])}]({alert['picture']['link']})")
     yield " · ".join(part for part in parts if part)
 
 
