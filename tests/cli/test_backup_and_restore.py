@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -367,3 +368,48 @@ def test_a_backup_of_before_the_first_token_does_not_open_the_service(
     installation.call("store", "restore", "--replace", "--yes", copy)
 
     assert stands(installation) == {"ops": "in force"}
+
+
+@pytest.fixture
+def picture(installation: Installation) -> Path:
+    """The file of a picture that is kept of a page of the store."""
+    installation.call("table", "import", installation.write("states.txt", TABLE))
+    png = b"a picture"
+    name = sha256(png).hexdigest()
+    with closing(sqlite3.connect(store_of(installation))) as db, db:
+        db.execute(
+            "insert into pictures (page_id, at, by_check, digest, width, height, bytes) values (1, 0, 0, ?, 1, 1, 9)",
+            (name,),
+        )
+    folder = installation.folder / "tocsin.db.pictures"
+    folder.mkdir()
+    (folder / f"{name}.png").write_bytes(png)
+    return folder / f"{name}.png"
+
+
+def test_a_backup_says_how_many_pictures_are_not_in_it(installation: Installation, picture: Path) -> None:
+    (record,) = installation.call("store", "backup", str(installation.folder / "copy.db")).records
+
+    assert (record["pictures"], record["pictures_in"]) == (1, str(picture.parent))
+
+
+def test_a_picture_whose_file_is_gone_is_found_by_the_check(installation: Installation, picture: Path) -> None:
+    assert installation.call("store", "check").status == 0
+    picture.unlink()
+
+    answer = installation.call("store", "check")
+
+    assert answer.status == 1
+    assert "1 of 1 files are missing" in answer.records[0]["finding"]
+
+
+def test_pruning_removes_the_files_of_pictures_that_no_page_has_any_more(
+    installation: Installation, picture: Path
+) -> None:
+    orphan = picture.with_name(f"{'0' * 64}.png")
+    orphan.write_bytes(b"of a page that was removed")
+    os.utime(orphan, (1, 1))
+
+    installation.call("store", "prune", "--yes")
+
+    assert (picture.exists(), orphan.exists()) == (True, False)

@@ -231,3 +231,26 @@ async def test_a_page_that_forbids_copies_has_no_pictures_any_more(desk: Desk) -
     await desk.check(A, "later", learnt=LearntContents(snapshot=replace(NO_COPY, at=desk.now)))
 
     assert (await kept(desk, gone), len(await kept(desk, stays))) == ([], 1)
+
+
+async def test_files_that_are_missing_damaged_or_of_no_page_are_counted_and_one_is_named(desk: Desk) -> None:
+    await begin(desk, A)
+    lost, changed = await render(desk, A, b"one"), await render(desk, A, b"two")
+    await render(desk, A, b"three")
+    orphan = await desk.store.keep_picture(b"four")
+    folder = desk.folder / "pictures"
+    assert await desk.store.check_pictures() == []
+
+    (folder / f"{lost}.png").unlink()
+    (folder / f"{changed}.png").write_bytes(b"twx")
+    age(desk)
+
+    missing, damaged, unknown = await desk.store.check_pictures()
+    assert missing.startswith(
+        f"pictures: 1 of 3 files are missing, such as {folder / lost}.png; copy them from a backup"
+    )
+    assert damaged.startswith(f"pictures: 1 of 3 files are not what was written, such as {folder / changed}.png;")
+    assert unknown.startswith(
+        f"pictures: 1 files are of no page, such as {folder / str(orphan)}.png; the service removes"
+    )
+    assert await desk.store.count_pictures() == (3, str(folder))

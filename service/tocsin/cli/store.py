@@ -70,19 +70,25 @@ def backup(ctx: click.Context, file: str, keep: int | None, *, verified: bool) -
 
     from tocsin.adapters.stores import note_backup  # noqa: PLC0415 - the help needs no store
 
-    async def carry_out(store: Store) -> None:
+    async def carry_out(store: Store) -> tuple[int, str | None]:
         await follow("Copying", await store.backup(str(named)))
+        return await store.count_pictures()
 
-    with_store(ctx, carry_out)
+    pictures, folder = with_store(ctx, carry_out)
     pages = None
     if verified or keep is not None:
         pages = _verify(named)
     note_backup(configuration(ctx).settings.store.url, str(named.absolute()), now())
     removed = _rotate(target, named, keep) if keep is not None else []
     record = StoreBackup(
-        backup=str(named), verified=pages is not None, pages=pages, removed=[str(old) for old in removed]
+        backup=str(named),
+        verified=pages is not None,
+        pages=pages,
+        removed=[str(old) for old in removed],
+        pictures=pictures,
+        pictures_in=folder,
     )
-    output.emit(record, lambda: _tell(named, pages, removed))
+    output.emit(record, lambda: _tell(record))
 
 
 @click.command("restore", epilog="Example: tocsin store restore tocsin-backup.db --replace")
@@ -178,21 +184,24 @@ def copy(ctx: click.Context, source: str, target: str) -> None:
         replaced=last.replaced,
     )
 
-    def human() -> None:
-        rows = sum(record.rows.values())
-        output.say(
-            f"{source} was copied to {target}: {count(record.pages, 'page')}, {count(rows, 'row')} in all.",
-            style="green",
-        )
-        if record.replaced:
-            what = "a text had U+0000, which PostgreSQL cannot keep; U+FFFD is in its place"
-            output.say(f"In {count(record.replaced, 'row')} {what}.")
-        output.say("To work with it from now on, name it in store.url.")
-
-    output.emit(record, human)
+    output.emit(record, lambda: _tell_copy(record))
 
 
 _COUNTED: Final = "Copying"
+
+
+def _tell_copy(made: StoreCopy) -> None:
+    rows = sum(made.rows.values())
+    output.say(
+        f"{made.source} was copied to {made.target}: {count(made.pages, 'page')}, {count(rows, 'row')} in all.",
+        style="green",
+    )
+    if made.replaced:
+        what = "a text had U+0000, which PostgreSQL cannot keep; U+FFFD is in its place"
+        output.say(f"In {count(made.replaced, 'row')} {what}.")
+    if pictures := made.rows.get("pictures"):
+        output.say(f"{count(pictures, 'picture')} of pages are files, not copied: name their folder in store.pictures.")
+    output.say("To work with it from now on, name it in store.url.")
 
 
 def _verify(file: Path) -> int:
@@ -247,10 +256,12 @@ def _time_in(pattern: str, file: Path) -> tuple[str, ...] | None:
     return tuple(told.get(part, "") for part in _ORDER)
 
 
-def _tell(file: Path, pages: int | None, removed: list[Path]) -> None:
-    sound = "" if pages is None else f" It is sound, with {count(pages, 'page')}."
-    output.say(f"The store was copied to {file}.{sound}")
-    for old in removed:
+def _tell(made: StoreBackup) -> None:
+    sound = "" if made.pages is None else f" It is sound, with {count(made.pages, 'page')}."
+    output.say(f"The store was copied to {made.backup}.{sound}")
+    if made.pictures:
+        output.say(f"Not in it: {count(made.pictures, 'picture')} of pages; copy their folder, too: {made.pictures_in}")
+    for old in made.removed:
         output.say(f"Removed {old}.")
 
 
@@ -297,12 +308,15 @@ def check(ctx: click.Context, file: str | None) -> int:
     """Check the store, or a backup: SQLite's structure, Tocsin's invariants, and the digests of rows.
 
     A changed bit is found in states, verdicts, alerts, renderings, URLs, texts, microdata and all indexes; not in
-    values that each check rewrites, such as validators and times, as long as they can be read. The exit status is 1 if
-    anything is wrong.
+    values that each check rewrites, such as validators and times, as long as they can be read. Of the store, not of a
+    backup, the files of pictures are compared with their digests, too. The exit status is 1 if anything is wrong.
     """
     from tocsin.adapters.stores import verify  # noqa: PLC0415 - the help needs no store
 
-    findings = with_store(ctx, lambda store: store.check()) if file is None else asyncio.run(verify(file)).findings
+    async def check_all(store: Store) -> list[str]:
+        return [*await store.check(), *await store.check_pictures()]
+
+    findings = with_store(ctx, check_all) if file is None else asyncio.run(verify(file)).findings
     for finding in findings:
         output.emit(StoreFinding(finding=finding), partial(output.say, finding, style="red"))
     if findings:
@@ -323,7 +337,7 @@ def check(ctx: click.Context, file: str | None) -> int:
 @output.json_option
 @click.pass_context
 def prune(ctx: click.Context, older: str | None, *, dry_run: bool, yes: bool) -> None:
-    """Delete old history, alerts, answered questions and texts of pages.
+    """Delete old history, alerts, answered questions, texts and pictures of pages.
 
     The table, waiting alerts and open questions are kept; so is the latest text of each page, within snapshots.total.
     """
@@ -363,4 +377,5 @@ async def _prune(store: Store, at: Instant, history: timedelta, texts: SnapshotS
             while some := await pruning():
                 forgotten["texts"] += some
                 advance(some)
+    await store.sweep_pictures()
     return dict(forgotten)

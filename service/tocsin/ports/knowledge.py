@@ -84,6 +84,15 @@ class PictureStore(Protocol):
     async def pictures_of(self, page_id: int, *, limit: int) -> list[PictureRow]:
         """Return the pictures of a page, newest first."""
 
+    async def count_pictures(self) -> tuple[int, str | None]:
+        """Return how many files rows name, and their folder; None where this store has none."""
+
+    async def check_pictures(self) -> list[str]:
+        """Return what is wrong with the files of pictures, with the mend; empty if nothing is.
+
+        Files are missing, are not what was written, or have been named by no row for two hours.
+        """
+
     async def sweep_pictures(self) -> int:
         """Remove files that no row names, and parts of files; returns how many. Young ones stay."""
 

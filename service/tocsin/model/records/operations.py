@@ -50,6 +50,8 @@ class StoreBackup(Record, frozen=True):
     verified: Annotated[bool, Meta(description="it was read whole, and is sound")]
     pages: Annotated[int | None, Meta(description="that it holds; null: it was not verified")]
     removed: Annotated[list[str], Meta(description="older copies that --keep removed")]
+    pictures: Annotated[Number, Meta(description="of pages, which are files and not in the copy")]
+    pictures_in: Annotated[str | None, Meta(description="their folder; null: this store has none")]
 
 
 class StoreRestoration(Record, frozen=True):

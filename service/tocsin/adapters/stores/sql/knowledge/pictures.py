@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 PICTURES = queries("pictures")
 _NAME: Final = re.compile(r"[0-9a-f]{64}\.png|\.[0-9a-f]{64}\.[0-9]+\.part")
+_LOST: Final = (
+    "copy them from a backup of that folder; without them their pages show no picture, and nothing else is lost"
+)
 # The row of a file that was written a moment ago may still be on its way.
 _YOUNG_S: Final = 3600.0
 
@@ -63,6 +66,21 @@ class PictureRole(Role):
             return None
         return row[0], png
 
+    async def count_pictures(self) -> tuple[int, str | None]:
+        folder = self._options.pictures
+        return len(await self._named()), str(folder) if folder is not None else None
+
+    async def check_pictures(self) -> list[str]:
+        folder = self._options.pictures
+        if folder is None:
+            return []
+        # Listed before the rows are read, as in a sweep.
+        old = await asyncio.to_thread(_old_files, folder, time.time() - 2 * _YOUNG_S)
+        return await asyncio.to_thread(_find_faults, folder, await self._named(), old)
+
+    async def _named(self) -> set[str]:
+        return {row[0] for row in await self._read(lambda db: db.execute(PICTURES["all"]).fetchall())}
+
     async def sweep_pictures(self) -> int:
         folder = self._options.pictures
         if folder is None:
@@ -71,7 +89,7 @@ class PictureRole(Role):
         old = await asyncio.to_thread(_old_files, folder, time.time() - _YOUNG_S)
         if not old:
             return 0
-        wanted = {row[0] for row in await self._read(lambda db: db.execute(PICTURES["all"]).fetchall())}
+        wanted = await self._named()
         return await asyncio.to_thread(
             _remove, folder, [name for name in old if name.removesuffix(".png") not in wanted]
         )
@@ -157,6 +175,31 @@ def _read(file: Path) -> bytes | None:
         return None
     except OSError as exc:
         raise StoreError(f"{file}: {exc.strerror}") from exc
+
+
+def _find_faults(folder: Path, named: Collection[str], old: Collection[str]) -> list[str]:
+    """Say which files are missing or damaged, and how many of the old ones no row names; one sentence for each kind."""
+    missing, damaged = [], []
+    for digest in sorted(named):
+        png = _read(folder / f"{digest}.png")
+        if png is None:
+            missing.append(digest)
+        elif sha256(png).hexdigest() != digest:
+            damaged.append(digest)
+    unknown = [name for name in old if name.removesuffix(".png") not in named]
+    return [
+        f"pictures: {said}, such as {folder / found[0]}; {mend}"
+        for found, said, mend in (
+            (_files(missing), f"{len(missing)} of {len(named)} files are missing", _LOST),
+            (_files(damaged), f"{len(damaged)} of {len(named)} files are not what was written", _LOST),
+            (unknown, f"{len(unknown)} files are of no page", "the service removes them within an hour"),
+        )
+        if found
+    ]
+
+
+def _files(digests: Collection[str]) -> list[str]:
+    return [f"{digest}.png" for digest in digests]
 
 
 def _old_files(folder: Path, before_s: float) -> list[str]:
