@@ -22,6 +22,7 @@ from tocsin.model import (
     JsonObject,
     LiveState,
     MessagePreview,
+    PagePicture,
     PageRow,
     Rendered,
     RenderSlots,
@@ -82,6 +83,7 @@ class StillService:
         self.received: list[str] = []
         self.on_trial: list[JsonObject] = []
         self.steps: tuple[StepResult, ...] = ()
+        self.picture: PagePicture | None = None
         self.saved_, self.store = Saved(), cast("Store", None)
         self.unusable: dict[str, str] = {}
         self.node_ = "one"
@@ -157,7 +159,17 @@ class StillService:
         name = title[1].decode() if title is not None else None
         plain = (None, None)
         return Rendered(
-            now, now, 200, page.url, "text/html; charset=utf-8", name, body, plain, page.url, steps=self.steps
+            now,
+            now,
+            200,
+            page.url,
+            "text/html; charset=utf-8",
+            name,
+            body,
+            plain,
+            page.url,
+            steps=self.steps,
+            picture=self.picture,
         )
 
     def metrics(self) -> bytes:

@@ -13,7 +13,7 @@ from tests.web.living import Living
 from tests.web.looking import Window
 from tests.web.town import STANDARD
 from tocsin.errors import FetchFailed
-from tocsin.model import KeptLogin, PageFlags, StepResult
+from tocsin.model import KeptLogin, PageFlags, PagePicture, StepResult
 
 PATH = "/pages/1/settings"
 PAGE = b"""<!doctype html><title>Agenda</title><main><h1>Agenda of the council</h1>
@@ -80,6 +80,26 @@ async def test_a_test_of_steps_says_what_each_of_them_did(tried: Reader) -> None
     assert MARKET in said
     assert tried.rig.service.on_trial == [{"fetch": "browser", "steps": ["click .more", "wait #list"]}]
     assert (await tried.desk.page(A)).settings == {}
+
+
+async def test_a_test_in_a_browser_shows_the_picture_that_it_took_and_stores_it_nowhere(tried: Reader) -> None:
+    picture = f"{PATH}/picture"
+    assert (await tried.client.get(picture)).status_code == 404
+    tried.rig.service.picture = PagePicture(b"\x89PNG", 1280, 2000)
+
+    answer = await tried.send(PATH, do="preview", fetch="browser")
+
+    assert f'src="{picture}?of=' in answer.text
+    assert 'width="1280" height="2000"' in answer.text
+    taken = await tried.client.get(picture)
+    assert (taken.content, taken.headers["content-type"], taken.headers["cache-control"]) == (
+        b"\x89PNG",
+        "image/png",
+        "no-store",
+    )
+    assert await tried.desk.store.pictures_of((await tried.desk.page(A)).id, limit=9) == []
+    tried.rig.clock.set_wall(tried.rig.clock.now() + 601 * 1_000_000)
+    assert (await tried.client.get(picture)).status_code == 404
 
 
 async def test_a_secret_is_added_to_those_of_the_page_and_never_shown(tried: Reader) -> None:

@@ -27,7 +27,7 @@ class RenderJob(Struct, frozen=True):
     since      time of its oldest verdict
     owed       it was tried before and failed; success is told in `recovered`
     copy_url   receive this copy instead (an instruction of the user)
-    is_trial   settings are on trial: a step that fails in the browser is shown, and is no failure
+    is_trial   settings are on trial: a step that fails in the browser is shown with a picture, and is no failure
     task       the page as a visit needs it
     """
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from tocsin.errors import Disallowed, FetchError, Postponed, Withdrawn
-from tocsin.model import Instant, PageRow, Rendered
+from tocsin.model import Instant, PagePicture, PageRow, Rendered
 from tocsin.server.problems import Problem
 
 if TYPE_CHECKING:
@@ -44,6 +44,11 @@ class ReceivedPages:
             if not turn.locked():
                 self._turns.pop(page.id, None)
 
+    def picture(self, page_id: int, now: Instant) -> PagePicture | None:
+        """Return the picture of a page that was received in a browser within the last ten minutes; None without any."""
+        _, known = self._pages.get(page_id, ("", None))
+        return known.picture if known is not None and 0 <= now - known.received_at < _KEPT_US else None
+
     def _known(self, page_id: int, read_as: str, now: Instant) -> Rendered | None:
         kept_as, known = self._pages.get(page_id, ("", None))
         is_new = known is not None and kept_as == read_as and 0 <= now - known.received_at < _KEPT_US
@@ -54,9 +59,13 @@ class ReceivedPages:
             received = await service.receive(page, is_trial=True)
         self._pages.pop(page.id, None)
         self._pages[page.id] = read_as, received
-        while len(self._pages) > 1 and sum(len(each.body) for _, each in self._pages.values()) > _MOST_BYTES:
+        while len(self._pages) > 1 and sum(_bytes_of(each) for _, each in self._pages.values()) > _MOST_BYTES:
             self._pages.popitem(last=False)
         return received
+
+
+def _bytes_of(page: Rendered) -> int:
+    return len(page.body) + (len(page.picture.png) if page.picture is not None else 0)
 
 
 @contextmanager

@@ -93,7 +93,8 @@ class PageRenderer:
             is_urgent=True,
             is_trial=job.is_trial,
             in_browser=kind == "browser",
-            wants_picture=(self._settings.screenshot or compares_pictures(policy)) and job.copy_url is None,
+            wants_picture=job.copy_url is None
+            and (job.is_trial or self._settings.screenshot or compares_pictures(policy)),
         )
         received = await self._receiver.receive(request, self._fetcher.shared(), so_far)
         received_at, response = self._clock.now(), received.response

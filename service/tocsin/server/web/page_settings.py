@@ -77,6 +77,7 @@ async def _show_settings(
         steps=steps_of(by_key),
         field_of=by_key,
         trial=trial,
+        picture=parts.received.picture(row.id, parts.clock.now()) if trial is not None else None,
         untried=untried,
         may_try=not row.paused and not row.flags.noindex,
         secret_wrong=(errors or {}).get("secret-name", ""),
@@ -94,6 +95,15 @@ async def _show_settings(
         held=[short(each.why, 400) for each in refused],
         mend=mend_of(refused, url=row.url, group=row.group) if refused else "",
     )
+
+
+@router.get("/pages/{page_id:int}/settings/picture")
+async def show_tried(_caller: Writing, parts: Given, page_id: int) -> Response:
+    """Give the picture that the latest trial in a browser took."""
+    taken = parts.received.picture(page_id, parts.clock.now())
+    if taken is None:
+        raise Problem(404, "not-found", "There is no picture", "no trial of the last ten minutes took one")
+    return Response(taken.png, media_type="image/png", headers={"Cache-Control": "no-store"})
 
 
 @router.post("/pages/{page_id:int}/settings")
