@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import msgspec
 from msgspec.structs import replace
@@ -17,6 +17,9 @@ from tocsin.adapters.processes.aside import SingleAside
 from tocsin.errors import FetchFailed, FetchRefused, ProcessError
 from tocsin.model import FailureKind, HopResponse, PictureDifference
 from tocsin.spec.documents import PDF_TYPE, is_pdf, read_document
+
+if TYPE_CHECKING:
+    from tocsin.engine.rendering.pictures import PictureComparison
 
 _PDF_S: Final = 10.0
 _PICTURES_S: Final = 20.0
@@ -74,9 +77,9 @@ class PictureComparer:
         await self._aside.close()
 
     @property
-    def is_installed(self) -> bool:
-        """Whether the extra is there."""
-        return find_spec("PIL") is not None
+    def comparison(self) -> PictureComparison | None:
+        """What compares pictures; None without the extra."""
+        return self.compare if find_spec("PIL") is not None else None
 
     async def compare(self, before: bytes, latest: bytes) -> PictureDifference | None:
         """Say where two pictures (PNG) differ; None where they cannot be compared in time and memory."""

@@ -372,8 +372,7 @@ class Assembly:
     @cached_property
     def _pictures(self) -> Pictures:
         """What keeps and compares pictures of pages."""
-        keeps = what_is_kept(self._settings).texts
-        return Pictures(self._store, self.compare, self._telemetry, keeps=keeps)
+        return Pictures(self._store, self.compare, self._telemetry, keeps=what_is_kept(self._settings).texts)
 
     @cached_property
     def _visits(self) -> PictureVisits:
@@ -640,8 +639,7 @@ async def assemble(
             demo_port=demo_port,
             documents=documents,
         )
-        engine.merged, engine.saved = merged, saved
-        engine.compare = pictures.compare if pictures.is_installed else None
+        engine.merged, engine.saved, engine.compare = merged, saved, pictures.comparison
         if request_id is None:
             _tell_of_few_files(settings.fetch, fetchers, engine.telemetry)
         # Before anything may ask a host, also by a one-shot check: it may have told an earlier run to wait.

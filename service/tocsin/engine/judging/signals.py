@@ -171,8 +171,7 @@ def weigh_signals(
         versions, flaps = _turn(before, content if is_other else before.content, values, muted)
     if flaps > before.flaps:
         weighed = _hear_flapping(weighed, flaps)
-    is_seen = picture is not None and rule_for(PICTURE, parse_rules(policy.signal_rules, RULED), picture) is not None
-    noise = _learn(before, values, change, now, task.last.checked_at, is_seen=is_seen)
+    noise = _learn(before, values, change, now, task.last.checked_at, is_seen=_is_seen(policy, picture))
     known = PageKnowledge(
         before.read_as,
         values,
@@ -188,13 +187,9 @@ def weigh_signals(
         readings.mark,
         readings.blocks or before.blocks,
     )
-    return SignalsResult(
-        weighed,
-        change,
-        known if known != before else None,
-        _snapshot(readings.content, now) if is_other and may_keep else None,
-        change.key if change is not None and _speaks_alone(weighed) else None,
-    )
+    kept = _snapshot(readings.content, now) if is_other and may_keep else None
+    storm_key = change.key if change is not None and _speaks_alone(weighed) else None
+    return SignalsResult(weighed, change, known if known != before else None, kept, storm_key)
 
 
 def _values_of(before: PageKnowledge, readings: Readings) -> dict[str, str]:
@@ -289,6 +284,13 @@ def _back(heard: Heard, flaps: int) -> Heard:
         return msgspec.structs.replace(heard, why=f"{heard.why}; it is back to an earlier version")
     why = f"{heard.signal} went back to an earlier version {flaps} times in a row, which was told once"
     return msgspec.structs.replace(heard, says="nothing", rule=BACK, why=why)
+
+
+def _is_seen(policy: PageSettings, picture: float | None) -> bool:
+    """Tell whether a picture differs by as much as a rule asks for."""
+    if picture is None:
+        return False
+    return rule_for(PICTURE, parse_rules(policy.signal_rules, RULED), picture) is not None
 
 
 def _learn(
