@@ -29,6 +29,7 @@ SCREENS: Final = (
     "/pages?more=1",
     "/pages?view=problems",
     "/pages?q=harbour.example&by=host",
+    "/pages?q=councl",
     "/pages/{council}",
     "/pages/{council}?diff=sides",
     "/pages/{evil}",

@@ -85,6 +85,29 @@ def test_numbers_and_times_are_written_as_in_the_language() -> None:
 
 
 @pytest.mark.parametrize(
+    ("language", "number", "said"),
+    [("en", 1.5, "About 1.5 a day."), ("de", 1.5, "Etwa 1,5 am Tag."), ("de", 2.0, "Etwa 2 am Tag.")],
+)
+def test_a_number_with_a_part_is_written_as_in_the_language(language: str, number: float, said: str) -> None:
+    assert words_of(language).say("routes.per_day", number=number) == said
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", ("18 Nov 2025", "since 18 Nov 2025")), ("de", ("18. Nov. 2025", "seit 18. Nov. 2025"))],
+)
+def test_a_day_more_than_a_year_ago_is_written_as_in_the_language(language: str, said: tuple[str, str]) -> None:
+    then, now = (
+        int(datetime.fromisoformat(f"{day}T08:00:00+00:00").timestamp() * 1e6) for day in ("2025-11-18", "2026-12-01")
+    )
+    words = words_of(language)
+
+    shown = (formatting.ago(then, now, words=words), formatting.lasting(then, now, words=words))
+
+    assert tuple(re.sub("<[^>]*>", "", each) for each in shown) == said
+
+
+@pytest.mark.parametrize(
     ("at", "shown"),
     [
         ("2026-11-22T08:22:05", "08:22"),

@@ -43,8 +43,12 @@ class Words:
         return key in self._texts
 
     def say(self, key: str, **values: object) -> str:
-        """Give the text with its places filled in; `n` also selects the plural form."""
+        """Give the text with its places filled in; `n` also selects the plural form.
+
+        `n` and numbers with a part are written as in the language; other whole numbers, such as years, as they are.
+        """
         text, number = self._texts[key], values.get("n")
+        values = {name: self.figure(value) if isinstance(value, float) else value for name, value in values.items()}
         if isinstance(text, dict):
             text = text["one" if number in (1, BoundedCount(1)) else "other"]
         if isinstance(number, int | BoundedCount):
@@ -74,6 +78,10 @@ class Words:
         """Write a number with one decimal place: 14.2."""
         whole, _, part = f"{number:.1f}".partition(".")
         return f"{self.number(int(whole))}{self._texts['format.decimal']}{part}"
+
+    def figure(self, number: float) -> str:
+        """Write a number with at most one decimal place: 14.2, or 14."""
+        return self.number(round(number)) if f"{number:.1f}".endswith(".0") else self.decimal(number)
 
     def weekday(self, number: int, *, is_long: bool = False) -> str:
         """Name a day of the week; 0 is Monday."""

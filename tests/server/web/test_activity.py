@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from tests.conftest import ROOT
 from tests.fakes import START
 from tests.server.web.visiting import Visitor, told, tree
-from tocsin.model import ActivityRow, ChannelState, JobRow
+from tocsin.model import ActivityRow, BoundedCount, ChannelState, JobRow, PageQuery, View
 from tocsin.model.live import CrowdedHost, CrowdedHosts
 from tocsin.server.jobs import Progress
 from tocsin.server.web.activity import HEIGHT, SPAN_US, SPANS, WIDTH, coarser, gather, plot, punctuality, stack
@@ -50,6 +50,35 @@ async def test_the_first_sentence_says_whether_all_is_well(visitor: Visitor) -> 
 
     assert said.startswith("Not all is well. This service waits for another engine")
     assert "Checks are late by 2 h 1 min." in said
+
+
+async def test_a_figure_that_takes_long_is_left_out_and_the_page_is_served(
+    visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = visitor.rig.app.state.parts.store
+    tally = store.tally_pages
+
+    async def counting(query: PageQuery) -> BoundedCount:
+        if query.view is View.PROBLEMS:
+            await asyncio.Event().wait()
+        return BoundedCount((await tally(query)).number)
+
+    monkeypatch.setattr(store, "tally_pages", counting)
+    monkeypatch.setattr("tocsin.server.web.activity.COUNTING_S", 0.0)
+    for channel in ("lines", "ops"):
+        await visitor.store.save_channel_state(ChannelState(channel))
+
+    page = tree(await visitor.get("/activity"))
+
+    said = " ".join(page.xpath("//*[@id='now']/*[1]")[0].text_content().split())
+    assert said == "5 of 6 figures. Pages that cannot be read are still being counted."
+    assert [tile.text_content() for tile in page.xpath("//*[@class='tiles']/*[3]/b")] == ["…"]
+
+
+async def test_hosts_that_were_not_counted_yet_are_not_called_fine(visitor: Visitor) -> None:
+    visitor.rig.service.state = replace(visitor.rig.service.state, figures=None)
+
+    assert "Hosts are still being counted." in tree(await visitor.get("/activity")).text_content()
 
 
 async def test_it_is_told_how_punctual_checks_and_alerts_were_and_what_share_of_pages_is_crowded(

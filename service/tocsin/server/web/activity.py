@@ -27,7 +27,7 @@ from tocsin.server.decisions import missing, redeliver_dead
 from tocsin.server.jobs import PATIENCE_S, Work
 from tocsin.server.parts import Given, Parts, Reading, Writing
 from tocsin.server.web.log import read_log
-from tocsin.server.web.rendering import ask, go_on, language_of, page, together
+from tocsin.server.web.rendering import ask, go_on, in_time, language_of, page, together
 from tocsin.server.web.telling import tell
 from tocsin.settings import Scope
 
@@ -233,6 +233,8 @@ HOUR_US: Final = 3600 * 1_000_000
 # Bars of each view, and the time of one.
 _SPANS: Final = {"hour": (12, HOUR_US // 12), "day": (SPANS, SPAN_US), "week": (56, 3 * HOUR_US)}
 _LOGGED: Final = 12
+# A figure that takes longer is left out.
+COUNTING_S: Final = 1.0
 # The latest ones; the rest has a page of its own.
 _JOBS: Final = 8
 _ALL_JOBS: Final = 50
@@ -250,7 +252,7 @@ async def activity(
     spans = gather(rows, now, spans=number, span_us=span_us)
     problems, renders, questions = await together(
         [
-            parts.store.tally_pages(PageQuery(view=View.PROBLEMS)),
+            in_time(parts.store.tally_pages(PageQuery(view=View.PROBLEMS)), COUNTING_S),
             parts.store.tally_renders(),
             parts.store.tally_questions(),
         ]

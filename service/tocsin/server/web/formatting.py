@@ -162,8 +162,14 @@ def when(at: Instant | None, now: Instant, zone: tzinfo = UTC, words: Words = EN
 
 def clock(at: Instant, zone: tzinfo = UTC) -> Markup:
     """Write the time of an instant whose day is known: "08:22"; the title has it whole."""
+    said = time_of_day(at, zone)
+    return _timed(at, zone, said) if said else escape("")
+
+
+def time_of_day(at: Instant, zone: tzinfo = UTC) -> str:
+    """Write the time of an instant: "08:22"; "" beyond the calendar."""
     there = to_datetime(at)
-    return escape("") if there is None else _timed(at, zone, f"{there.astimezone(zone):%H:%M}")
+    return "" if there is None else f"{there.astimezone(zone):%H:%M}"
 
 
 def group_colour(name: str) -> str:
@@ -227,8 +233,16 @@ def coded(text: str) -> Markup:
 def ago(at: Instant | None, now: Instant, zone: tzinfo = UTC, never: str = "", words: Words = ENGLISH) -> Markup:
     """Write an instant relative to now, with the absolute time in its title; `never` where there is none."""
     if at is not None and abs(now - at) > _YEAR_US:
-        return _timed(at, zone, absolute(at, zone)[:10])
+        return _timed(at, zone, _full_day(at, zone, words))
     return escape(never or words.say("format.never")) if at is None else _timed(at, zone, relative(at, now, words))
+
+
+def _full_day(at: Instant, zone: tzinfo, words: Words) -> str:
+    there = to_datetime(at)
+    if there is None:
+        return absolute(at)
+    local = there.astimezone(zone)
+    return words.short_date(local.year, local.month, local.day, with_year=True)
 
 
 def due(
@@ -248,7 +262,7 @@ def due(
 def lasting(at: Instant, now: Instant, zone: tzinfo = UTC, words: Words = ENGLISH) -> Markup:
     """Write a beginning as a duration: "for 3 min", or "since" a day more than a year ago."""
     if now - at > _YEAR_US:
-        return _timed(at, zone, words.say("format.since", day=absolute(at, zone)[:10]))
+        return _timed(at, zone, words.say("format.since", day=_full_day(at, zone, words)))
     lasted = span(max((now - at) // 1_000_000, 1), parts=1, words=words)
     return _timed(at, zone, words.say("format.lasting", span=lasted))
 

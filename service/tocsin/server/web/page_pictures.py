@@ -33,7 +33,7 @@ class PicturePair(Struct, frozen=True):
     before: PictureRow | None
     boxes: Sequence[_Box]
     removed: Sequence[_Box]
-    share: str | None
+    share: float | None
     view: tuple[int, int]
     view_before: tuple[int, int]
 
@@ -51,7 +51,7 @@ def pair_of(kept: Sequence[PictureRow], chosen: int | None, *, whole: bool) -> P
     boxes, removed = (found.boxes, found.removed) if found is not None else ((), ())
     share = None
     if found is not None:
-        share = "" if not found.share else f"{max(found.share * 100, 0.1):.1f}".removesuffix(".0")
+        share = max(found.share * 100, 0.1) if found.share else 0.0
     return PicturePair(
         latest,
         before,

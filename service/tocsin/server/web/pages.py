@@ -52,6 +52,7 @@ from tocsin.server.web.listing import (
     sorts_of,
     to_line,
 )
+from tocsin.server.web.near_words import find_near
 from tocsin.server.web.page_settings import show_many
 from tocsin.server.web.rendering import Undo, ask, go_on, page, say, together
 
@@ -171,6 +172,7 @@ async def list_page(
         chips=chips_of(asked, tallies),
         sorts=sorts_of(asked, number),
         number=number,
+        near=[] if found.rows or found.next or refused else await find_near(parts, asked),
         next=asked.path(after=found.next) if found.next else None,
         group_entries=rail_of(groups, await parts.store.unseen_by_group(), asked),
         group_names=[row.name for row in _offered(groups)],

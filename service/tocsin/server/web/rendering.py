@@ -205,6 +205,15 @@ async def together(reads: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     return [task.result() for task in tasks]
 
 
+async def in_time(read: Coroutine[Any, Any, T], bound_s: float) -> T | None:
+    """Wait so long for a figure; None where it takes longer, so that the page is served without it."""
+    try:
+        async with asyncio.timeout(bound_s):
+            return await read
+    except TimeoutError:
+        return None
+
+
 _WEIGHT: Final = re.compile(r";\s*q=([01](?:\.\d{0,3})?)")
 _EVERY: Final = re.compile(r"every (\S+) \(jittered\)")  # Why most pages are due.
 _MOST_OF_A_HEADER: Final = 500  # Letters of Accept-Language.
@@ -272,6 +281,12 @@ def _when(context: Context, at: Instant | None, never: str = "") -> Markup:
 @pass_context
 def _clock(context: Context, at: Instant) -> Markup:
     return formatting.clock(at, context["zone"])
+
+
+@pass_context
+def _clock_time(context: Context, at: Instant) -> str:
+    """Write the time of day alone, for an attribute."""
+    return formatting.time_of_day(at, context["zone"])
 
 
 @pass_context
@@ -385,6 +400,7 @@ def _environment() -> Environment:
         ago=_ago,
         when=_when,
         clock=_clock,
+        clock_time=_clock_time,
         group_colour=formatting.group_colour,
         due=_due,
         lasting=_lasting,

@@ -197,7 +197,7 @@ def _notes(words: Words, kind: str, data: JsonObject, rendering: JsonObject) -> 
         rule = _words(_table(data.get("robots")).get("rule"))
         notes.append(words.say("note.robots", rule=rule) if rule else words.say("note.no_robots"))
     if since := _words(_table(data.get("witness")).get("since")):
-        notes.append(words.say("note.since", when=since))
+        notes.append(words.say("note.since", when=words.day(since) or since))
     if kind == events.SUSPECT:
         evidence = _words(data.get("evidence"))
         notes.append(words.say("note.suspect", evidence=evidence) if evidence else words.say("note.another_page"))

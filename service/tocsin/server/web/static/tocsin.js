@@ -4,6 +4,23 @@
 // The service may be below a path of its host; the URL of this file has the same path.
 const script = document.currentScript.src;
 
+// Where the service cannot be reached, what is here stays, with the time that it is from, until it can again.
+const offline = document.getElementById("offline");
+let again = 0;
+const unreached = () => {
+  if (!offline) return;
+  offline.textContent = offline.dataset.said;
+  offline.hidden = false;
+  again ||= setInterval(() => fresh().catch(() => {}), 10000);
+};
+const reached = (there) => {
+  if (!offline) return;
+  offline.dataset.said = there.getElementById("offline")?.dataset.said ?? offline.dataset.said;
+  offline.textContent = "";
+  offline.hidden = true;
+  again = clearInterval(again);
+};
+
 const fresh = async () => {
   const answer = await fetch(location.href, { headers: { accept: "text/html" } });
   if (!answer.ok || answer.redirected) return;
@@ -13,6 +30,7 @@ const fresh = async () => {
     // An element with focus or input is not replaced.
     if (now && !old.contains(document.activeElement) && !old.querySelector("input:checked, details[open]")) old.replaceWith(now);
   }
+  reached(there);
   prepare();
   // A list that is being read is not moved: what is new in it is counted, and shown on request.
   const news = document.getElementById("news");
@@ -31,7 +49,7 @@ const soon = (seconds) => {
     waiting = 0;
     if (document.hidden) return soon(seconds);
     read = performance.now();
-    fresh().catch(() => {});
+    fresh().catch(unreached);
   }, seconds * 1000);
 };
 // A single event is shown at once, a series every four seconds.
@@ -77,6 +95,8 @@ if (document.querySelector("[data-live]") && !document.querySelector("[data-poll
       stream = null;
     } else if (!stream) {
       stream = new EventSource(new URL("../../events?live=only", script));
+      // It opens itself again; whether the pages are there, too, is asked of them.
+      stream.addEventListener("error", () => fresh().catch(unreached));
       // The first event has the current counters; each later one is a change.
       stream.addEventListener("live", (event) => {
         // A requested check may have ended before the stream was open.
@@ -86,6 +106,7 @@ if (document.querySelector("[data-live]") && !document.querySelector("[data-poll
     }
   };
   document.addEventListener("visibilitychange", listen);
+  addEventListener("offline", unreached);
   listen();
 }
 
