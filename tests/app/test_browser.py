@@ -370,3 +370,23 @@ async def test_a_document_that_a_step_leads_to_is_asked_for_first(browser: CellB
         await browser.visit(visit_of(origin.url("/"), steps=("click a",)), admit)
 
     assert origin.asked("/there") == []
+
+
+async def test_what_a_step_typed_into_an_address_reaches_the_site_and_is_not_told(
+    browser: CellBrowser, origin: Origin
+) -> None:
+    origin.pages["/"] = Page(
+        "<form action=/in><input type=password name=p><input type=hidden name=tab value=ada></form>"
+    )
+    origin.pages["/in?p=a+b%26c&tab=ada"] = Page("<p id=news>News")
+    asked: list[str] = []
+
+    async def admit(url: str) -> None:
+        asked.append(url)
+
+    steps, secrets = ("fill [name=p] PASSWORD", "press Enter", "wait #news"), {"PASSWORD": "a b&c", "USER": "eve"}
+    page = await browser.visit(visit_of(origin.url("/"), steps=steps, secrets=secrets), admit)
+
+    assert b"News" in page.body
+    assert asked == [origin.url("/in?p=***&tab=ada")]
+    assert (page.url, page.documents) == (asked[0], (origin.url("/"), asked[0]))

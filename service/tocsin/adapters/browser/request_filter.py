@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
+from tocsin.adapters.browser.addresses import hide_secrets
 from tocsin.errors import FetchRefused
 from tocsin.model import FailureKind
 
@@ -54,8 +55,9 @@ def refusal_of(kind: str, url: str, headers: dict[str, str], *, wants_picture: b
 class PageRequests:
     """The requests of one page.
 
-    documents  URLs of the main frame, in order
-    status, headers  of the last of them
+    documents  URLs of the main frame, in order, without what steps typed
+    document   the last of them, as it was requested
+    status, headers  of it
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class PageRequests:
         url: str,
         headers: tuple[tuple[str, str], ...],
         *,
+        secrets: Collection[str],
         wants_picture: bool,
         most: int,
         permit: Permit,
@@ -70,10 +73,11 @@ class PageRequests:
     ) -> None:
         self.main_frame = ""
         self.documents: list[str] = []
+        self.document = ""
         self.status = 0
         self.headers: tuple[tuple[str, str], ...] = ()
         self.refused: list[str] = []
-        self._url, self._origin = url, _origin(url)
+        self._url, self._origin, self._secrets = url, _origin(url), secrets
         self._own_headers = tuple((name, _as_text(value)) for name, value in headers if name.lower() not in _NEVER_OURS)
         self._wants_picture, self._left, self._most = wants_picture, most, most
         self._permit, self._end = permit, end
@@ -87,7 +91,8 @@ class PageRequests:
         is_main = kind == "Document" and event["frameId"] == self.main_frame
         if why is not None:
             if is_main:
-                self._end(FetchRefused(self._url, FailureKind.REDIRECT, f"the page leads to {url[:200]}: {why}"))
+                where = hide_secrets(url, self._secrets)[:200]
+                self._end(FetchRefused(self._url, FailureKind.REDIRECT, f"the page leads to {where}: {why}"))
             if len(self.refused) < _MOST_NOTED and why not in self.refused:
                 self.refused.append(why)
             return None
@@ -113,10 +118,13 @@ class PageRequests:
         if is_main:
             if len(self.documents) >= _MOST_DOCUMENTS:
                 self._end(self._too_complex(f"more than {_MOST_DOCUMENTS} documents, one after the other"))
-            # The first was admitted before the visit.
+            # The first was admitted before the visit, and nothing was typed yet. Later ones are asked about, logged and
+            # told without secrets; robots.txt, which may judge by a query, never needs its values.
+            shown = hide_secrets(url, self._secrets) if self.documents else url
             if self.documents:
-                await self._permit(host, url)
-            self.documents.append(url)
+                await self._permit(host, shown)
+            self.documents.append(shown)
+            self.document = url
         elif host not in self._announced:
             await self._permit(host, "")
         self._announced.add(host)

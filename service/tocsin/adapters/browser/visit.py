@@ -160,6 +160,7 @@ class PageVisit:
         self.requests = PageRequests(
             visit.url,
             visit.headers,
+            secrets=frozenset(visit.secrets.values()),
             wants_picture=visit.wants_picture,
             most=most_requests,
             permit=permit,
@@ -370,8 +371,8 @@ class PageVisit:
 
     def _broken(self, request: Request) -> None:
         self._ended(request)
-        documents, why = self.requests.documents, request.failure or ""
-        is_document = request.resource_type == "document" and documents and request.url == documents[-1]
+        why = request.failure or ""
+        is_document = request.resource_type == "document" and request.url == self.requests.document
         # An answer that was cut off is shown as far as it came, and never becomes complete (T57).
         if is_document and self.requests.status and "ERR_ABORTED" not in why:
             self._clock.end(self._failed(FailureKind.PROTOCOL, f"the document was cut off ({why})"))
