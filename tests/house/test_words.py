@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 
 import click
 import pytest
+from fastapi import FastAPI
 
 from benchmarks.house.text import count_vague, read, repeated_classes
 from tests.house.sources import ROOT
 from tests.house.test_documented import EVERY
+from tocsin.server.api import router
+from tocsin.server.api.describing import describe
 from tocsin.spec.signals import SIGNALS
 
 # CONTRIBUTING names the words that it forbids.
@@ -83,6 +87,36 @@ def test_web_pages_and_messages_use_the_words_of_the_glossary() -> None:
     shown = {key: re.sub(r"\{\w+\}", "", text) for key, text in texts.items() if key not in CODES}
 
     assert {key: text for key, text in shown.items() if replaced_in(text) or REPLACED_IN_WEB_PAGES.search(text)} == {}
+
+
+def test_the_description_of_the_api_uses_the_words_of_the_glossary() -> None:
+    app = FastAPI(version="0")
+    app.include_router(router)
+
+    assert replaced_in(json.dumps(describe(app), ensure_ascii=False)) == []
+
+
+def test_log_lines_use_the_words_of_the_glossary() -> None:
+    code = "".join(path.read_text("utf-8") for path in (ROOT / "service" / "tocsin").rglob("*.py"))
+    names = sorted(set(re.findall(r'\bHappening\(\s*"([a-z._-]+)"', code)))
+
+    assert len(names) > 50
+    assert [name for name in names if replaced_in(name) or re.search(r"sink|matcher|bundle|verdict", name)] == []
+
+
+# What a German word for a thing replaces, as the glossary has it in English.
+REPLACED_IN_GERMAN = re.compile(
+    r"\b(Senken?|Matcher|Bündel\w*|Runden?|Besuche?|Verdikte?|Urteile?|quittiert\w*|ignorier\w*|flüchtig\w*|Ordner"
+    r"|gerender\w*|Verdächt\w*|Anweisung\w*|Alarm\w*|Hemmung\w*|Stummzeit\w*|wiederhergestellt|nicht empfangen"
+    r"|Etikett\w*)\b"
+)
+
+
+@pytest.mark.parametrize("name", ["de.toml", "sentences.de.toml"])
+def test_german_texts_use_the_words_of_the_glossary(name: str) -> None:
+    text = (ROOT / "service/tocsin/wording" / name).read_text("utf-8")
+
+    assert REPLACED_IN_GERMAN.findall(text) == []
 
 
 def test_every_signal_is_in_the_documentation() -> None:

@@ -157,6 +157,23 @@ def test_a_sentence_is_told_in_the_other_language_and_its_values_stay(english: s
     assert Sentences(table).retell(english) == said
 
 
+@pytest.mark.parametrize(
+    ("english", "said"),
+    [
+        (
+            'login: its title says "Log in: A", and it asks for a password',
+            'Anmeldung: ihr Titel sagt "Log in: A", und sie fragt nach einem Passwort',
+        ),
+        (
+            'challenge: Cloudflare: "cf-chl" in its code; 12 letters of text',
+            'Prüfung auf Robots: Cloudflare: "cf-chl" im Code; 12 Buchstaben Text',
+        ),
+    ],
+)
+def test_what_gives_another_page_away_is_told_in_german(english: str, said: str) -> None:
+    assert words_of("de").retell(english, "evidence") == said
+
+
 def test_the_phrases_for_data_of_pages_are_those_of_the_code() -> None:
     assert words_of("en").section("items") == ENGLISH.texts
     assert words_of("de").section("items").keys() == ENGLISH.texts.keys()

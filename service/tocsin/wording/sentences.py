@@ -15,8 +15,9 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-# Errors; why a page is due; how a change was decided; why a route takes an alert; what a channel's setting means.
-SentenceKind: TypeAlias = Literal["errors", "due", "trace", "routing", "hints"]
+# Errors; why a page is due; how a change was decided; why a route takes an alert; what a channel's setting means; what
+# tells a page that is served in place of the wanted one.
+SentenceKind: TypeAlias = Literal["errors", "due", "trace", "routing", "hints", "evidence"]
 
 _FOLDER: Final = Path(__file__).parent
 _VALUE: Final = "{}"

@@ -200,7 +200,8 @@ def _notes(words: Words, kind: str, data: JsonObject, rendering: JsonObject) -> 
         notes.append(words.say("note.since", when=words.day(since) or since))
     if kind == events.SUSPECT:
         evidence = _words(data.get("evidence"))
-        notes.append(words.say("note.suspect", evidence=evidence) if evidence else words.say("note.another_page"))
+        told = words.say("note.suspect", evidence=words.retell(evidence, "evidence")) if evidence else ""
+        notes.append(told or words.say("note.another_page"))
     if rendering and (failed := _table(rendering.get("error"))):
         said = _words(failed.get("message")) or _words(failed.get("kind")) or ""
         notes.append(words.say("note.unread", why=words.retell(said)) if said else words.say("note.unread_bare"))
