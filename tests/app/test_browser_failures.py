@@ -11,7 +11,7 @@ import pytest_asyncio
 from tests.browsing import CHROMIUM, let, start_of, visit_of
 from tests.origin import Origin, Page
 from tocsin.app.browser import CellBrowser, open_browser
-from tocsin.errors import FetchError
+from tocsin.errors import FetchError, FetchRefused
 from tocsin.model import FailureKind
 
 pytestmark = [
@@ -124,6 +124,17 @@ async def test_a_page_that_breaks_browsers_ends_as_it_should_and_the_next_one_is
 
     assert ended == kind
     assert b"<p>good page</p>" in after.body
+
+
+async def test_a_page_that_floods_its_console_ends_by_what_it_wrote_whatever_else_it_takes(origin: Origin) -> None:
+    """All slots share the driver through which it goes, so the other pages would wait."""
+    origin.pages["/bad"] = Page(PAGES["logs without end"][0])
+    boundless = start_of(slots=1, memory_bytes=2**40, cpu_s=1e6)
+    async with open_browser(boundless, ("127.0.0.0/8",), lambda _: None) as browser:
+        with pytest.raises(FetchRefused, match="write more than 16 MiB, as to the console") as refusal:
+            await browser.visit(visit_of(origin.url("/bad"), ready="css: #never"), let)
+
+    assert refusal.value.kind == FailureKind.TOO_COMPLEX
 
 
 async def outcome(browser: CellBrowser, url: str, **options: Any) -> str:

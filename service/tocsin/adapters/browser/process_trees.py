@@ -17,12 +17,14 @@ _PARENT, _USER_TICKS, _SYSTEM_TICKS = 1, 11, 12
 class ProcessUse(Struct, frozen=True):
     """What the processes of a tree take.
 
-    memory_bytes  of their own: without files, which processes share
-    cpu_s         since each started, by process
+    memory_bytes   of their own: without files, which processes share
+    cpu_s          since each started, by process
+    written_bytes  by a browser to its pipe: what it told of its pages
     """
 
     memory_bytes: int
     cpu_s: dict[int, float]
+    written_bytes: int
 
 
 class ProcessTrees:
@@ -53,11 +55,13 @@ class ProcessTrees:
     def use(self, root: int) -> ProcessUse:
         """Say what the tree below a process takes now."""
         memory_bytes, cpu_s = 0, {}
-        for pid in self.tree(root):
+        processes = self.tree(root)
+        for pid in processes:
             if (fields := _stat(pid)) is not None:
                 cpu_s[pid] = (int(fields[_USER_TICKS]) + int(fields[_SYSTEM_TICKS])) / _TICKS_A_SECOND
                 memory_bytes += _own_bytes(pid)
-        return ProcessUse(memory_bytes, cpu_s)
+        # The first is the browser, or the script that starts it.
+        return ProcessUse(memory_bytes, cpu_s, sum(map(_written_bytes, processes[:2])))
 
     def kill(self, root: int) -> None:
         """End a process and all below it at once."""
@@ -90,6 +94,12 @@ def _own_bytes(pid: int) -> int:
         if line.startswith((b"RssAnon:", b"RssShmem:")):
             own += int(line.split()[1]) * 1024
     return own
+
+
+def _written_bytes(pid: int) -> int:
+    # Sockets, by which the processes of a browser speak with each other, do not count here.
+    lines = _read(f"/proc/{pid}/io").splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith(b"wchar:")), 0)
 
 
 def _read(path: str) -> bytes:

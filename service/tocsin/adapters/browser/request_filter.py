@@ -83,8 +83,8 @@ class PageRequests:
         self._permit, self._end = permit, end
         self._announced = {_host(url)}
 
-    async def judge(self, event: Event) -> list[dict[str, str]] | None:
-        """Wait until a request may be made; returns its headers, None if it may never be made."""
+    async def judge(self, event: Event) -> Event | None:
+        """Wait until a request may be made; returns what is changed of it, None if it may never be made."""
         request, kind = event["request"], event["resourceType"]
         url: str = request["url"]
         why = refusal_of(kind, url, request["headers"], wants_picture=self._wants_picture)
@@ -102,7 +102,10 @@ class PageRequests:
             return None
         if url.partition(":")[0].lower() in _SCHEMES:
             await self._ask(url, is_main=is_main)
-        return self._headers_of(request["headers"], url, is_main=is_main)
+        sent: dict[str, str] = request["headers"]
+        headers = self._headers_of(sent, url, is_main=is_main)
+        # Most requests go as they are, which spares the browser reading all headers again.
+        return {} if headers == sent else {"headers": [{"name": each, "value": headers[each]} for each in headers]}
 
     def note_answer(self, event: Event) -> None:
         """Take note of an answer to a document of the main frame."""
@@ -129,14 +132,14 @@ class PageRequests:
             await self._permit(host, "")
         self._announced.add(host)
 
-    def _headers_of(self, sent: dict[str, str], url: str, *, is_main: bool) -> list[dict[str, str]]:
+    def _headers_of(self, sent: dict[str, str], url: str, *, is_main: bool) -> dict[str, str]:
         own: dict[str, str] = {}
         if _origin(url) == self._origin:
             own = {name.lower(): value for name, value in self._own_headers if is_main or name not in _OF_DOCUMENTS}
         # A browser keeps the headers that it was told for a redirect, which may lead to another origin.
         ours = {name.lower() for name, _ in self._own_headers}
         kept = {name: value for name, value in sent.items() if name.lower() not in (ours - _OF_DOCUMENTS) | own.keys()}
-        return [{"name": name, "value": value} for name, value in (kept | own).items()]
+        return kept | own
 
     def _too_complex(self, why: str) -> FetchRefused:
         return FetchRefused(self._url, FailureKind.TOO_COMPLEX, why)
@@ -167,10 +170,10 @@ class RequestFilter:
             if page is not None and ("responseStatusCode" in event or "responseErrorReason" in event):
                 page.note_answer(event)
                 await self._session.send("Fetch.continueRequest", paused)
-            elif page is None or (headers := await page.judge(event)) is None:
+            elif page is None or (changes := await page.judge(event)) is None:
                 await self._session.send("Fetch.failRequest", paused | {"errorReason": "BlockedByClient"})
             else:
-                await self._session.send("Fetch.continueRequest", paused | {"headers": headers})
+                await self._session.send("Fetch.continueRequest", paused | changes)
         except PlaywrightError:
             # The request has ended with its page.
             return

@@ -23,6 +23,9 @@ from tocsin.ports.browser_link import StartBrowser
 _LAUNCH_S: Final = 20.0
 # A browser that rests at this many times of what it had after its first page is replaced.
 _GROWTH: Final = 1.5
+# All that a browser tells of a page, such as each line on its console, goes through the driver, which all slots share.
+_MOST_TOLD_BYTES: Final = 16 * 2**20
+_PICTURE_BYTES: Final = 48 * 2**20
 # The cell is the wall; these keep a browser from knocking at it, so that its proxy refuses little.
 _QUIET: Final = (
     "--disable-domain-reliability",
@@ -43,6 +46,7 @@ class _RunningBrowser(msgspec.Struct):
 
     mark    the argument by which its first process is found
     root    the id of that
+    use     what its processes take before its next page
     pages   visited so far
     resting_bytes  after its first page
     """
@@ -51,6 +55,7 @@ class _RunningBrowser(msgspec.Struct):
     filter: RequestFilter
     mark: str
     root: int
+    use: ProcessUse
     user_agent: str
     started_at: float
     pages: int = 0
@@ -127,7 +132,8 @@ class Slot:
             permit=ask,
             group=self._group,
         )
-        self._begin_watch(running, visit, clock)
+        self._cpu_before, self._cpu_s = dict(running.use.cpu_s), 0.0
+        self._visited = visit, clock
         running.browser.on("disconnected", gone)
         try:
             return await page.run(running.browser, running.filter, context)
@@ -143,8 +149,7 @@ class Slot:
         if self._running is not running:
             return
         # The processes of the page end with its context.
-        self._trees.look()
-        self._count_cpu(self._trees.use(running.root))
+        self._count_cpu(self._weigh(running.root))
         try:
             async with asyncio.timeout(CLOSE_S):
                 for each in context:
@@ -156,12 +161,16 @@ class Slot:
             self.kill()
             return
 
+    def _weigh(self, root: int) -> ProcessUse:
+        self._trees.look()
+        return self._trees.use(root)
+
     def _is_worn(self, running: _RunningBrowser) -> bool:
         """Whether a browser is to be replaced. Asked before a page: right after one, its processes are still ending."""
         if not running.pages:
             return False
-        self._trees.look()
-        memory_bytes = self._trees.use(running.root).memory_bytes
+        running.use = self._weigh(running.root)
+        memory_bytes = running.use.memory_bytes
         running.resting_bytes = running.resting_bytes or memory_bytes
         age_s = asyncio.get_running_loop().time() - running.started_at
         is_old = running.pages >= self._start.recycle_pages or age_s >= self._start.recycle_s
@@ -191,13 +200,9 @@ class Slot:
             raise ProcessError(f"{self._start.path}: the browser ended at once")
         # A site that serves other pages to what says that it has no window would be watched at its other pages.
         user_agent = said["userAgent"].replace("HeadlessChrome", "Chrome")
-        self._running = _RunningBrowser(browser, requests, mark, root, user_agent, asyncio.get_running_loop().time())
+        now = asyncio.get_running_loop().time()
+        self._running = _RunningBrowser(browser, requests, mark, root, self._weigh(root), user_agent, now)
         return self._running
-
-    def _begin_watch(self, running: _RunningBrowser, visit: BrowserVisit, clock: VisitClock) -> None:
-        self._trees.look()
-        self._cpu_before, self._cpu_s = self._trees.use(running.root).cpu_s, 0.0
-        self._visited = visit, clock
 
     def look(self) -> None:
         """Hold the page to its share of memory and of the processor, as of the last look at all processes."""
@@ -209,6 +214,8 @@ class Slot:
         why = None
         if use.memory_bytes > self._start.memory_bytes:
             why = f"it takes {use.memory_bytes >> 20} MiB of memory; raise browser.memory"
+        elif use.written_bytes - self._running.use.written_bytes > _most_told_bytes(visit, clock):
+            why = f"its scripts write more than {_MOST_TOLD_BYTES >> 20} MiB, as to the console"
         elif self._cpu_s > self._start.cpu_s:
             why = f"it took {self._cpu_s:.0f} s of processor time; raise browser.cpu"
         if why is not None:
@@ -227,6 +234,12 @@ class Slot:
             if (root := find_process(self._running.mark)) is not None:
                 self._trees.kill(root)
             self._running = None
+
+
+def _most_told_bytes(visit: BrowserVisit, clock: VisitClock) -> int:
+    """Give what a browser may tell of a page; as JSON a letter takes up to six bytes."""
+    asked = 6 * visit.max_body_bytes + (_PICTURE_BYTES if visit.wants_picture else 0)
+    return _MOST_TOLD_BYTES + (asked if clock.is_reading else 0)
 
 
 def _flags(proxy_port: int, mark: str) -> list[str]:

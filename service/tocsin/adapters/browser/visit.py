@@ -34,6 +34,7 @@ _WORLD: Final = "tocsin"
 _SETTLE_S: Final = 5.0
 _QUIET: Final = ReadyRule("network")
 _STATE: Final = "document.readyState"
+_PARSED: Final = frozenset(("interactive", "complete"))
 _NET_ERROR: Final = re.compile(r"net::(?P<name>ERR_[A-Z0-9_]+)")
 _KINDS: Final = (
     ("ERR_ABORTED", FailureKind.CRASHED),
@@ -84,14 +85,17 @@ _HEIGHT_OF_PAGE: Final = "Math.max(document.documentElement.scrollHeight, docume
 
 
 class VisitClock:
-    """The deadline of a visit. It does not pass while the engine is asked, and can end the visit early."""
+    """The deadline of a visit. It does not pass while the engine is asked, and can end the visit early.
+
+    is_reading  whether the page is ready, and is read
+    """
 
     def __init__(self, timeout: asyncio.Timeout, total_s: float) -> None:
         self._timeout, self._total_s = timeout, total_s
         self._now = asyncio.get_running_loop().time
         self._started, self._stopped_s, self._stops = self._now(), 0.0, 0
         self._stopped_at = 0.0
-        self._is_over = False
+        self._is_over = self.is_reading = False
         self.why: FetchError | None = None
 
     def spent_s(self) -> float:
@@ -194,6 +198,7 @@ class PageVisit:
             return self._answer(b"", is_ready=True, picture=None)
         is_ready = await self._wait(session)
         await self._take_steps(page, context, session)
+        self._clock.is_reading = True
         content_type, body = await self._read(session)
         picture = await self._picture(page, session) if visit.wants_picture else None
         self.requests.headers = (
@@ -256,36 +261,38 @@ class PageVisit:
     async def _wait(self, session: CDPSession) -> bool:
         """Wait until the page is ready; returns False if it is not, but complete. Raises FetchFailed."""
         how = read_ready(self._visit.ready, _was_checked)
-        is_complete = False
         try:
             while True:
                 left_s = self._visit.ready_s - self._clock.spent_s()
                 async with asyncio.timeout(max(left_s, 0)):
-                    state = await self._evaluate(session, _STATE)
-                    is_complete = state == "complete"
-                    if await self._is_ready(session, how, state):
+                    if await self._is_ready(session, how):
                         return True
                     await asyncio.sleep(_POLL_S)
         except TimeoutError:
             # A page that asks its server for ever is a page.
-            if how.kind == "network" and is_complete:
+            if how.kind == "network" and await self._evaluate(session, _STATE) == "complete":
                 return False
             why = f"not ready ({self._visit.ready}) within {self._visit.ready_s:g} s; raise browser.deadlines.ready"
             raise self._failed(FailureKind.TIMEOUT, why) from None
 
-    async def _is_ready(self, session: CDPSession, how: ReadyRule, state: object) -> bool:
+    async def _is_ready(self, session: CDPSession, how: ReadyRule) -> bool:
         match how.kind:
-            case "dom":
-                return state in {"interactive", "complete"}
             case "css":
                 return bool(await self._evaluate(session, f"!!document.querySelector({_quoted(how.selector)})"))
+            case "dom":
+                return await self._evaluate(session, _STATE) in _PARSED
             case "time":
-                return state != "loading" and self._clock.spent_s() >= how.seconds
-        is_quiet = not self._under_way and self._loop.time() - self._changed_at >= _QUIET_S
-        return state == "complete" and is_quiet
+                return self._clock.spent_s() >= how.seconds and await self._evaluate(session, _STATE) in _PARSED
+        # Asking a page takes all of the browser's processes, so it is asked last. While it has not yet answered, it may
+        # begin a request.
+        return (
+            self._is_network_quiet()
+            and await self._evaluate(session, _STATE) == "complete"
+            and self._is_network_quiet()
+        )
 
-    async def _is_quiet(self, session: CDPSession) -> bool:
-        return await self._is_ready(session, _QUIET, await self._evaluate(session, _STATE))
+    def _is_network_quiet(self) -> bool:
+        return not self._under_way and self._loop.time() - self._changed_at >= _QUIET_S
 
     async def _take_steps(self, page: Page, context: BrowserContext, session: CDPSession) -> None:
         """Carry out the page's steps; raises FetchFailed for the first that fails."""
@@ -294,7 +301,7 @@ class PageVisit:
         async def settle() -> None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_SETTLE_S):
-                    while not await self._is_quiet(session):  # noqa: ASYNC110 - only asking tells
+                    while not await self._is_ready(session, _QUIET):  # noqa: ASYNC110 - only asking tells
                         await asyncio.sleep(_POLL_S)
 
         if visit.consent == "reject":
