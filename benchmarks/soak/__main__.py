@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from random import Random
 
+from benchmarks.browsing.growth import browse, grown
 from benchmarks.browsing.run import soak as soak_browser
 from benchmarks.cluster.run import soak as soak_nodes
 from benchmarks.postgres import HOW_TO_GET, programs
@@ -24,7 +25,7 @@ BROWSER = "chromium-headless-shell"
 
 
 def main() -> int:
-    """Run the soak; returns 1 if something was lost, with the evidence kept."""
+    """Run the soak; returns 1 if something was lost or grew, with the evidence kept."""
     parser = argparse.ArgumentParser(prog="./dev soak", description=__doc__)
     parser.add_argument("--rounds", type=int, default=100, help="how many times the service is killed")
     parser.add_argument("--seed", type=int, default=None, help="of the plan of rounds, to run one again")
@@ -33,8 +34,17 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=5, help="how long they suffer")
     parser.add_argument("--browser", action="store_true", help="instead: pages that scripts make, in a browser")
     parser.add_argument("--pages", type=int, default=200, help="how many such pages")
+    parser.add_argument("--growth", type=int, metavar="N", help="instead: N pages in a browser, which must not grow")
+    parser.add_argument("--slots", type=int, default=3, help="in which it visits them")
+    parser.add_argument("--no-recycle", action="store_true", help="never replace a slot's browser by another")
     parser.add_argument("--keep", action="store_true", help="keep the store and the logs also if all is well")
     arguments = parser.parse_args()
+    if arguments.growth is not None:
+        return _grow(arguments.growth, arguments.slots, recycle=not arguments.no_recycle)
+    return _kill(arguments)
+
+
+def _kill(arguments: argparse.Namespace) -> int:
     seed = arguments.seed if arguments.seed is not None else time.time_ns() % 1_000_000
     folder = Path(tempfile.mkdtemp(prefix="tocsin-soak-"))
     began = time.monotonic()
@@ -46,8 +56,7 @@ def main() -> int:
         cluster = asyncio.run(soak_nodes(folder, nodes=arguments.nodes, seconds=60 * arguments.minutes, seed=seed))
         return _close(cluster.table(), cluster.findings, folder, began, keep=arguments.keep)
     if arguments.browser:
-        if why := why_no_browser(BROWSER) or why_no_cells():
-            print(f"NOTHING WAS TRIED: {why}")
+        if not _has_browser():
             return 2
         print(f"{arguments.pages} pages in a browser, seed {seed}", flush=True)
         browsed = asyncio.run(soak_browser(folder, pages=arguments.pages, seed=seed))
@@ -59,6 +68,23 @@ def main() -> int:
         return 2
     outcome = asyncio.run(soak(folder, rounds=arguments.rounds, seed=seed, servers=servers))
     return _close(outcome.table(), outcome.findings, folder, began, keep=arguments.keep)
+
+
+def _grow(pages: int, slots: int, *, recycle: bool) -> int:
+    if not _has_browser():
+        return 2
+    findings = grown(asyncio.run(browse(pages, slots, max(pages // 10, 1), recycle=recycle)))
+    for finding in findings:
+        print(f"WRONG: {finding}")
+    print("FAILED" if findings else "nothing grew")
+    return 1 if findings else 0
+
+
+def _has_browser() -> bool:
+    if why := why_no_browser(BROWSER) or why_no_cells():
+        print(f"NOTHING WAS TRIED: {why}")
+        return False
+    return True
 
 
 def _close(table: str, findings: list[str], folder: Path, began: float, *, keep: bool) -> int:
