@@ -20,9 +20,11 @@ from tocsin.model import (
     Instant,
     Instruction,
     JobRow,
+    KeptPicture,
     Listing,
     PageKnowledge,
     PageNoise,
+    PictureDifference,
     RateLimit,
     Routed,
     Scope,
@@ -39,6 +41,11 @@ ROUTES: Final = tuple(f"{name} daily" for name in NAMES)
 def digest(text: str) -> bytes:
     """A digest, as the store is given them for secrets."""
     return blake2b(text.encode(), digest_size=32).digest()
+
+
+def picture(name: str, before: str | None = None) -> KeptPicture:
+    """A picture whose row is kept; its file does not matter."""
+    return KeptPicture(name, 1280, 2000, 3, before, PictureDifference(0.5) if before is not None else None)
 
 
 @dataclass
@@ -124,6 +131,7 @@ async def _check(desk: Desk, half: Half) -> None:
         items=items(f"{name} 1"),
         snapshot=kept(f"{name} 1", desk.now),
         copies=[copy(half.failing, f"https://copies.example/{name}", 3)],
+        picture=picture(f"{name} 1"),
     )
     await desk.check(half.feed, "1", listing=Listing("feed", ((half.page, f"{name} date"),)))
 
@@ -134,7 +142,8 @@ async def _change(desk: Desk, half: Half) -> None:
     await desk.check(half.page, f"{name} 2", snapshot=kept(f"{name} 2", desk.now))
     await desk.render(half.page, items=items(f"{name} 2"), changes=differs(f"{name} 1", f"{name} 2"))
     desk.now += MINUTE
-    await desk.check(half.page, f"{name} 3", snapshot=kept(f"{name} 3", desk.now))
+    seen = picture(f"{name} 3", f"{name} 1")
+    await desk.check(half.page, f"{name} 3", snapshot=kept(f"{name} 3", desk.now), picture=seen)
 
 
 async def _ask(desk: Desk, half: Half) -> None:
@@ -202,7 +211,7 @@ BELONGS: Final = {
         ("edits", "states", "verdicts", "copies", "learnt", "listings", "snapshots", "items", "renders", "renderings"),
         f"page_id in {_PAGES}",
     ),
-    **dict.fromkeys(("item_changes", "alerts"), f"page_id in {_PAGES}"),
+    **dict.fromkeys(("item_changes", "pictures", "alerts"), f"page_id in {_PAGES}"),
     **dict.fromkeys(("pages", "questions", "storms", "sightings"), "host_id = {host}"),
     **dict.fromkeys(("groups", "channels", "tokens"), "name = '{name}'"),
     "hosts": "id = {host}",

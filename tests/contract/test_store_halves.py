@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from tests.contract.desk import DAY, HOUR, Desk, alert
-from tests.contract.neighbours import NAMES, NOISE, ROUTES, Half, digest, furnish, rows_of, stored_answer
+from tests.contract.neighbours import NAMES, NOISE, ROUTES, Half, digest, furnish, picture, rows_of, stored_answer
 from tests.contract.test_store_items import differs, items
 from tests.contract.test_store_snapshots import kept
 from tests.routers import gathering
@@ -133,7 +133,9 @@ WRITES: Final[dict[str, Any]] = {
     "a check that may keep no items": lambda desk, half: desk.check(half.page, "4", items=NO_ITEMS),
     "a check of a bare page": lambda desk, half: desk.check(half.page, "4", items=items(half.name, count=0)),
     "a check with a text": lambda desk, half: desk.check(half.page, "4", snapshot=kept("4", desk.now)),
+    "a check with a picture": lambda desk, half: desk.check(half.page, "4", picture=picture("4", "3")),
     "a rendering": render,
+    "a rendering with a picture": lambda desk, half: render(desk, half, picture=picture("4", "3")),
     "a rendering with items": lambda desk, half: render(desk, half, items=items("4"), changes=differs("3", "4")),
     "a rendering with robots": lambda desk, half: render(
         desk, half, flags=PageFlags(noindex=True, nofollow=True, not_html=True)
@@ -246,6 +248,7 @@ READS: Final[dict[str, Any]] = {
     "signals": lambda desk, half: desk.store.learnt(half.page),
     "noise": lambda desk, half: desk.store.noise_of_host(f"{half.name}.example"),
     "items": lambda desk, half: desk.store.item_changes(half.page_id),
+    "pictures": lambda desk, half: desk.store.pictures_of(half.page_id, limit=9),
     "robots": lambda desk, half: desk.store.load_robots(f"https://{half.name}.example"),
     "task": lambda desk, half: desk.task(half.page),
     "job": lambda desk, half: desk.job(half.page),
