@@ -144,12 +144,14 @@ async def test_texts_are_compared_word_by_word(reader: Reader) -> None:
     assert "changed within" in html
 
 
-async def render_with_picture(reader: Reader, png: bytes, before: str | None = None) -> str:
+async def render_with_picture(
+    reader: Reader, png: bytes, before: str | None = None, *, box: tuple[int, int, int, int] = (16, 3000, 320, 48)
+) -> str:
     """Render the page's change, with a picture of which a part differs."""
     digest = await reader.desk.store.keep_picture(png)
     assert digest is not None
     rendered = reader.desk.rendered(await reader.desk.job(A))
-    found = PictureDifference(0.0123, ((16, 3000, 320, 48),)) if before is not None else None
+    found = PictureDifference(0.0123, (box,)) if before is not None else None
     row = replace(rendered.rendering, picture=KeptPicture(digest, 1280, 4000, len(png), before, found))
     await reader.desk.store.commit_renderings(reader.desk.claim, [replace(rendered, rendering=row)])
     return digest
@@ -174,6 +176,17 @@ async def test_a_picture_is_shown_beside_the_one_before_with_what_differs_marked
         # The frame of a part of 320 x 48 px at 16, 3000 is 4 px around it.
         assert [mark.get(name) for name in ("x", "y", "width", "height")] == ["12", "2996", "328", "56"]
         assert "1.2 % of the picture differs." in words_of(await reader.read(path))
+
+
+async def test_a_frame_around_whole_rows_is_within_the_picture(reader: Reader) -> None:
+    page_id = await changed(reader, times=2)
+    first = await render_with_picture(reader, b"one")
+    await reader.desk.check(A, "2027")
+    await render_with_picture(reader, b"two", first, box=(0, 3980, 1280, 20))
+
+    (mark,) = tree(await reader.read(f"/pages/{page_id}/pictures")).xpath("//svg[@class='shot']/rect")
+
+    assert [mark.get(name) for name in ("x", "y", "width", "height")] == ["1", "3976", "1278", "23"]
 
 
 async def test_the_picture_that_an_alert_names_is_shown_with_the_alert(reader: Reader) -> None:

@@ -12,6 +12,7 @@ from playwright.async_api import Browser
 
 from tests.web.living import Living
 from tests.web.looking import DESK, Window
+from tests.web.pictured import keep_pictures
 from tests.web.town import COUNCIL, EVIL, PRESS, STANDARD
 from tocsin.model import AlertQuery
 from tocsin.spec.html.urls import watch_url
@@ -35,6 +36,8 @@ SCREENS: Final = (
     "/pages/{evil}",
     "/pages/{press}/text",
     "/pages/{evil}/text",
+    "/pages/{council}/pictures",
+    "/pages/{press}/pictures",
     "/pages/{standard}/settings",
     "/pages/{evil}/settings",
     "/add",
@@ -94,6 +97,7 @@ async def screens(living: Living) -> dict[str, str]:
         ids = {name: row.id for name, row in rows.items() if row is not None}
         alert = (await store.browse_alerts(AlertQuery(page_id=ids["evil"]))).rows[0]
         (question, *_) = await store.questions()
+        await keep_pictures(living.home.folder / "tocsin.db", store, rows["council"])
     values: dict[str, object] = {**ids, "alert": alert.id, "question": question.id}
     return {path: path if "{{" in path else path.format(**values) for path in SCREENS}
 
