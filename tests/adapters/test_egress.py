@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -16,6 +17,7 @@ import uvloop
 from tests.nameserver import NameServer
 from tests.origin import Origin, Page, RawOrigin, Talk, cut, endless
 from tests.wire import client_tls, server_tls
+from tocsin.adapters.http import egress
 from tocsin.adapters.http.addresses import AddressPolicy, NameCache
 from tocsin.adapters.http.egress import EgressBudget, EgressProxy, EgressRefusal
 
@@ -82,6 +84,37 @@ async def test_a_request_reaches_an_allowed_address_and_its_answer_comes_back() 
     assert first == "GET /a?b=1 HTTP/1.1"
     assert fields == [f"Host: 127.0.0.1:{origin.port}", "X-Own: 1", "Connection: close"]
     assert way.noted == []
+
+
+class ShortOfFiles(socket.socket):
+    """A listening socket whose first connection cannot be accepted: the process may open no more files."""
+
+    has_failed = False
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        if not self.has_failed:
+            self.has_failed = True
+            raise OSError(errno.EMFILE, "Too many open files")
+        return super().accept()
+
+
+async def test_a_connection_that_comes_while_files_are_short_is_served_when_they_are_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(egress, "_AGAIN_S", 0.0)
+    noted: list[EgressRefusal] = []
+    cache = NameCache(2, servers=["127.0.0.1:1"])
+    proxy = EgressProxy(cache, AddressPolicy(LOCAL), noted.append)
+    budget = EgressBudget(connections=100, wire_bytes=2**20, connection_s=20.0)
+    with ShortOfFiles(fileno=socket.create_server(("127.0.0.1", 0)).detach()) as listener:
+        async with RawOrigin(OK) as origin, asyncio.TaskGroup() as group:
+            serving = group.create_task(proxy.serve(listener, budget))
+            said = await Way(listener.getsockname(), budget).talk(get(origin.url()))
+            serving.cancel()
+    await cache.close()
+
+    assert said.endswith(b"hello")
+    assert ["short of files" in refusal.reason for refusal in noted] == [True]
 
 
 async def test_connections_are_closed_on_both_sides_after_one_answer() -> None:

@@ -16,7 +16,7 @@ from aiohappyeyeballs import AddrInfoType
 from msgspec import Struct, field
 
 from tocsin.adapters.http.addresses import AddressPolicy, AddressRefused, NameCache, judged
-from tocsin.errors import Shortage
+from tocsin.errors import Shortage, shortage_of
 
 _MOST_HEAD_BYTES: Final = 64 * 1024
 _PIECE_BYTES: Final = 64 * 1024
@@ -26,6 +26,8 @@ _NEXT_ADDRESS_S: Final = 0.25
 # A client that still sends gets to read a refusal only if its bytes are read, too.
 _LINGER_S: Final = 1.0
 _MOST_REFUSALS: Final = 20
+# Pause before a connection is accepted again while this process may open no more files.
+_AGAIN_S: Final = 0.25
 # Of one client at a time: each takes two open files. A browser opens 32 to a proxy, and some for WebSockets.
 _MOST_OPEN: Final = 100
 _ANY_ADDRESS: Final = AddressPolicy(("0.0.0.0/0", "::/0"))
@@ -121,8 +123,15 @@ class EgressProxy:
                 try:
                     client, _ = await loop.sock_accept(listener)
                 except OSError as exc:
-                    self._note(EgressRefusal(502, "", f"no connection can be accepted: {exc.strerror}"), budget)
-                    return
+                    short = shortage_of(exc)
+                    why = exc.strerror if short is None else short
+                    self._note(EgressRefusal(502, "", f"no connection can be accepted: {why}"), budget)
+                    if short is None:
+                        return
+                    # A shortage passes; meanwhile connections wait in the socket's queue.
+                    await asyncio.sleep(_AGAIN_S)
+                    free.release()
+                    continue
                 serving = group.create_task(self._serve(client, budget), name="egress")
                 serving.add_done_callback(lambda _: free.release())
 
