@@ -28,6 +28,7 @@ _STATES: Final = frozenset({"eventStatus", "status"})
 _DAY_S: Final = 86_400
 # What precedes a colon or semicolon says enough, if it is not a single word.
 _FIRST_PART: Final = re.compile(r"[^:;]{15,60}(?=[:;] )")
+_MARKS: Final = ("“”", "„“", "«»", "»«", '""')
 _CHANGES: Final = ("changed", "added", "removed")
 
 
@@ -241,18 +242,26 @@ def _text_clauses(words: Words, difference: JsonObject, *, with_words: bool = Tr
     elif added + removed == 1 and not changed and len(found) == 1:
         kind = "added" if added else "removed"
         text = "".join(text for _, text in _pieces(found[0]))
-        yield words.say(f"summary.line_{kind}", text=words.quote(cut(visible(text), _LONGEST_LABEL)))
+        yield words.say(f"summary.line_{kind}", text=words.quote(cut(_unquoted(visible(text)), _LONGEST_LABEL)))
     elif added and removed and not changed:
         yield words.say(
-            "summary.lines_replaced",
-            added=words.say("summary.lines_added", n=added),
-            removed=words.say("summary.lines_removed", n=removed),
+            "format.list",
+            first=words.say("summary.lines_new", n=added),
+            second=words.say("summary.some_removed", n=removed),
         )
     elif changed + added + removed:
         kind = "added" if not changed + removed else "removed" if not changed + added else "changed"
         yield words.say(f"summary.lines_{kind}", n=changed + added + removed)
     else:
         yield words.say("summary.moved_lines")
+
+
+def _unquoted(text: str) -> str:
+    """Take off quotation marks around a whole line: it is quoted anyway."""
+    for first, last in _MARKS:
+        if text.startswith(first) and 1 < text.find(last, 1) == len(text) - 1:
+            return text[1:-1]
+    return text
 
 
 def _sentence_clause(words: Words, difference: JsonObject) -> Iterator[str]:
