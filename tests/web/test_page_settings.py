@@ -178,7 +178,8 @@ async def test_the_heads_of_the_steps_say_the_values_in_force(tried: Reader) -> 
 
     said = words_of(await tried.read(PATH))
 
-    for head in ("How often every 6h", "What counts all text but .market", "Notify me of major changes only"):
+    major = "When it is major if the page says so, after 3 minor ones, or 80d"
+    for head in ("How often every 6h", "What counts all text but .market", major, "Notify me of major changes only"):
         assert head in said
 
 

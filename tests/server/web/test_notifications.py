@@ -53,6 +53,13 @@ async def test_a_channel_is_made_by_a_form_and_its_secret_is_never_shown(visitor
     assert (entry.settings["secret"], entry.settings["headers"]) == (SECRET, {"X-Team": "web"})
 
 
+async def test_the_ways_to_people_are_the_first_that_are_offered(visitor: Visitor) -> None:
+    offered = tree(await visitor.get("/notifications/channel")).xpath("//main//dt/a/text()")
+
+    assert offered[:3] == ["mail", "webhook", "apprise"]
+    assert offered[-1] == "stdout"
+
+
 async def test_what_is_left_as_it_was_shown_stays(visitor: Visitor) -> None:
     await channel(visitor)
     shown = await values(visitor, "/notifications/channel?name=press-hook")
@@ -115,7 +122,7 @@ async def test_a_type_that_writes_files_of_the_machine_has_no_form(visitor: Visi
 
     names = page.xpath("//main//dt/a/text()")
     assert "file" not in names
-    assert "Slack, Discord, Teams, ntfy" in page.xpath("//main//dd")[0].text_content()
+    assert "Slack, Discord, Teams, ntfy" in page.xpath("//main//dl")[0].text_content()
     assert {"webhook", "stdout", "mail", "nats"} <= set(names)
 
 

@@ -34,6 +34,7 @@ _OF_MAIL: Final = "sandbox; default-src 'none'; style-src 'unsafe-inline'; form-
 _LATEST: Final = 50
 _MOST_SHOWN: Final = 14_000
 _MOST_OF_A_CHOICE: Final = 100
+_FIRST, _LAST = ("mail", "webhook", "apprise"), ("stdout",)
 _PREFIXES: Final = {"secret": NOT_SENT_BACK}  # Of the names of fields; of all others "s-".
 
 
@@ -126,6 +127,11 @@ def _has_form(parts: Parts, kind: str) -> bool:
     return not own or not own.isdisjoint(each.key for each in _fields(parts, kind))
 
 
+def _place(kind: str) -> int:
+    """Give the place of a type among those to choose from: ways to people come first."""
+    return _FIRST.index(kind) if kind in _FIRST else len(_FIRST) + (kind in _LAST)
+
+
 def _told(parts: Parts, kind: str) -> str:
     """Say what a type is, in the first sentence of its settings' description."""
     said = load_type(kind, parts.service.settings().delivery.plugins).Settings.__doc__ or ""
@@ -181,7 +187,7 @@ async def _channel_page(
     other: deeds.OtherVersion | None = None,
     told: str = "",
 ) -> Response:
-    types = [*our_types(), *parts.service.settings().delivery.plugins]
+    types = sorted([*our_types(), *parts.service.settings().delivery.plugins], key=_place)
     entry, words = deeds.entry_of(parts, "channel", name), words_of(language_of(request))
     fields = [
         (

@@ -60,10 +60,8 @@ FORM_KEYS: Final = tuple(key for key in PAGE_KEYS if key not in SECRET_KEYS)
 # The steps of the form, in order; their titles are in the section `page_settings` of the words.
 STEPS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("often", ("every", "cron", "adaptive", "every_min", "every_max", "at_launch", "min_gap")),
-    (
-        "counts",
-        ("look_at", "ignore", "signals", "signal_rules", "durational_threshold", "minor_threshold", "refresh_cap"),
-    ),
+    ("counts", ("look_at", "ignore")),
+    ("major", ("signal_rules", "minor_threshold", "durational_threshold", "signals", "refresh_cap")),
     ("notify", ("tell", "report", "route")),
     ("read", ("fetch", "ready", "steps", "consent")),
     ("more", ("mode", "suspects", "tries", "retry_refused")),
