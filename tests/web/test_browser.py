@@ -84,6 +84,26 @@ async def test_a_page_is_added_paused_and_resumed_by_keyboard_and_without_script
         await page.get_by_text("Deleted weather.example/forecast.").wait_for()
 
 
+@pytest.mark.parametrize("width", [390, 800, 1280])
+async def test_links_lead_to_every_place_in_every_window(living: Living, browser: Browser, width: int) -> None:
+    places = {"/changes", "/pages", "/questions", "/notifications", "/activity", "/machines", "/settings"}
+    async with Window.on(browser, living.url, width=width) as window:
+        await window.go("/pages")
+        hrefs = await window.page.locator("a[href]:visible").evaluate_all("all => all.map(each => each.pathname)")
+
+        assert places - set(hrefs) == set()
+
+
+async def test_a_folded_entry_says_what_changed_on_a_telephone(living: Living, browser: Browser) -> None:
+    async with Window.on(browser, living.url, width=390) as window:
+        await window.go("/changes?open=none")
+        lines = window.page.locator(".entry .say:not(:empty)")
+        heights = await lines.evaluate_all("all => all.map(each => each.offsetHeight)")
+
+        assert heights
+        assert min(heights) > 0
+
+
 async def test_all_pages_shown_are_chosen_with_one_box(living: Living, browser: Browser) -> None:
     async with Window.on(browser, living.url) as window:
         await window.go("/pages?q=harbour.example&by=host")

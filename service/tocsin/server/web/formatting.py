@@ -172,6 +172,11 @@ def time_of_day(at: Instant, zone: tzinfo = UTC) -> str:
     return "" if there is None else f"{there.astimezone(zone):%H:%M}"
 
 
+def file_name(path: str) -> str:
+    """Give the last part of a path: "tocsin.toml"."""
+    return path.rpartition("/")[2]
+
+
 def group_colour(name: str) -> str:
     """Return the class of a group's colour, which follows from its name."""
     if name == "main":

@@ -274,7 +274,8 @@ def _ago(context: Context, at: Instant | None, never: str = "") -> Markup:
 
 
 @pass_context
-def _when(context: Context, at: Instant | None, never: str = "") -> Markup:
+def _when(context: Context, at: Instant | str | None, never: str = "") -> Markup:
+    at = _instant(at) if isinstance(at, str) else at
     return formatting.when(at, context["now"], context["zone"], context["words"], never)
 
 
@@ -321,14 +322,14 @@ def _moment(context: Context, at: Instant | None) -> Markup:
 
 
 @pass_context
-def _utc(context: Context, text: str) -> Markup:
-    return formatting.moment((datetime.fromisoformat(text) - EPOCH) // timedelta(microseconds=1), context["zone"])
-
-
-@pass_context
-def _brief(context: Context, when: Instant | str) -> Markup:
-    at = when if isinstance(when, int) else (datetime.fromisoformat(when) - EPOCH) // timedelta(microseconds=1)
+def _brief(context: Context, at: Instant | str) -> Markup:
+    at = _instant(at) if isinstance(at, str) else at
     return formatting.brief(at, context["zone"], context["words"])
+
+
+def _instant(text: str) -> Instant:
+    """Read a time as records have it."""
+    return (datetime.fromisoformat(text) - EPOCH) // timedelta(microseconds=1)
 
 
 @pass_context
@@ -405,7 +406,6 @@ def _environment() -> Environment:
         due=_due,
         lasting=_lasting,
         moment=_moment,
-        utc=_utc,
         brief=_brief,
         coded=formatting.coded,
         span=_span,
@@ -413,6 +413,7 @@ def _environment() -> Environment:
         size=_size,
         setting=formatting.setting,
         short=formatting.short,
+        file_name=formatting.file_name,
         url=formatting.url,
         linked=formatting.linked,
         short_url=formatting.short_url,
