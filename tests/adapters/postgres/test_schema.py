@@ -171,7 +171,7 @@ def test_pages_and_unchanged_checks_are_written_by_a_statement_for_a_batch() -> 
     assert found == batches
 
 
-# Tables as large as these are never read whole by what each check needs.
+# Tables as large as these are never read whole by what each check, or the screen of one page, needs.
 HOT = {
     "due_by_host": "due_pkey",
     "due_of_hosts": "due_pkey",
@@ -182,6 +182,7 @@ HOT = {
     "note_same_anew_at_once": "pages_pkey",
     "standing": "pages_pkey",
     "known": "pages_by_key",
+    "states": "states_pkey",
 }
 
 
@@ -196,7 +197,8 @@ async def test_a_hot_statement_uses_its_index_also_where_it_was_planned_before_t
         if pages:
             connection.execute("analyze")
         session = PostgresSession(connection)
-        prepared = session._prepare({**queries("work", POSTGRES), **queries("work"), **queries("watchlist")}[name])
+        all_of_them = {**queries("work", POSTGRES), **queries("work"), **queries("watchlist"), **queries("browsing")}
+        prepared = session._prepare(all_of_them[name])
         nothing = ", ".join(["null"] * len(prepared.types))
         plan = connection.execute(f"explain execute {prepared.key.decode()} ({nothing})".encode()).fetchall()
 
