@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -10,12 +11,14 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec import structs
+from PIL import Image
 
 from tests.app.crew import FIRST, SECOND, Crew
 from tests.fakes import dom
 from tests.origin import Origin, Page
 from tocsin.errors import FetchFailed
-from tocsin.model import FailureKind
+from tocsin.model import FailureKind, PagePicture
 from tocsin.ports.browser import BrowserVisit
 from tocsin.settings import FetchSettings, HostSettings, PageSettings, RenderSettings
 
@@ -55,6 +58,35 @@ async def test_a_change_of_the_document_that_scripts_make_is_rendered_in_the_bro
     assert site.asked("/a") == []
     assert len(site.asked("/robots.txt")) == 2
     assert crew.browser.is_closed
+
+
+def picture(colour: str) -> PagePicture:
+    """A page of one colour, as the browser draws it."""
+    stream = io.BytesIO()
+    Image.new("RGB", (320, 480), colour).save(stream, "PNG")
+    return PagePicture(stream.getvalue(), 320, 480)
+
+
+@pytest.mark.parametrize("fetchers", [0, 2])
+async def test_a_page_that_only_looks_different_is_told_with_its_picture_once(
+    tmp_path: Path, monkeypatch: Patch, site: Origin, fetchers: int
+) -> None:
+    url, text = site.url("/a"), "<title>A</title><main><p>The bridge is open to all who walk.</main>"
+    pages = structs.replace(PAGES, signal_rules=("picture by 5 %: minor",))
+    async with Crew.at(tmp_path, monkeypatch, url, pages=pages, fetch=FetchSettings(fetchers=fetchers)) as crew:
+        crew.browser.on(url, *(dom(url, text, picture=picture(colour)) for colour in ("blue", "blue", "red")))
+        found = [(await crew.check())["a"] for _ in range(4)]
+        (alert,) = await crew.store.alerts(limit=10)
+        page = await crew.store.page(url)
+        assert page is not None
+        kept = await crew.store.pictures_of(page.id, limit=9)
+
+    assert [(each.outcome, each.problem) for each in found] == [
+        (outcome, None) for outcome in ("first", "unchanged", "minor", "unchanged")
+    ]
+    assert alert.event["data"]["trace"][-1]["why"] == "the picture differs by 100 %; your rule: picture by 5 %: minor"
+    assert alert.event["data"]["rendering"]["screenshot"]["changed"] == 1.0
+    assert [(each.by_check, each.before) for each in kept] == [(False, kept[1].digest), (True, None)]
 
 
 @pytest.mark.parametrize("fetchers", [0, 2])
