@@ -17,6 +17,7 @@ TocsinError
 │   └── DamagedItems         stored microdata of a page cannot be read
 ├── FetchError               one set of requests did not bring the page
 │   ├── FetchFailed          no usable answer this time; another try may help
+│   │   └── BrowserLost      the browser ended with all pages in hand
 │   └── FetchRefused         the answer is final, or the request is not allowed; another try will not help
 ├── Disallowed               robots.txt forbids the page
 ├── Postponed                the next try has to wait for longer than a page is held in memory
@@ -165,6 +166,17 @@ class FetchError(TocsinError):
 
 class FetchFailed(FetchError):
     """No usable answer this time; another try may help."""
+
+
+class BrowserLost(FetchFailed):
+    """The browser ended with all pages in hand, and did not say of which.
+
+    suspects  ids of these pages, the same list for each of them; empty where none of them ended it
+    """
+
+    def __init__(self, url: str, detail: str, suspects: Sequence[int]) -> None:
+        super().__init__(url, "crashed", detail)
+        self.suspects = suspects
 
 
 class FetchRefused(FetchError):

@@ -71,3 +71,13 @@ def test_a_warden_whose_parent_ended_before_it_began_starts_nothing(tmp_path: Pa
     subprocess.run(command, check=False, timeout=60)
 
     assert not made.exists()
+
+
+@pytest.mark.parametrize(("code", "status"), [("0", 0), ("3", 3), ("-9", 137), ("-6", 134)])
+def test_a_warden_ends_as_its_program_did(code: str, status: int) -> None:
+    program = f"import os, sys; os.kill(os.getpid(), -({code})) if {code} < 0 else sys.exit({code})"
+    guarding = [sys.executable, "-I", "-S", warden.__file__, str(os.getpid())]
+
+    ended = subprocess.run([*guarding, sys.executable, "-c", program], check=False)
+
+    assert ended.returncode == status

@@ -20,9 +20,9 @@ import uvloop
 from tests.browsing import CHROMIUM, descendants, end_of, let, start_of, visit_of
 from tests.origin import Origin, Page
 from tocsin.adapters.processes.starting import environment
-from tocsin.app.browser import _BrowserProcesses, open_browser
+from tocsin.app.browser import _BrowserProcesses, _unknown, open_browser
 from tocsin.app.browser_egress import PageTraffic
-from tocsin.errors import FetchFailed, ProcessError
+from tocsin.errors import BrowserLost, FetchFailed, ProcessError
 from tocsin.model import FailureKind
 
 NEEDS_CHROMIUM = pytest.mark.skipif(CHROMIUM is None, reason="chromium-headless-shell is not installed")
@@ -75,6 +75,43 @@ async def _kind(visit: Any) -> str:
     except FetchFailed as exc:
         return exc.kind
     return ""
+
+
+# What ends, by which signal, and which of the pages 1 and 2 in hand may have ended it.
+ENDS = [
+    ("browser_worker", signal.SIGABRT, [1, 2]),
+    ("browser_egress", signal.SIGABRT, [1, 2]),
+    ("browser_worker", signal.SIGKILL, []),
+    ("browser_egress", signal.SIGKILL, []),
+]
+
+
+@NEEDS_CHROMIUM
+@pytest.mark.parametrize(("what", "by", "suspects"), ENDS)
+async def test_where_worker_or_egress_end_by_themselves_all_pages_in_hand_are_suspects_and_where_they_are_killed_none(
+    what: str, by: signal.Signals, suspects: list[int]
+) -> None:
+    async with Origin() as origin, open_browser(start_of(slots=2), ALLOWED, lambda _: None) as browser:
+        site = HangingSite(origin)
+        async with asyncio.TaskGroup() as group:
+            visits = []
+            for page_id in (1, 2):
+                visits.append(group.create_task(_lost(browser.visit(visit_of(site.hangs, page_id=page_id), let))))
+                await site.asked.wait()
+                site.asked.clear()
+            for pid in descendants(what):
+                os.kill(pid, by)
+        site.answers.set()
+        one, other = [visit.result() for visit in visits]
+
+    assert one == suspects
+    assert other is one
+
+
+async def _lost(visit: Any) -> Any:
+    with pytest.raises(BrowserLost) as caught:
+        await visit
+    return caught.value.suspects
 
 
 @NEEDS_CHROMIUM
@@ -263,7 +300,7 @@ class DyingProcesses:
     """An egress process during whose answer the worker ends, and the stream to that worker."""
 
     def __init__(self) -> None:
-        self.processes = _BrowserProcesses(self, self, lambda: None, lambda _: None)  # type: ignore[arg-type]  # what it uses of them
+        self.processes = _BrowserProcesses(self, self, lambda: None, _unknown, lambda _: None)  # type: ignore[arg-type]  # what it uses of them
 
     @asynccontextmanager
     async def page(self, *_: object) -> AsyncIterator[Any]:

@@ -19,7 +19,7 @@ from tocsin.adapters.processes.starting import LocalFetcher, LocalStarter
 from tocsin.app import assembly
 from tocsin.engine.fetchers import link as fetcher_link
 from tocsin.engine.fetchers.link import FetcherLink
-from tocsin.engine.fetchers.suspects import STRIKES
+from tocsin.engine.hosts.crash_suspects import STRIKES
 from tocsin.errors import ProcessError
 from tocsin.model import PageFilter
 from tocsin.ports.processes import FetcherProcess

@@ -343,6 +343,7 @@ class Assembly:
             request_id=self._request_id,
             # Asked of a queue that is made only later, and of this very scheduler.
             is_rendered=self._is_rendered,
+            on_asked=self.browser.give_another_try,
             is_short=lambda: self.shortage.is_pausing,
             recall_holds=self.gates.recall,
         )

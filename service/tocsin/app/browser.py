@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
@@ -24,7 +25,7 @@ from tocsin.adapters.processes.folders import temporary_folder
 from tocsin.adapters.processes.stream import MessageStream, open_pipe
 from tocsin.app.browser_egress import EgressProcess, PageBudget, PageEgress, PageTraffic, start_egress, to_happenings
 from tocsin.app.browser_socket import connect
-from tocsin.errors import FetchError, FetchFailed, FetchRefused, ProcessError
+from tocsin.errors import BrowserLost, FetchError, FetchFailed, FetchRefused, ProcessError
 from tocsin.model import FailureKind
 from tocsin.ports.browser import Admission, BrowserVisit, VisitedPage
 from tocsin.ports.browser_link import (
@@ -50,6 +51,8 @@ IDLE_S: Final = 300.0
 _START_S: Final = 30.0
 # Of a worker that is alive: it says so every two seconds.
 _SILENCE_S: Final = 20.0
+# Until a worker that says no more has ended.
+_STATUS_S: Final = 5.0
 # Beyond a page's deadline: starting a browser for it, and ending one that hangs.
 _GRACE_S: Final = 30.0
 _GIVE_UP_S: Final = 10.0
@@ -64,14 +67,14 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 
 class _VisitUnderWay:
-    """What the worker said of a visit, in order.
+    """What the worker said of a visit, in order; the last may be that there is no worker any more.
 
     admitted  documents of its main frame
     """
 
-    def __init__(self, url: str) -> None:
-        self.admitted = {url}
-        self.said: asyncio.Queue[AskPermission | VisitEnded | VisitFailed] = asyncio.Queue(_MOST_WAITING)
+    def __init__(self, page_id: int, url: str) -> None:
+        self.page_id, self.admitted = page_id, {url}
+        self.said: asyncio.Queue[AskPermission | VisitEnded | VisitFailed | BrowserLost] = asyncio.Queue(_MOST_WAITING)
         self.has_ended = False
 
 
@@ -79,6 +82,7 @@ class _BrowserProcesses:
     """A worker and its egress process.
 
     stop    ends the worker, and is called once
+    status  waits until it has ended, and returns its exit status; None of one that runs elsewhere
     is_fit  False once it could not start a browser: another worker, with a folder and a driver of its own, may
     """
 
@@ -87,16 +91,17 @@ class _BrowserProcesses:
         stream: MessageStream[ToBrowser, FromBrowser],
         egress: EgressProcess,
         stop: Callable[[], None],
+        status: Callable[[], Awaitable[int | None]],
         emit: Callable[[Happening], None],
     ) -> None:
-        self._stream, self._egress, self._stop, self._emit = stream, egress, stop, emit
+        self._stream, self._egress, self._stop, self._status, self._emit = stream, egress, stop, status, emit
         self._visits: dict[int, _VisitUnderWay] = {}
         self._last_number = 0
         self._in_hand = 0
         self._is_free = asyncio.Event()
         self._is_free.set()
         self.is_alive, self.is_fit = True, True
-        self.why = ""
+        self.why, self.suspects = "", list[int]()
 
     async def read(self) -> None:
         """Pass on what the worker says, until it or the egress process ends."""
@@ -109,15 +114,24 @@ class _BrowserProcesses:
             except msgspec.DecodeError as exc:
                 return self.end(f"the browser's worker said what it may not say: {exc}")
             if not messages:
-                return self.end("the browser's worker ended")
+                return self.end("the browser's worker ended", is_foreign=await self._was_killed())
             for message in messages:
                 self._pass_on(message)
         return None
 
     async def watch_egress(self) -> None:
         """Wait until the egress process ends, and end the worker then."""
-        await self._egress.wait()
-        self.end("the browser's egress process ended")
+        status = await self._egress.wait()
+        is_foreign = status == -signal.SIGKILL and not self._egress.is_hanging
+        self.end("the browser's egress process ended", is_foreign=is_foreign)
+
+    async def _was_killed(self) -> bool:
+        """Whether the worker, which says no more, was killed from outside: pages cannot do that, nor did we."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_STATUS_S):
+                # Its warden ends as a shell would where the worker was killed, or was killed itself.
+                return await self._status() in {warden.SIGNALLED + signal.SIGKILL, -signal.SIGKILL}
+        return False
 
     def _pass_on(self, message: FromBrowser) -> None:
         if isinstance(message, AskPermission | VisitEnded | VisitFailed):
@@ -127,21 +141,30 @@ class _BrowserProcesses:
                 try:
                     visit.said.put_nowait(message)
                 except asyncio.QueueFull:
-                    self.end("the browser's worker asks too much")
+                    self.end("the browser's worker asks too much", culprit=message.number)
 
-    def end(self, why: str) -> None:
-        """End both processes, and the visits in hand."""
+    def end(self, why: str, *, culprit: int = 0, is_foreign: bool = False) -> None:
+        """End both processes, and the visits in hand.
+
+        culprit     number of the visit that is to blame; 0: any of them may be
+        is_foreign  none of them is
+        """
         if not self.is_alive:
             return
         self.is_alive, self.why = False, why
         self._stop()
         self._egress.kill()
-        for number, visit in self._visits.items():
-            if not visit.has_ended:
-                visit.has_ended = True
-                while visit.said.full():
-                    visit.said.get_nowait()
-                visit.said.put_nowait(VisitFailed(number, FailureKind.CRASHED, why))
+        left = {number: visit for number, visit in self._visits.items() if not visit.has_ended}
+        if not culprit and not is_foreign:
+            self.suspects = [visit.page_id for visit in left.values()]
+        for number, visit in left.items():
+            visit.has_ended = True
+            while visit.said.full():
+                visit.said.get_nowait()
+            is_named = number == culprit
+            visit.said.put_nowait(
+                VisitFailed(number, FailureKind.CRASHED, why) if is_named else BrowserLost("", why, self.suspects)
+            )
 
     async def rest(self) -> None:
         """Wait until no visit is in hand."""
@@ -160,7 +183,7 @@ class _BrowserProcesses:
 
     async def _visit(self, slot: int, asked: BrowserVisit, admit: Admission) -> VisitedPage:
         self._last_number += 1
-        number, under_way = self._last_number, _VisitUnderWay(asked.url)
+        number, under_way = self._last_number, _VisitUnderWay(asked.page_id, asked.url)
         parts = urlsplit(asked.url)
         budget = PageBudget(
             (parts.hostname or "").lower(),
@@ -186,22 +209,28 @@ class _BrowserProcesses:
 
     @asynccontextmanager
     async def _way_out(self, slot: int, budget: PageBudget, url: str) -> AsyncIterator[PageEgress]:
-        """Let a slot out for one page; raises FetchFailed."""
+        """Let a slot out for one page; raises BrowserLost."""
         async with AsyncExitStack() as stack:
             try:
                 way = await stack.enter_async_context(self._egress.page(slot, budget))
             except ProcessError as exc:
-                self.end(str(exc))
-                raise FetchFailed(url, FailureKind.CRASHED, str(exc)) from exc
+                raise await self._without_egress(url) from exc
             yield way
 
     async def _announce(self, way: PageEgress, host: str, url: str) -> None:
-        """Let a page connect to a host; raises FetchFailed."""
+        """Let a page connect to a host; raises BrowserLost."""
         try:
             await way.announce(host)
         except ProcessError as exc:
-            self.end(str(exc))
-            raise FetchFailed(url, FailureKind.CRASHED, str(exc)) from exc
+            raise await self._without_egress(url) from exc
+
+    async def _without_egress(self, url: str) -> BrowserLost:
+        """Say why a visit cannot go on: the egress process is gone, or was ended since it hangs."""
+        await self.watch_egress()
+        return self._lost(url)
+
+    def _lost(self, url: str) -> BrowserLost:
+        return BrowserLost(url, self.why, self.suspects)
 
     async def _follow(
         self, number: int, under_way: _VisitUnderWay, asked: BrowserVisit, admit: Admission, way: PageEgress
@@ -210,13 +239,13 @@ class _BrowserProcesses:
         while True:
             # The processes may have ended before they were told of this visit.
             if not self.is_alive and under_way.said.empty():
-                raise FetchFailed(asked.url, FailureKind.CRASHED, self.why)
+                raise self._lost(asked.url)
             began = now()
             try:
                 async with asyncio.timeout(left_s):
                     said = await under_way.said.get()
             except TimeoutError:
-                self.end("the browser's worker does not end a visit")
+                self.end("the browser's worker does not end a visit", culprit=number)
                 continue
             left_s -= now() - began
             match said:
@@ -227,7 +256,9 @@ class _BrowserProcesses:
                     await self._announce(way, said.host, asked.url)
                     await self._stream.send([Permission(number, said.host, said.document)])
                 case VisitEnded():
-                    return self._believed(asked, under_way, said.page)
+                    return self._believed(number, asked, under_way, said.page)
+                case BrowserLost():
+                    raise self._lost(asked.url)
                 case VisitFailed():
                     if said.no_browser:
                         self.is_fit = False
@@ -235,7 +266,7 @@ class _BrowserProcesses:
                     failure = FetchRefused if said.is_final else FetchFailed
                     raise failure(asked.url, FailureKind(said.kind), said.detail)
 
-    def _believed(self, asked: BrowserVisit, under_way: _VisitUnderWay, page: VisitedPage) -> VisitedPage:
+    def _believed(self, number: int, asked: BrowserVisit, under_way: _VisitUnderWay, page: VisitedPage) -> VisitedPage:
         """Check what cannot be as the worker says; a page that breaks out of its browser shares the worker's cell."""
         picture = page.picture
         if (
@@ -252,7 +283,7 @@ class _BrowserProcesses:
                 )
             )
         ):
-            self.end("the browser's worker said what cannot be")
+            self.end("the browser's worker said what cannot be", culprit=number)
             raise FetchFailed(asked.url, FailureKind.CRASHED, self.why)
         return page
 
@@ -265,7 +296,7 @@ class _BrowserProcesses:
                     while not isinstance(await under_way.said.get(), VisitEnded | VisitFailed):
                         pass
         except TimeoutError:
-            self.end("the browser's worker does not give up a visit")
+            self.end("the browser's worker does not give up a visit", culprit=number)
         finally:
             del self._visits[number]
 
@@ -345,7 +376,7 @@ class CellBrowser:
         if self._resting is not None:
             self._resting.cancel()
         if self._running is not None:
-            self._running.end("the browser is closed")
+            self._running.end("the browser is closed", is_foreign=True)
         await self._clear()
 
     def _rest(self) -> None:
@@ -388,9 +419,10 @@ class CellBrowser:
             ours = await connect(self._address, slots)
             keep.callback(ours.close)
             stop: Callable[[], None] = partial(ours.shutdown, socket.SHUT_RDWR)
+            status: Callable[[], Awaitable[int | None]] = _unknown
         else:
             process, ours = await start_worker(self._start.path, slots, keep)
-            stop = partial(_terminate, process)
+            stop, status = partial(_terminate, process), process.wait
         listeners: list[socket.socket] = []
         for listener in await receive_listeners(ours, slots):
             listeners.append(listener)
@@ -403,7 +435,7 @@ class CellBrowser:
         keep.push_async_callback(egress.end)
         await stream.send([self._start])
         await _started(stream)
-        running = _BrowserProcesses(stream, egress, stop, self._emit)
+        running = _BrowserProcesses(stream, egress, stop, status, self._emit)
         self._listening = [
             self._group.create_task(running.read(), name="browser-worker"),
             self._group.create_task(running.watch_egress(), name="browser-egress"),
@@ -419,6 +451,10 @@ class CellBrowser:
             task.cancel()
         self._listening, self._running = [], None
         await self._resources.aclose()
+
+
+async def _unknown() -> None:
+    """Say how a worker elsewhere ended."""
 
 
 async def _started(stream: MessageStream[ToBrowser, FromBrowser]) -> None:

@@ -126,10 +126,13 @@ class PageEgress:
 
 
 class EgressProcess:
-    """The egress process, as its parent sees it."""
+    """The egress process, as its parent sees it.
+
+    is_hanging  it did not answer in time, and was killed for that
+    """
 
     def __init__(self, process: asyncio.subprocess.Process, stream: MessageStream[_ToEgress, _FromEgress]) -> None:
-        self.pid = process.pid
+        self.pid, self.is_hanging = process.pid, False
         self._process, self._stream = process, stream
         self._turn = asyncio.Lock()
 
@@ -162,7 +165,7 @@ class EgressProcess:
                     await self._stream.send([message])
                     answers = await self._stream.receive()
             except TimeoutError:
-                answers = ()
+                self.is_hanging, answers = True, ()
             if not answers:
                 self.kill()
                 raise ProcessError(f"the egress process {self.pid} of the browser has ended or hangs")

@@ -103,6 +103,11 @@ class CheckOrder(Struct, frozen=True, gc=False, omit_defaults=True):
     part: int = 0
     epoch: int = 0
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether the user wants this very check, so that a page which was set aside is tried once more."""
+        return self.request_id is not None or (self.instruction is not None and self.instruction.kind == "again")
+
 
 class PageTask(Struct, frozen=True, gc=False, omit_defaults=True):
     """One page that is due, with everything that its visit needs.

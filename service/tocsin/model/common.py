@@ -68,6 +68,7 @@ class FailureKind(StrEnum):
     REDIRECT = "redirect"
     BLOCKED_ADDRESS = "blocked-address"
     CRASHED = "crashed"
+    SET_ASIDE = "set-aside"
     STEP = "step"
 
 

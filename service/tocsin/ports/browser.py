@@ -97,8 +97,9 @@ class Browser(Protocol):
     async def visit(self, visit: BrowserVisit, admit: Admission) -> VisitedPage:
         """Visit one page; a cancelled visit frees its slot.
 
-        Raises FetchFailed (dns connect tls timeout protocol crashed step) or FetchRefused (blocked-address too-large
-        too-complex); ProcessError where no browser can be started, with the mend; and what `admit` raises.
+        Raises FetchFailed (dns connect tls timeout protocol crashed step), BrowserLost where all pages in hand were
+        lost together; FetchRefused (blocked-address too-large too-complex); ProcessError where no browser can be
+        started, with the mend; and what `admit` raises.
         """
 
     async def close(self) -> None:

@@ -16,7 +16,7 @@ from tests.fakes import START, ManualClock, RecordingTelemetry, settle
 from tocsin.engine.fetchers.link import FetcherLink
 from tocsin.engine.fetchers.main_link import MainLink
 from tocsin.engine.fetchers.remote_calls import RemoteCalls, error_of, failed_of
-from tocsin.engine.fetchers.suspects import CrashSuspects
+from tocsin.engine.hosts.crash_suspects import CrashSuspects
 from tocsin.errors import Disallowed, FetchFailed, FetchRefused, Postponed, StoreError, TocsinError, Withdrawn
 from tocsin.ports.messages import (
     Ask,

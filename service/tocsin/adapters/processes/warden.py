@@ -2,7 +2,8 @@
 
 python warden.py PARENT PROGRAM [ARGUMENT ...]     PARENT: the id of the process that starts it
 
-The program gets the warden's id as a last argument. SIGTERM ends the program and all below it at once.
+The program gets the warden's id as a last argument. SIGTERM ends the program and all below it at once. The warden ends
+with the status of the program, or with 128 and the number of the signal that ended it.
 """
 
 # It imports the standard library alone, and little of it: every start of a program waits for it.
@@ -14,6 +15,8 @@ import signal
 import sys
 from contextlib import suppress
 
+# Added to a signal's number, as in a shell.
+SIGNALLED = 128
 _SET_SIGNAL_AT_PARENTS_DEATH, _SET_CHILD_SUBREAPER = 1, 36
 
 
@@ -30,12 +33,13 @@ def become_warden(parent: int) -> None:
         sys.exit(0)
 
 
-def guard(program: list[str]) -> None:
-    """Run a program until it ends, or this process is told to end."""
+def guard(program: list[str]) -> int:
+    """Run a program until it ends, or this process is told to end; returns the status to end with."""
     running = os.posix_spawn(program[0], [*program, str(os.getpid())], os.environ, setsigmask=[])
     while signal.sigwait({signal.SIGCHLD, signal.SIGTERM}) == signal.SIGCHLD:
-        if running in _ended():
-            return
+        if (status := _ended().get(running)) is not None:
+            return status if status >= 0 else SIGNALLED - status
+    return 0
 
 
 def end_all() -> None:
@@ -50,12 +54,12 @@ def end_all() -> None:
         os.wait()
 
 
-def _ended() -> set[int]:
-    """Give the children that have ended since the last time."""
-    found: set[int] = set()
+def _ended() -> dict[int, int]:
+    """Give the children that have ended since the last time, each with its status, negative for a signal."""
+    found: dict[int, int] = {}
     with suppress(ChildProcessError):
-        while (pid := os.waitpid(-1, os.WNOHANG)[0]) != 0:
-            found.add(pid)
+        while (ended := os.waitpid(-1, os.WNOHANG))[0] != 0:
+            found[ended[0]] = os.waitstatus_to_exitcode(ended[1])
     return found
 
 
@@ -77,10 +81,12 @@ def _parent(pid: str) -> str:
 def main() -> None:
     """Run the program that the arguments name."""
     become_warden(int(sys.argv[1]))
+    status = 0
     try:
-        guard(sys.argv[2:])
+        status = guard(sys.argv[2:])
     finally:
         end_all()
+    sys.exit(status)
 
 
 if __name__ == "__main__":

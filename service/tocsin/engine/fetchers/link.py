@@ -33,7 +33,7 @@ from tocsin.ports.messages import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
 
-    from tocsin.engine.fetchers.suspects import CrashSuspects
+    from tocsin.engine.hosts.crash_suspects import CrashSuspects
     from tocsin.model import Instant, JsonObject
     from tocsin.ports import Clock, Telemetry
     from tocsin.ports.messages import Answer, CheckEnds, FromFetcher, Start, ToFetcher

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from tocsin.engine.fetchers.link import FetcherLink
 from tocsin.engine.fetchers.remote_calls import CROSSING, error_of, failed_of
-from tocsin.engine.fetchers.suspects import STRIKES, CrashSuspects
+from tocsin.engine.hosts.crash_suspects import STRIKES, CrashSuspects
 from tocsin.engine.hosts.process_limits import PAGES_A_REQUEST
 from tocsin.engine.visiting.visit import chosen, put_off, tell
 from tocsin.errors import FetchRefused, StoreError
@@ -356,7 +356,7 @@ class FetcherPool:
         """Conclude a page that is set aside; False if it is not, or the user wants another try."""
         if not self._suspects.is_set_aside(task.page_id):
             return False
-        if task.order.instruction is not None and task.order.instruction.kind == "again":
+        if task.order.is_asked:
             self._suspects.give_another_try(task.page_id)
             return False
         self._crashed(task)

@@ -1,19 +1,25 @@
-"""Visits in the browser: renderings first, then checks, the oldest first, within the limit of renderings (T55)."""
+"""Visits in the browser: renderings first, then checks, the oldest first, within the limit of renderings (T55).
+
+A page that ends its browser twice is set aside for an hour, so that it does not take the others along for ever.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from tocsin.engine.hosts.crash_suspects import CrashSuspects
 from tocsin.engine.hosts.process_limits import RequestSlots
 from tocsin.engine.visiting.visit import contained
-from tocsin.errors import FetchError, Postponed, ProcessError, SettingsError
+from tocsin.errors import BrowserLost, FetchError, FetchRefused, Postponed, ProcessError, SettingsError
 from tocsin.events import Happening
+from tocsin.model import FailureKind
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from tocsin.ports import Clock, Telemetry
     from tocsin.ports.browser import Admission, Browser, BrowserVisit, VisitedPage
@@ -23,6 +29,8 @@ MOST_WAITING: Final = 32
 # Of one visit, roughly; and the shortest pause of a check that is put off.
 _VISIT_S: Final = 1.0
 _LEAST_PAUSE_S: Final = 30.0
+# After these a browser was ended because of this very page.
+_STRIKES: Final = frozenset({FailureKind.CRASHED, FailureKind.TOO_COMPLEX})
 
 
 class CheckPlaces:
@@ -82,6 +90,74 @@ class CheckPlaces:
                 place.set_result(None)
 
 
+class BrowserSuspects:
+    """Pages that end browsers: each suspect waits until it may be tried, and who has two strikes is refused.
+
+    A page without an id, which is looked at before it is watched or on trial, is neither refused nor remembered.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock, self._found = clock, CrashSuspects(clock)
+        # Why each page that is set aside ended its browser.
+        self._why: dict[int, str] = {}
+        self._trying, self._changed = 0, asyncio.Event()
+        self._counted: Sequence[int] = ()
+
+    @asynccontextmanager
+    async def trying(self, page_id: int, url: str) -> AsyncIterator[None]:
+        """Let a page be tried inside, of suspects only a few at a time. Raises FetchRefused if it is set aside."""
+        self._refuse(page_id, url)
+        while is_suspect := page_id in self._found:
+            if self._found.room(self._trying):
+                break
+            self._changed.clear()
+            await self._changed.wait()
+            self._refuse(page_id, url)
+        self._trying += is_suspect
+        try:
+            yield
+        finally:
+            self._trying -= is_suspect
+            self._changed.set()
+
+    def cleared(self, page_id: int) -> None:
+        """Note that a page came back."""
+        self._found.cleared(page_id)
+        self._changed.set()
+
+    def failed(self, page_id: int, error: FetchError) -> None:
+        """Note that a visit failed; raises FetchRefused where its page is set aside for that."""
+        if isinstance(error, BrowserLost):
+            # Each of the pages in hand tells of the same end.
+            if error.suspects and error.suspects is not self._counted:
+                self._counted = error.suspects
+                self._set_aside(self._found.has_killed(None, error.suspects), error.detail)
+                self._found.cleared(0)
+        elif error.kind not in _STRIKES:
+            self.cleared(page_id)
+        elif page_id:
+            self._set_aside(self._found.has_killed(page_id, ()), error.detail)
+        self._refuse(page_id, error.url)
+
+    def give_another_try(self, page_id: int) -> None:
+        """Let a page that is set aside be tried once more: the user wants it."""
+        self._found.give_another_try(page_id)
+
+    def _set_aside(self, page_id: int | None, why: str) -> None:
+        if page_id is not None:
+            self._why[page_id] = why
+        self._changed.set()
+
+    def _refuse(self, page_id: int, url: str) -> None:
+        left_s = self._found.aside_for_s(page_id)
+        if not left_s:
+            self._why.pop(page_id, None)
+            return
+        until = datetime.fromtimestamp(self._clock.now() / 1_000_000 + left_s, UTC)
+        said = f"set aside until {until:%Y-%m-%d %H:%M} UTC, since its browser ended twice: {self._why[page_id]}"
+        raise FetchRefused(url, FailureKind.SET_ASIDE, said)
+
+
 class BrowserQueue:
     """Implements `browsing.BrowserVisits` with one browser, which is opened when a page needs it.
 
@@ -102,6 +178,7 @@ class BrowserQueue:
     ) -> None:
         self._open, self._clock, self._telemetry = open_browser, clock, telemetry
         self._slots, self._most_waiting = RequestSlots(slots), None if is_patient else MOST_WAITING * slots
+        self._suspects = BrowserSuspects(clock)
         self.places = CheckPlaces()
         self._browser: Browser | None = None
         self._group: asyncio.TaskGroup
@@ -118,6 +195,14 @@ class BrowserQueue:
 
     async def visit(self, visit: BrowserVisit, admit: Admission, *, is_urgent: bool) -> VisitedPage:
         """Visit a page once there is a slot for it; see `browsing.BrowserVisits`."""
+        async with self._suspects.trying(visit.page_id, visit.url):
+            return await self._visit_in_turn(visit, admit, is_urgent=is_urgent)
+
+    def give_another_try(self, page_id: int) -> None:
+        """Visit a page once more that is set aside since it ended its browser: the user wants it."""
+        self._suspects.give_another_try(page_id)
+
+    async def _visit_in_turn(self, visit: BrowserVisit, admit: Admission, *, is_urgent: bool) -> VisitedPage:
         began_s = self._clock.monotonic()
         if is_urgent:
             return await self._visit_in_slot(visit, admit, began_s, is_urgent=True)
@@ -154,9 +239,11 @@ class BrowserQueue:
             raise SettingsError(f"{visit.url}: cannot be read in a browser: {exc}") from exc
         except FetchError as exc:
             result = str(exc.kind)
+            self._suspects.failed(visit.page_id, exc)
             raise
         else:
             result = "read"
+            self._suspects.cleared(visit.page_id)
             return page
         finally:
             took_ms = round((self._clock.monotonic() - began_s) * 1000)

@@ -196,6 +196,7 @@ class Scheduler:
                  so that both know the latest state
     is_short     tells whether this machine is short of files or memory; no check begins then
     recall_holds  lets the gates know what hosts asked other nodes for
+    on_asked     receives each page whose check the user wants, before it begins
     """
 
     def __init__(
@@ -214,6 +215,7 @@ class Scheduler:
         is_rendered: Callable[[int, float], bool] = lambda _id, _since_s: False,
         is_short: Callable[[], bool] = lambda: False,
         recall_holds: Callable[[], Awaitable[None]],
+        on_asked: Callable[[int], None] = lambda _page_id: None,
     ) -> None:
         self._recall_holds = recall_holds
         self._store, self._lease, self._checkers, self._policies = store, lease, checkers, policies
@@ -221,6 +223,7 @@ class Scheduler:
         self._hold_s = settings.hold.total_seconds()
         self._most_pages = PAGES_A_REQUEST * settings.in_flight
         self._request_id, self._is_rendered, self._is_short = request_id, is_rendered, is_short
+        self._on_asked = on_asked
         self._probing = OutageProbes(
             store, lease, policies, gates, outage, clock, wait_s=self._hold_s, is_once=request_id is not None
         )
@@ -555,6 +558,9 @@ class Scheduler:
                 self._checkers.put_off([task for task in pages if task.order.request_id is not None])
                 pages = [task for task in pages if task.order.request_id is None]
             if pages:
+                for task in pages:
+                    if task.order.is_asked:
+                        self._on_asked(task.page_id)
                 self._checkers.begin(pages)
 
     def _next_due(self) -> Instant | None:

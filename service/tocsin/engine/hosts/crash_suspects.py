@@ -1,4 +1,4 @@
-"""Finding the page that killed a fetcher process, by strikes and suspects. Pure."""
+"""Finding the page that ended a process, a fetcher or the browser, by strikes and suspects. Pure."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ if TYPE_CHECKING:
 
     from tocsin.ports import Clock
 
-# Fetchers that a page kills until it is set aside.
+# Processes that a page ends until it is set aside.
 STRIKES = 2
-# Time until a page that was set aside is tried again, at the risk of one more fetcher.
+# Time until a page that was set aside is tried again, at the risk of one more process.
 SET_ASIDE_S = 3600.0
-# All of these are suspects again when their fetcher dies.
+# All of these are suspects again when their process dies.
 _MOST_SUSPECTS_AT_ONCE = 64
 # Bounds the memory for strikes; the oldest are forgotten first.
 _MOST_STRUCK = 10_000
 
 
 class CrashSuspects:
-    """Finds the page that kills fetchers.
+    """Finds the page that kills processes: fetchers, or browsers.
 
-    A dying fetcher names the page that it was reading, which gets a strike. If it names none, all of its pages are
+    A dying process names the page that it was reading, which gets a strike. If it names none, all of its pages are
     suspects. Suspects are tried few at a time: first one, then one more for each that came back; one at a time after
-    another death among them. A page that came back loses its strikes, since fetchers can be killed from outside.
+    another death among them. A page that came back loses its strikes, since processes can be killed from outside.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -48,7 +48,7 @@ class CrashSuspects:
         return page_id in self._suspects
 
     def has_killed(self, named: int | None, in_hand: Collection[int]) -> int | None:
-        """Note the death of a fetcher; returns the page that is set aside for it, if any.
+        """Note the death of a process; returns the page that is set aside for it, if any.
 
         named    the page that it was reading, if it named one
         in_hand  all of its pages
@@ -76,18 +76,23 @@ class CrashSuspects:
             self._at_once = min(self._at_once + 1, _MOST_SUSPECTS_AT_ONCE)
 
     def room(self, in_hand: int) -> int:
-        """Return how many more suspects a fetcher with this many of them can take."""
+        """Return how many more suspects can be tried beside this many."""
         return max(self._at_once - in_hand, 0)
 
     def is_set_aside(self, page_id: int) -> bool:
         """Tell whether a page is set aside because it killed too often."""
+        return self.aside_for_s(page_id) > 0
+
+    def aside_for_s(self, page_id: int) -> float:
+        """Return for how long a page is still set aside, 0 if it is not."""
         until_s = self._aside_until_s.get(page_id)
         if until_s is None:
-            return False
-        if until_s > self._clock.monotonic():
-            return True
+            return 0.0
+        left_s = until_s - self._clock.monotonic()
+        if left_s > 0:
+            return left_s
         del self._aside_until_s[page_id]
-        return False
+        return 0.0
 
     def give_another_try(self, page_id: int) -> None:
         """Try a page again that was set aside: the user wants it."""
@@ -100,7 +105,7 @@ class CrashSuspects:
         if len(self._strikes) > _MOST_STRUCK:
             self._strikes.popitem(last=False)
         if strikes < STRIKES:
-            # It is tried once more as the only suspect: if that fetcher dies, this page killed it.
+            # It is tried once more as the only suspect: if that process dies, this page killed it.
             self._suspects.add(page_id)
             return None
         self._aside_until_s[page_id] = self._clock.monotonic() + SET_ASIDE_S

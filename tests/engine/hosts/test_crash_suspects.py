@@ -1,4 +1,4 @@
-"""Which page killed a fetcher: found by what it named, else by trying suspects a few at a time."""
+"""Which page killed a process: found by what it named, else by trying suspects a few at a time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fakes import ManualClock
-from tocsin.engine.fetchers.suspects import SET_ASIDE_S, CrashSuspects
+from tocsin.engine.hosts.crash_suspects import SET_ASIDE_S, CrashSuspects
 
 
 @pytest.fixture
