@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +21,7 @@ from tocsin.app.asides import DocumentReader, PictureComparer
 from tocsin.app.pdf import MOST_MEMORY_BYTES
 from tocsin.errors import FetchError, FetchFailed, FetchRefused, ProcessError
 from tocsin.model import HopResponse
-from tocsin.settings import FetchSettings
+from tocsin.settings import FetchSettings, PageSettings
 from tocsin.spec.documents import read_document
 from tocsin.spec.signals.texts import unpack_text
 
@@ -148,6 +149,36 @@ async def test_another_paragraph_of_a_pdf_is_a_change_whichever_process_receives
     assert row is not None
     assert row.title == "Tariff (2027)"
     assert ["13.75" in unpack_text(text) for text in texts if text is not None] == [True, False]
+
+
+@pytest.mark.parametrize("body", [NOTICE, NOTICE[:80]], ids=["readable", "damaged"])
+async def test_in_the_place_of_an_html_page_a_pdf_is_held_until_the_page_is_back_and_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: bytes
+) -> None:
+    html, pdf = Page("<title>Tariff</title><p>A kilo costs 12.50."), Page(body, content_type="application/pdf")
+    async with Origin() as site:
+        site.pages["/tariff"] = [html, pdf, pdf, html]
+        async with Crew.at(tmp_path, monkeypatch, site.url("/tariff"), fetch=FetchSettings(fetchers=0)) as crew:
+            found = [(await crew.check())["tariff"].outcome for _ in range(4)]
+            alerts = await crew.store.alerts(limit=9)
+
+    assert found == ["first", "suspect", "suspect", "unchanged"]
+    assert [alert.type.split(".")[2] for alert in alerts] == ["suspect"]
+
+
+async def test_a_pdf_that_the_user_accepts_in_the_place_of_an_html_page_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = PageSettings(min_gap=timedelta(0), tries=0, suspects="accept")
+    async with Origin() as site:
+        site.pages["/tariff"] = [Page("<title>Tariff</title><p>Closed."), Page(NOTICE, content_type="application/pdf")]
+        sections = {"pages": pages, "fetch": FetchSettings(fetchers=0)}
+        async with Crew.at(tmp_path, monkeypatch, site.url("/tariff"), **sections) as crew:
+            await crew.check()
+            second = (await crew.check())["tariff"]
+
+    assert second.outcome != "suspect"
+    assert (second.problem or "").endswith("; read as PDF of 3 paragraphs")
 
 
 def picture(*lines: str, width: int = 640, height: int = 480) -> bytes:

@@ -187,7 +187,12 @@ def evidence_against(assessment: Assessment, task: PageTask, policy: PageSetting
         return None
     if assessment.suspicion is not None:
         return assessment.suspicion
-    return assessment.problem or "" if not assessment.is_html and is_from_html(task) else None
+    return assessment.problem or "" if not assessment.is_html and awaits_html(task, policy) else None
+
+
+def awaits_html(task: PageTask, policy: PageSettings) -> bool:
+    """Tell whether an answer that is not HTML will be held as a suspect, whatever it is."""
+    return policy.suspects != "accept" and is_from_html(task)
 
 
 def is_from_html(task: PageTask) -> bool:

@@ -9,6 +9,7 @@ import msgspec
 
 from tocsin.engine.hosts.process_limits import LoopTime
 from tocsin.engine.judging.contents import find_items, values_of
+from tocsin.engine.judging.judge import awaits_html
 from tocsin.engine.policies import compares_pictures
 from tocsin.engine.visiting.receive import PageRequest
 from tocsin.errors import FetchRefused, Postponed, StoreError, TooComplex
@@ -90,6 +91,7 @@ class PageRenderer:
             secrets=secrets,
             is_wanted=wanted,
             page_id=0 if job.copy_url is not None else job.page_id,
+            awaits_html=job.copy_url is None and not job.is_trial and awaits_html(job.task, policy),
             is_urgent=True,
             is_trial=job.is_trial,
             in_browser=kind == "browser",

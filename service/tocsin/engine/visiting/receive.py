@@ -88,6 +88,7 @@ class PageRequest(Struct, frozen=True):
     hand_off    continues the set at the fetcher that serves the next host
     stand_aside  called before waiting for anything but the page's own host
     takes_accepted  a 202 counts as received; its assessment decides whether it is a suspect
+    awaits_html  what is not HTML is a suspect, so that no text needs to be taken from it
     is_urgent   goes first when all request slots are taken
     in_browser  it is received by a visit in the browser, which
     wants_picture  takes a picture of it,
@@ -108,6 +109,7 @@ class PageRequest(Struct, frozen=True):
     hand_off: Callable[[RequestProgress], Awaitable[RequestProgress | CheckResult | FetchRefused]] | None = None
     stand_aside: Callable[[], None] | None = None
     takes_accepted: bool = False
+    awaits_html: bool = False
     is_urgent: bool = False
     in_browser: bool = False
     wants_picture: bool = False
@@ -196,7 +198,7 @@ class Receiver:
         not_modified = response.status == 304 and sent_conditions  # noqa: PLR2004 - Not Modified
         if not not_modified:
             refuse_what_is_not_the_page(url, response, self._clock, takes_accepted=request.takes_accepted)
-            if self._documents is not None and is_pdf(response.body):
+            if self._documents is not None and not request.awaits_html and is_pdf(response.body):
                 response = await self._documents.read(response)
         return ReceivedPage(
             begun.started_at,

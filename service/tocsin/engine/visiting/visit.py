@@ -21,6 +21,7 @@ from tocsin.engine.hosts.outage import OURS, OutageWatch
 from tocsin.engine.hosts.process_limits import LoopTime
 from tocsin.engine.judging.assess import is_read_as_before
 from tocsin.engine.judging.conclude import Conclusion, Conclusions, clock_back
+from tocsin.engine.judging.judge import awaits_html
 from tocsin.engine.judging.signals import must_be_read
 from tocsin.engine.policies import Policies, asked_as, compares_pictures
 from tocsin.engine.visiting.receive import NO_TIME, HandoffRequired, PageRequest, ReceiveResult, RequestSets
@@ -311,6 +312,7 @@ class Visitor:
             hand_off=hand_off,
             stand_aside=stand_aside,
             takes_accepted=task.state is not None and policy.suspects == "hold",
+            awaits_html=awaits_html(task, policy),
             in_browser=policy.fetch == "browser",
             compares_picture=policy.fetch == "browser" and compares_pictures(policy),
         )
