@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.contract.desk import A, B, Desk
@@ -45,6 +47,39 @@ async def test_an_edit_of_steps_or_secrets_clears_them(desk: Desk, edit: dict[st
     await desk.edit(page, **edit)
 
     assert (await desk.store.login(page) is not None) == is_kept
+
+
+@pytest.mark.parametrize(
+    ("edit", "is_kept"),
+    [
+        ({"settings": {"steps": ["scroll"]}}, False),
+        ({"unset": ["secrets"]}, False),
+        ({"settings": {"every": "6h"}}, True),
+    ],
+)
+@pytest.mark.parametrize("group", ["shops", None])
+async def test_an_edit_of_steps_or_secrets_of_a_group_or_of_all_clears_those_of_its_pages(
+    desk: Desk, group: str | None, edit: dict[str, Any], *, is_kept: bool
+) -> None:
+    page, other = await desk.watch(A, B)
+    await desk.edit(page, group="shops")
+    for each in (page, other):
+        await desk.store.keep_login(each, COOKIES)
+
+    await desk.store.edit_group(group, desk.now, **({"settings": {}, "unset": []} | edit))
+
+    assert (await desk.store.login(page) is not None) == is_kept
+    # A page of another group keeps its own, unless all are meant.
+    assert (await desk.store.login(other) is not None) == (is_kept or group is not None)
+
+
+async def test_a_page_that_comes_to_another_group_logs_in_anew(desk: Desk) -> None:
+    (page,) = await desk.watch(A)
+    await desk.store.keep_login(page, COOKIES)
+
+    await desk.edit(page, group="shops")
+
+    assert await desk.store.login(page) is None
 
 
 async def test_a_page_that_is_removed_takes_its_cookies_along(desk: Desk) -> None:

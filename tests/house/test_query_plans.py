@@ -333,6 +333,10 @@ ALLOWED = {
         "watchlist.history",
     },
     "looks through a bounded part of the list, once for a process that doubts its connection": {"hosts.received_last"},
+    "few pages log in: an edit by hand looks through all of their cookies": {
+        "watchlist.forget_all_logins",
+        "watchlist.forget_logins_of_group",
+    },
     "a table that is emptied each minute": {"words.retitled_by_block"},
     "sorts the settings that were made at run time, when one has changed": {"saved.entries"},
     "somebody asked for all of it, by hand": {

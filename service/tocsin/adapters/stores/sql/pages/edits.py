@@ -189,7 +189,8 @@ class WatchListEdit(Struct, frozen=True):
     @property
     def ends_login(self) -> bool:
         """Whether cookies of an earlier login are of no use: another user may log in, or none."""
-        return not _LOGIN.isdisjoint({*self.settings, *self.unset})
+        # Another group may have other steps for its pages.
+        return self.group is not None or not _LOGIN.isdisjoint({*self.settings, *self.unset})
 
     def merged(self, settings: str | None) -> JsonObject:
         """Give these settings with the edit's in their place."""
@@ -263,6 +264,9 @@ def merge_into(db: SqlSession, name: str | None, edit: WatchListEdit) -> None:
         make_groups(db, [name])
         (before,) = db.execute(SQL["settings_of_group"], {"name": name}).fetchone()
         db.execute(SQL["set_group_settings"], {"name": name, "settings": to_json(edit.merged(before))})
+    if edit.ends_login:
+        # Also of pages that have steps of their own: to log in once more costs less than to find out.
+        db.execute(SQL["forget_all_logins" if name is None else "forget_logins_of_group"], {"name": name})
     # Every page is judged by it from now on; no host is due at another time for that alone.
     touch_hosts(db, ())
 

@@ -181,3 +181,12 @@ on conflict (page_id) do update set cookies = excluded.cookies, kept_at = exclud
 
 -- name: forget_logins
 delete from logins where page_id in {ids :ids};
+
+-- Few pages log in: each is looked up, instead of all of a group.
+-- name: forget_logins_of_group
+delete from logins where exists (
+  select 1 from pages p where p.id = logins.page_id and p.group_id = (select id from groups where name = :name)
+);
+
+-- name: forget_all_logins
+delete from logins;
