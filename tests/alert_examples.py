@@ -93,6 +93,7 @@ def examples() -> list[JsonObject]:
             task, DECIDED, robots_url="https://example.org/robots.txt", rule="Disallow: /a", next_try=DECIDED + DAY
         ),
         alerts.suspect_event(task, DECIDED, evidence="not HTML but PDF", content_type="application/pdf"),
+        alerts.needs_browser_event(task, DECIDED),
         alerts.unchanged_event(task, same, DECIDED),
         alerts.too_soon_event(task, soon, DECIDED),
         alerts.host_changed_event(storm, DIFFERENCE, DECIDED),

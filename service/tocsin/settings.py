@@ -303,7 +303,7 @@ class ChannelSettings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 class MatchSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Which alerts are meant: each key that is given must hold, with one of its values; without keys, all are.
 
-    kind    of the event: "changed", "unreachable", "recovered", "disallowed", "suspect", "storm", "outage", …
+    kind    of the event: "changed", "unreachable", "recovered", "disallowed", "suspect", "needs-browser", "storm", …
     basis   "declared", "inferred", "contradicted"
     host    patterns as in `hosts.rules`
     url     of the page; `*` is any text

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.claiming import claim_all
 from tests.contract.desk import DAY, HOUR, MINUTE, NOW, A, B, C, Desk, alert, attempt, fields
 from tocsin.events import DISALLOWED
-from tocsin.model import CheckOutcome, CheckReport, CheckResult, Failure, NewState, Validators
+from tocsin.model import CheckOutcome, CheckReport, CheckResult, Failure, NewState, PageFilter, Validators
 
 
 async def test_an_unchanged_page_that_an_edit_moved_meanwhile_is_written_with_its_schedule(desk: Desk) -> None:
@@ -107,14 +107,25 @@ async def test_what_a_visit_needs_comes_back_as_it_was_written(desk: Desk) -> No
 
 
 async def test_that_scripts_make_a_page_is_known_to_its_next_check_and_to_the_list(desk: Desk) -> None:
-    await desk.watch(A)
+    await desk.watch(A, B)
     found = []
     for is_shell in (True, False):
         await desk.check(A, "1", is_shell=is_shell)
         row = await desk.store.page(A)
-        found.append(((await desk.task(A)).flags.is_shell, row is not None and row.flags.is_shell))
+        listed = [page.url for page in await desk.store.pages(PageFilter(shells=True))]
+        found.append(((await desk.task(A)).flags.is_shell, row is not None and row.flags.is_shell, listed))
 
-    assert found == [(True, True), (False, False)]
+    assert found == [(True, True, [A]), (False, False, [])]
+
+
+async def test_how_often_in_a_row_it_was_a_shell_is_known_to_the_next_check(desk: Desk) -> None:
+    await desk.watch(A)
+    found = []
+    for shells in (1, 2, 3, 0):
+        await desk.check(A, "1", is_shell=shells > 0, shells=shells)
+        found.append((await desk.task(A)).flags.shells)
+
+    assert found == [1, 2, 3, 0]
 
 
 async def test_tries_spent_are_held_until_the_check_goes_on(desk: Desk) -> None:

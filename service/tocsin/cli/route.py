@@ -26,7 +26,16 @@ if TYPE_CHECKING:
     from tocsin.settings import RouteSettings, Settings
 
 # The kinds of alerts that are about one page; a storm and an outage are not.
-_KINDS: Final = ("changed", "unreachable", "recovered", "disallowed", "suspect", "unchanged", "too-soon")
+_KINDS: Final = (
+    "changed",
+    "unreachable",
+    "recovered",
+    "disallowed",
+    "suspect",
+    "needs-browser",
+    "unchanged",
+    "too-soon",
+)
 _MOST_SILENCES: Final = 1000
 WHO: Final = "command line"
 

@@ -91,7 +91,8 @@ _NAMED: Final[dict[str, dict[str, str]]] = {
         "continue": "the routes below are tried, too",
     },
     "match": {
-        "kind": "`changed` `unreachable` `recovered` `disallowed` `suspect` `storm` `outage` `unchanged` `too-soon`",
+        "kind": "`changed` `unreachable` `recovered` `disallowed` `suspect` `needs-browser` `storm` `outage` "
+        "`unchanged` `too-soon`",
         "outcome": "`major` or `minor`",
         "basis": "`declared`, `inferred` or `contradicted`",
         "group": "of the page",

@@ -20,7 +20,8 @@ MOST_ROUTES: Final = 1000
 """Each alert is compared with each route; a list of values costs no more than one value."""
 MOST_VALUES: Final = 1000
 KINDS: Final = (
-    "changed", "unreachable", "recovered", "disallowed", "suspect", "storm", "outage", "unchanged", "too-soon",
+    "changed", "unreachable", "recovered", "disallowed", "suspect", "needs-browser", "storm", "outage", "unchanged",
+    "too-soon",
 )  # fmt: skip
 _CHOICES: Final = {
     "kind": KINDS,

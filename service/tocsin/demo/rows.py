@@ -127,6 +127,8 @@ def alert_line(alert: AlertRow) -> DemoLine:
             said = "reachable again" + (f", which closes question {question['id']}" if question else "")
         case events.SUSPECT:
             rule, said = "", f"held back: {data['evidence']}"
+        case events.NEEDS_BROWSER:
+            rule, said = "", "made by scripts, which need a browser"
         case _:
             rule, said = "", outcome
     channels = ", ".join(delivery[0] for delivery in alert.deliveries)

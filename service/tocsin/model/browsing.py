@@ -94,8 +94,8 @@ class AlertQuery(Struct, frozen=True):
     unseen   not marked as seen
     problems of any kind that keeps pages from being checked: unreachable, disallowed, suspect, outage
     outcome  of the change
-    kind     of the event: "changed", "unreachable", "recovered", "disallowed", "suspect", "unchanged", "too-soon",
-             "storm", "outage"
+    kind     of the event: "changed", "unreachable", "recovered", "disallowed", "suspect", "needs-browser",
+             "unchanged", "too-soon", "storm", "outage"
     group    that the page was in when it was told
     dead     a channel did not take it in time
     digest   that it is in, by number

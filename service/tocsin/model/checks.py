@@ -316,7 +316,7 @@ class CheckResult(Struct, frozen=True, omit_defaults=True):
     order            what the check was made for, and told; an instruction that was given meanwhile is for the next one
     flags            what the page says to robots, and what it was, where it was read; else as it was
     held_attempts    tries spent so far, where the rest is due later (outcome `deferred`)
-    alerts           events that need no rendering (disallowed, suspect, and unchanged or too-soon where asked)
+    alerts           events that need no rendering (disallowed, suspect, needs-browser, or what `report` asks for)
     received         the page was received: it leaves its question, unless a rendering is owed
     recovery         the `recovered` event, written if the page leaves a question that was announced; the store says in
                      it whether that ends the question

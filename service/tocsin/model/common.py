@@ -153,17 +153,23 @@ def what_is_kept(settings: Settings) -> KeptContents:
     return KeptContents(texts=settings.snapshots.per_page > 0, items=settings.items.keep)
 
 
+# After as many checks in a row that found an empty shell the user is told that the page needs a browser.
+SHELLS_TOLD: Final = 3
+
+
 class PageFlags(Struct, frozen=True, gc=False):
     """What a page said to robots when it was last read, and what that was.
 
     not_html  it was read from neither HTML nor XHTML
     is_shell  scripts make its content, so that changes of it are not seen; only checks look at that
+    shells    checks in a row that found that, where the user wants to be told (`fetch = "auto"`); up to SHELLS_TOLD
     """
 
     noindex: bool = False
     nofollow: bool = False
     not_html: bool = False
     is_shell: bool = False
+    shells: int = 0
 
 
 NO_FLAGS: Final = PageFlags()

@@ -112,6 +112,7 @@ def _suspect(words: Words, evidence: str) -> str:
 _KEYS: Final = {
     events.RECOVERED: "recovered",
     events.DISALLOWED: "disallowed",
+    events.NEEDS_BROWSER: "needs_browser",
     events.OUTAGE_BEGAN: "outage_began",
     events.OUTAGE_ENDED: "outage_ended",
     events.TEST: "test",

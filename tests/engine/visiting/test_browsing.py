@@ -24,11 +24,13 @@ from tocsin.engine.visiting.receive import Receiver, RequestSets
 from tocsin.engine.visiting.visit import Visitor
 from tocsin.errors import FetchFailed, FetchRefused, ProcessError
 from tocsin.model import (
+    NO_FLAGS,
     CheckResult,
     FailureKind,
     HopRequest,
     HopResponse,
     KeptPicture,
+    PageFlags,
     PictureDifference,
     SeenPicture,
     SignalContext,
@@ -301,15 +303,16 @@ async def test_waiting_for_the_browser_is_no_lateness_and_can_be_given_up() -> N
     assert (visit.result().report.outcome, site.browser.visits) == ("skipped", [])
 
 
-async def test_a_page_that_is_to_say_so_tells_once_that_it_needs_a_browser() -> None:
+async def test_a_page_that_is_to_say_so_tells_once_after_three_checks_that_it_needs_a_browser() -> None:
     site = Setting(fetch="auto")
     site.web.page(PAGE, SHELL)
+    told, flags = [], NO_FLAGS
+    for _ in range(5):
+        result = await site.visit(flags=flags)
+        flags = result.flags
+        told.append([alert.type for alert in result.alerts])
 
-    first = await site.visit()
-    await site.visit(flags=first.flags)
-
-    (said,) = [each.values for each in site.telemetry.happenings if each.name == "page.needs_browser"]
-    assert said["mend"] == f"read it in a browser: tocsin watch set {PAGE} --fetch browser"
+    assert told == [[], [], ["tocsin.page.needs-browser.v1"], [], []]
     assert site.browser.visits == []
 
 
@@ -338,3 +341,40 @@ async def test_without_such_a_rule_no_picture_is_taken_of_a_check(rules: tuple[s
     await site.visit()
 
     assert [(each.wants_picture, each.compares_picture) for each in site.browser.visits] == [(False, False)]
+
+
+async def test_checks_that_find_the_page_unchanged_count_too_and_one_that_finds_another_page_does_not() -> None:
+    site = Setting(fetch="auto")
+    site.web.page(PAGE, SHELL)
+    first = await site.visit()
+    assert first.state is not None
+    kept = {"state": stored(), "body_digest": first.state.body_digest, "set_at": START - HOUR}
+
+    same = await site.visit(flags=first.flags, **kept)
+    site.web.page(PAGE, "%PDF-1.7")
+    other = await site.visit(flags=same.flags, **kept)
+    site.web.page(PAGE, SHELL)
+    third = await site.visit(flags=other.flags, **kept)
+
+    assert [result.report.outcome for result in (same, other, third)] == ["unchanged", "suspect", "unchanged"]
+    assert [result.flags.shells for result in (first, same, other, third)] == [1, 2, 2, 3]
+    assert [alert.type for alert in third.alerts] == ["tocsin.page.needs-browser.v1"]
+
+
+async def test_a_page_that_stops_being_a_shell_is_counted_anew() -> None:
+    site = Setting(fetch="auto")
+    site.web.page(PAGE, "<title>Harbour</title><p>" + "The harbour is open all day, and at night as well. " * 9)
+
+    result = await site.visit(flags=PageFlags(is_shell=True, shells=3))
+
+    assert result.flags == NO_FLAGS
+
+
+@pytest.mark.parametrize("fetch", ["http", "auto"])
+async def test_only_where_the_user_wants_to_be_told_are_checks_counted(fetch: str) -> None:
+    site = Setting(fetch=fetch)
+    site.web.page(PAGE, SHELL)
+
+    result = await site.visit(flags=PageFlags(is_shell=True, shells=2))
+
+    assert (result.flags.is_shell, len(result.alerts)) == (True, int(fetch == "auto"))

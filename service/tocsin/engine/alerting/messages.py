@@ -34,7 +34,13 @@ _MOST_ROWS: Final = 6
 _MOST_OF_ROW: Final = 160
 _SIGNS: Final = {"major": "◆", "minor": "◇", "bad": "▲", "good": "●", "quiet": "○"}
 _ORDER: Final = {"major": 0, "bad": 1, "minor": 2}
-_TONES: Final = {"unreachable": "bad", "disallowed": "bad", "suspect": "bad", "recovered": "good"}
+_TONES: Final = {
+    "unreachable": "bad",
+    "disallowed": "bad",
+    "suspect": "bad",
+    "needs-browser": "bad",
+    "recovered": "good",
+}
 _UNSAFE_IN_LINKS: Final = {letter: quote(letter) for letter in " <>()[]\"'\\`{|}^"}
 _BIDI_SAFE: Final = str.maketrans(_UNSAFE_IN_LINKS)
 

@@ -14,6 +14,7 @@ from tocsin.model import (
     KEEPS_ALL,
     NOTHING_LEARNT,
     REFUSED_SETTINGS,
+    SHELLS_TOLD,
     SHORTAGE,
     Attempt,
     CheckOutcome,
@@ -211,6 +212,9 @@ class Conclusion:
         is_paced = self._policy.adaptive
         known = with_pace(self._occasion, judged, assessment.state) if is_paced else judged.followed.known
         report = self._report(received, assessment, judged, tried, clock_back(task, now))
+        flags, alerts = _flags_of(task, assessment, judged, self._policy), judged.alerts
+        if flags.shells == SHELLS_TOLD > task.flags.shells:
+            alerts = (*alerts, self._alerts.needs_browser_event(task, now))
         return self._result(
             report,
             self._next(
@@ -225,12 +229,12 @@ class Conclusion:
             conditional_run=task.last.conditional_run + 1 if conditional else 0,
             state=judged.state,
             verdict=judged.verdict,
-            alerts=judged.alerts,
+            alerts=alerts,
             received=True,
             disallowed=False,
             recovery=recovery,
             render_owed=owed,
-            flags=_flags_of(task, assessment, judged),
+            flags=flags,
             keeps_rule=waits_for_major and not is_major,
             suspected=is_suspect,
             learnt=learn(self._occasion, received, assessment, judged, known, now),
@@ -371,17 +375,24 @@ def _is_spent(instruction: Instruction | None, *, received: bool) -> bool:
     return instruction is not None and (instruction.kind == "again" or received)
 
 
-def _flags_of(task: PageTask, assessment: Assessment, judged: Judgement) -> PageFlags:
+def _flags_of(task: PageTask, assessment: Assessment, judged: Judgement, policy: PageSettings) -> PageFlags:
     """Give the flags of a page that was received: they are kept with the state that they came with (LM-45, LM-46)."""
     before, is_suspect = task.flags, judged.outcome is CheckOutcome.SUSPECT
     # An answer that is not stored does not change what the page says of the stored state.
     said = None if is_suspect or judged.outcome is CheckOutcome.TOO_SOON else assessment.directives
+    # A page that is unchanged is not looked at: a shell is one still.
+    is_shell = before.is_shell if is_suspect or assessment.is_shell is None else assessment.is_shell
     return PageFlags(
         before.noindex if said is None else not said.index,
         before.nofollow if said is None else not said.follow,
         before.not_html if judged.state is None and task.state is not None else not assessment.is_html,
-        before.is_shell if is_suspect or assessment.is_shell is None else assessment.is_shell,
+        is_shell,
+        before.shells if is_suspect else _shells_in_a_row(before, policy) if is_shell else 0,
     )
+
+
+def _shells_in_a_row(before: PageFlags, policy: PageSettings) -> int:
+    return min(before.shells + 1, SHELLS_TOLD) if policy.fetch == "auto" else 0
 
 
 def clock_back(task: PageTask, now: Instant) -> timedelta | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from copy import deepcopy
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,7 +15,7 @@ import msgspec
 from tocsin import events
 from tocsin.engine.judging.signals import combine_verdict, signals_data, trace_data, witness_data
 from tocsin.events import alert_link, cloud_event, page_link, picture_link, question_link
-from tocsin.model import AlertDraft, fit_title, to_rfc3339
+from tocsin.model import SHELLS_TOLD, AlertDraft, fit_title, to_rfc3339
 from tocsin.spec.topper.state import FIELDS
 from tocsin.wording.summary import summarise
 from tocsin.wording.words import words_of
@@ -255,6 +256,16 @@ class EventWriter:
             "links": self._links(page),
         }
         return self._draft(events.SUSPECT, page, at, data)
+
+    def needs_browser_event(self, page: PageTask, at: Instant) -> AlertDraft:
+        """Tell, once, that scripts make the page's content, so that its changes are not seen by HTTP."""
+        data = {
+            "page": page_data(page.page_id, page.url, page.group, page.text),
+            "checks": SHELLS_TOLD,
+            "command": f"tocsin watch set {quote(page.url)} --fetch browser",
+            "links": self._links(page),
+        }
+        return self._draft(events.NEEDS_BROWSER, page, at, data)
 
     def recovered_event(
         self,

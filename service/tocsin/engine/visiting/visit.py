@@ -10,7 +10,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from functools import partial
-from shlex import quote
 from traceback import extract_tb
 from types import TracebackType
 from typing import Any, Protocol
@@ -263,10 +262,7 @@ class Visitor:
                 raise came
             if isinstance(came, CheckResult):
                 return came
-            result = conclude.received(came, self._clock.now(), conditional=conditions is not None, tried=tried)
-            if result.flags.is_shell and not task.flags.is_shell:
-                self._tell_of_shell(task)
-            return result
+            return conclude.received(came, self._clock.now(), conditional=conditions is not None, tried=tried)
         finally:
             self._mark(0)
             if has_body:
@@ -335,15 +331,6 @@ class Visitor:
         """Return until when a host asked for no requests, None if it did not; the store keeps it over restarts."""
         held_s = self._gates.held_s(host)
         return self._clock.now() + round(held_s * 1_000_000) if held_s > 0 else None
-
-    def _tell_of_shell(self, task: PageTask) -> None:
-        """Tell, once, that a page's text is made by scripts, where its settings ask for that."""
-        if self._policies.readable(task).fetch != "auto":
-            return
-        mend = f"read it in a browser: tocsin watch set {quote(task.url)} --fetch browser"
-        self._telemetry.emit(
-            Happening("page.needs_browser", "warning", {"page_id": task.page_id, "url": task.url, "mend": mend})
-        )
 
     def _tell_of_clock(self, task: PageTask, now: Instant) -> None:
         """Warn once of a clock that was set back: until it catches up, every change comes too soon (T43)."""

@@ -21,6 +21,7 @@ _LABELS: Final[dict[str, tuple[str, str]]] = {
     events.RECOVERED: ("recovered", "good"),
     events.DISALLOWED: ("disallowed", "bad"),
     events.SUSPECT: ("suspect", "bad"),
+    events.NEEDS_BROWSER: ("needs-browser", "bad"),
     events.UNCHANGED: ("unchanged", "quiet"),
     events.TOO_SOON: ("too-soon", "quiet"),
     events.OUTAGE_BEGAN: ("outage", "bad"),
@@ -42,6 +43,7 @@ KINDS: Final = (
     "recovered",
     "disallowed",
     "suspect",
+    "needs-browser",
     "outage",
     "unchanged",
     "too-soon",
@@ -202,6 +204,8 @@ def _notes(words: Words, kind: str, data: JsonObject, rendering: JsonObject) -> 
         evidence = _words(data.get("evidence"))
         told = words.say("note.suspect", evidence=words.retell(evidence, "evidence")) if evidence else ""
         notes.append(told or words.say("note.another_page"))
+    if kind == events.NEEDS_BROWSER and (command := _words(data.get("command"))):
+        notes.append(words.say("note.needs_browser", command=command))
     if rendering and (failed := _table(rendering.get("error"))):
         said = _words(failed.get("message")) or _words(failed.get("kind")) or ""
         notes.append(words.say("note.unread", why=words.retell(said)) if said else words.say("note.unread_bare"))

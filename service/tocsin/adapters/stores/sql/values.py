@@ -90,9 +90,11 @@ def to_json_or_null(value: Any) -> str | None:
 
 # Bits of pages.flags.
 DISALLOWED, NOT_HTML, OWED, NOINDEX, NOFOLLOW, SUSPECTED, LEARNT, SHELL, BARE = 1, 2, 4, 8, 16, 32, 64, 128, 256
+# Two more hold a number, shells in a row.
+SHELLS_PLACE, SHELLS_MOST = 9, 3
 
 
-@lru_cache(maxsize=512)  # as many as the bits can say
+@lru_cache(maxsize=2048)  # as many as the bits can say
 def read_flags(bits: int) -> PageFlags:
     """Read what a page was when it was last read of its bits."""
     return PageFlags(
@@ -100,6 +102,7 @@ def read_flags(bits: int) -> PageFlags:
         nofollow=bits & NOFOLLOW != 0,
         not_html=bits & NOT_HTML != 0,
         is_shell=bits & SHELL != 0,
+        shells=bits >> SHELLS_PLACE & SHELLS_MOST,
     )
 
 

@@ -38,6 +38,8 @@ from tocsin.adapters.stores.sql.values import (
     OFF,
     OWED,
     SHELL,
+    SHELLS_MOST,
+    SHELLS_PLACE,
     SUSPECTED,
     pack_digest,
     pack_outcome,
@@ -167,6 +169,7 @@ def flags_of(result: CheckResult) -> int:
         | (NOFOLLOW if flags.nofollow else 0)
         | (SUSPECTED if result.suspected else 0)
         | (SHELL if flags.is_shell else 0)
+        | min(flags.shells, SHELLS_MOST) << SHELLS_PLACE
     )
 
 
