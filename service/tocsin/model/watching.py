@@ -135,6 +135,7 @@ class PageFilter(Struct, frozen=True):
     outcome    the last check ended so
     topper     only pages whose state has a topper element (T53)
     with_own   only pages with settings of their own
+    shells     only pages whose content scripts make
     """
 
     urls: tuple[str, ...] | None = None
@@ -145,3 +146,4 @@ class PageFilter(Struct, frozen=True):
     topper: bool = False
     paused: bool | None = None
     with_own: bool = False
+    shells: bool = False

@@ -42,7 +42,7 @@ from tocsin.model.records.service import Setting
 from tocsin.model.saved import Saved, merge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from tocsin.configuration import Loaded
@@ -97,6 +97,8 @@ def _span(seconds: float) -> str:
 
 # Upper limit of pages with invalid settings that are named.
 NAMED: Final = 10
+# Of the pages that scripts make, at most.
+_LOOKED_AT: Final = 1000
 
 
 async def find_refused(store: Store, base: PageSettings) -> list[Diagnosis]:
@@ -128,6 +130,35 @@ async def _has_page_in_browser(store: Store) -> bool:
         if any(page.settings.get("fetch") == "browser" for page in pages):
             return True
     return False
+
+
+async def find_shells(store: Store, base: PageSettings) -> list[Diagnosis]:
+    """Find pages whose content scripts make, of which no change is seen as they are read now."""
+    pages = await store.count_pages(PageFilter(shells=True))
+    if not pages:
+        return []
+    for_all, groups = await store.overrides()
+    of_group = dict(groups.values())
+    named: dict[bool, list[str]] = {False: [], True: []}
+    for page in await store.pages(PageFilter(shells=True), limit=_LOOKED_AT):
+        levels = (for_all, of_group.get(page.group, {}), page.settings)
+        named[resolve_readable(base, *levels).settings.fetch == "browser"].append(page.url)
+    by_http, in_browser = named[False], named[True]
+    findings = []
+    if by_http:
+        # Of very many, only the first were looked at; hardly any will be read in a browser.
+        what = count(pages - len(in_browser), "page")
+        said = f"Scripts make the content of {what}, so that changes are not seen by HTTP: {_some(by_http)}."
+        findings.append(Diagnosis(said, "Read them in a browser: tocsin watch set URL --fetch browser"))
+    if in_browser:
+        said = f"{count(len(in_browser), 'page')} read in a browser, and empty there, too: {_some(in_browser)}."
+        mend = "Say when they are ready, or what to do first: tocsin watch set URL --ready 'css: SELECTOR' --step …"
+        findings.append(Diagnosis(said, mend))
+    return findings
+
+
+def _some(urls: Sequence[str]) -> str:
+    return ", ".join(urls[:NAMED]) + (", …" if len(urls) > NAMED else "")
 
 
 def _refused_finding(whose: str, resolved: Resolved, *, url: str = "", group: str = "") -> list[Diagnosis]:
@@ -245,6 +276,7 @@ async def _of_store(loaded: Loaded, now: Instant, found: Examination, *, thoroug
             found.findings += await _of_integrity(store, await _bytes_of(store, now), thorough=thorough)
             found.findings += await _of_rows(store, now)
             found.findings += await find_refused(store, without_unread(loaded.settings.pages)[0])
+            found.findings += await find_shells(store, without_unread(loaded.settings.pages)[0])
             found.uses_browser = await _has_page_in_browser(store)
             found.findings += to_findings(await find_crowding(store, loaded.settings))
             found.findings += await _of_pauses(store, str(found.for_all.get("mode", loaded.settings.pages.mode)))

@@ -240,6 +240,7 @@ def _conditions(which: PageFilter, sql: dict[str, str]) -> tuple[str, dict[str, 
         "paused": which.paused,
         "topper": which.topper or None,
         "with_own": which.with_own or None,
+        "shells": which.shells or None,
     }
     named = {name: value for name, value in given.items() if value is not None}
     return "".join(f" and {sql[f'by_{name}']}" for name in named), named

@@ -103,6 +103,9 @@ p.declares = 1
 -- name: by_with_own
 p.settings is not null
 
+-- name: by_shells
+p.flags & 128 <> 0
+
 -- name: touched
 select id, host_id, question_id, request_id from pages where id in {ids :ids};
 
