@@ -244,6 +244,16 @@ def problem_of(report: JsonObject, words: Words) -> str:
     return failure(str(kind or ""), str(message or ""), words)
 
 
+def browser_mend(report: JsonObject, words: Words) -> str:
+    """Say what one can do about a page that was not received in the browser; "" where it was."""
+    error = report.get("error")
+    if not error or report.get("outcome") not in _FAILED:
+        return ""
+    kind = error[0] if isinstance(error, list | tuple) else error.get("kind")
+    key = f"browser_mend.{kind}"
+    return words.say(key if key in words else "browser_mend.elsewhere")
+
+
 def declared(fields: tuple[str | None, ...] | None, room: Room) -> tuple[tuple[str, str], ...]:
     """List the declared fields, those of topper first with their values, within the room."""
     found = {name: value for name, value in zip(FIELDS, fields or (), strict=False) if value is not None}

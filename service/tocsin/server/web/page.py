@@ -32,7 +32,7 @@ from tocsin.server.kept_items import why_no_items
 from tocsin.server.parts import Given, Parts, Reading, Writing, base_url
 from tocsin.server.web.changes import shape_of
 from tocsin.server.web.formatting import short_url, zone_named
-from tocsin.server.web.listing import problem_of, to_line
+from tocsin.server.web.listing import browser_mend, problem_key, problem_of, to_line
 from tocsin.server.web.page_history import day_in, draw_year, find_habits
 from tocsin.server.web.page_pictures import OFFERED, latest_pair, pair_of
 from tocsin.server.web.page_views import Texts, choose, compare_kept, field_rows, show_held
@@ -94,6 +94,7 @@ async def show(
     telling = partial(tell, language=language, is_told_anew=language != settings.instance.language)
     told = [(each, telling(to_alert(row, each))) for each in verdicts[:_VERDICTS]]
     alerts = (await parts.store.browse_alerts(AlertQuery(page_id=page_id), limit=_ALERTS)).rows
+    fetch = await _fetch_of(parts, row) if row.flags.is_shell or problem_key(row.last.report or {}) else ""
     last = await _last_change(parts, row, told, alerts, telling)
     answer = await page(
         request,
@@ -102,11 +103,12 @@ async def show(
         part="overview",
         report=row.last.report or {},
         problem=problem_of(row.last.report or {}, words_of(language)),
+        mend=browser_mend(row.last.report or {}, words_of(language)) if fetch == "browser" else "",
         channels=", ".join(list(settings.channels)[:_NAMED]),
         last=last,
         latest=[(each, telling(each)) for each in alerts],
         has_sides=shape.has_sides,
-        fetch=await _fetch_of(parts, row) if row.flags.is_shell else "",
+        fetch=fetch,
         year=draw_year(row.days, day_in(now)),
         habits=find_habits(marks, zone, is_cut=len(marks) == _MARKS),
         comparing=older is not None or newer is not None,
