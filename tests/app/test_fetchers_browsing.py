@@ -19,7 +19,7 @@ from tests.fakes import dom
 from tests.origin import Origin, Page
 from tocsin.adapters.system import SystemClock
 from tocsin.engine.rendering.browser_queue import BrowserQueue
-from tocsin.errors import FetchError, FetchFailed
+from tocsin.errors import BrowserLost, FetchError, FetchFailed
 from tocsin.model import FailureKind, PageFilter, PagePicture
 from tocsin.ports.browser import BrowserVisit
 from tocsin.settings import FetchSettings, HostSettings, PageSettings, RenderSettings
@@ -168,19 +168,24 @@ async def test_a_fetcher_that_is_killed_amid_visits_loses_no_page(
 
 
 @pytest.mark.parametrize("fetchers", [0, 1])
-async def test_a_check_that_the_user_asks_for_tries_a_page_again_that_ended_its_browser_twice(
+async def test_a_check_that_the_user_asks_for_tries_a_page_again_that_ended_all_browsers_twice(
     tmp_path: Path, monkeypatch: Patch, site: Origin, fetchers: int
 ) -> None:
     url = site.url("/a")
     sections = {"pages": PAGES, "fetch": FetchSettings(fetchers=fetchers)}
     async with Crew.at(tmp_path, monkeypatch, url, **sections) as crew:
-        crew.browser.on(url, FetchFailed(url, FailureKind.CRASHED, "the browser ended"))
         (page,) = await crew.store.pages(PageFilter())
+
+        async def end_all(_: BrowserVisit) -> None:
+            raise BrowserLost(url, "the browser's worker ended", [page.id])
+
+        crew.browser.before = end_all
         request_id = await crew.store.request_check(None, SystemClock().now())
         async with crew.engine(request_id=request_id) as engine:
             async with engine.browser.running():
                 ends = [await _kind_of(engine.browser, BrowserVisit(url, page_id=page.id)) for _ in range(3)]
             tried = len(crew.browser.visits)
+            crew.browser.before = None
             crew.browser.on(url, dom(url, dated("2026-01-01")))
             await engine.runner.check(asyncio.Event())
 

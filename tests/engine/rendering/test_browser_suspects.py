@@ -1,4 +1,4 @@
-"""A page that ends its browser twice is set aside for an hour; pages that were only there are not."""
+"""A page that ends the whole browser twice is set aside for an hour; pages that were only there are not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tocsin.model import FailureKind
 from tocsin.ports.browser import BrowserVisit
 
 # The test begins on 2026-11-18 at 11:06 UTC, and the page is set aside for an hour.
-UNTIL = "set aside until 2026-11-18 12:06 UTC, since its browser ended twice: it takes 415 MiB of memory"
+UNTIL = "set aside until 2026-11-18 12:06 UTC, since all browsers ended twice on it: the browser's worker ended"
 
 
 def url_of(page: int) -> str:
@@ -29,8 +29,13 @@ class Setting:
         self.queue = BrowserQueue(lambda _group: self.browser, slots, self.clock, RecordingTelemetry())
         self.queue.places.note(limit=slots, rendering=0, are_waiting=False)
 
-    def fails(self, page: int, kind: FailureKind, detail: str = "it takes 415 MiB of memory") -> None:
-        self.browser.on(url_of(page), FetchFailed(url_of(page), kind, detail))
+    def fails(self, page: int, kind: FailureKind) -> None:
+        self.browser.on(url_of(page), FetchFailed(url_of(page), kind, "the browser ended"))
+
+    def ends_all(self, page: int) -> None:
+        # Each end of the browser has pages in hand of its own.
+        ends = (BrowserLost(url_of(page), "the browser's worker ended", [page]) for _ in range(9))
+        self.browser.on(url_of(page), *ends)
 
     def works(self, page: int) -> None:
         self.browser.on(url_of(page), dom(url_of(page), "<p>text"))
@@ -55,12 +60,9 @@ async def _admit(_url: str) -> None:
     pass
 
 
-@pytest.mark.parametrize("kind", [FailureKind.CRASHED, FailureKind.TOO_COMPLEX])
-async def test_a_page_that_ends_its_browser_twice_is_set_aside_for_an_hour_and_says_until_when_and_why(
-    kind: FailureKind,
-) -> None:
+async def test_a_page_that_ends_all_browsers_twice_is_set_aside_for_an_hour_and_says_until_when_and_why() -> None:
     site = Setting()
-    site.fails(1, kind)
+    site.ends_all(1)
     async with site.queue.running():
         first, second, third = [await site.error_of(1) for _ in range(3)]
         visits = len(site.browser.visits)
@@ -68,7 +70,7 @@ async def test_a_page_that_ends_its_browser_twice_is_set_aside_for_an_hour_and_s
         site.works(1)
         later = await site.visit(1)
 
-    assert (type(first), first and first.kind) == (FetchFailed, kind)
+    assert (type(first), first and first.kind) == (BrowserLost, "crashed")
     for error in (second, third):
         assert isinstance(error, FetchRefused)
         assert (error.kind, error.detail) == ("set-aside", UNTIL)
@@ -76,13 +78,14 @@ async def test_a_page_that_ends_its_browser_twice_is_set_aside_for_an_hour_and_s
     assert later == "read"
 
 
-async def test_a_page_that_is_only_slow_or_gone_is_never_set_aside() -> None:
+@pytest.mark.parametrize("kind", [FailureKind.TIMEOUT, FailureKind.CRASHED, FailureKind.TOO_COMPLEX])
+async def test_T58_a_page_that_fails_in_its_own_slot_is_tried_as_often_as_any(kind: FailureKind) -> None:
     site = Setting()
-    site.fails(1, FailureKind.TIMEOUT)
+    site.fails(1, kind)
     async with site.queue.running():
         found = [await site.visit(1) for _ in range(3)]
 
-    assert found == ["timeout"] * 3
+    assert found == [kind] * 3
 
 
 async def test_a_page_that_was_received_in_between_has_no_strikes() -> None:
@@ -90,7 +93,7 @@ async def test_a_page_that_was_received_in_between_has_no_strikes() -> None:
     found = []
     async with site.queue.running():
         for _ in range(3):
-            site.fails(1, FailureKind.CRASHED)
+            site.ends_all(1)
             found.append(await site.visit(1))
             site.works(1)
             found.append(await site.visit(1))
@@ -100,7 +103,7 @@ async def test_a_page_that_was_received_in_between_has_no_strikes() -> None:
 
 async def test_the_user_s_wish_gives_a_page_that_is_set_aside_one_more_try() -> None:
     site = Setting()
-    site.fails(1, FailureKind.CRASHED)
+    site.ends_all(1)
     async with site.queue.running():
         for _ in range(2):
             await site.visit(1)
@@ -112,7 +115,7 @@ async def test_the_user_s_wish_gives_a_page_that_is_set_aside_one_more_try() -> 
         site.works(1)
         mended = [await site.visit(1) for _ in range(2)]
 
-    # It ended the browser once more, and needs no second strike for that.
+    # It ended all browsers once more, and needs no second strike for that.
     assert (at_once, tried) == ("set-aside", 1)
     assert mended == ["read", "read"]
 

@@ -209,10 +209,9 @@ async def test_a_browser_that_a_page_took_over_cannot_say_where_it_was() -> None
 @pytest.mark.parametrize(
     ("failure", "visits"),
     [
-        # Twice is enough: it is set aside then.
-        (FetchFailed(PAGE, FailureKind.CRASHED, "the browser ended"), 2),
+        (FetchFailed(PAGE, FailureKind.CRASHED, "the browser ended"), 3),
         (FetchFailed(PAGE, FailureKind.TIMEOUT, "30 s"), 3),
-        (FetchRefused(PAGE, FailureKind.TOO_COMPLEX, "500 MiB"), 2),
+        (FetchRefused(PAGE, FailureKind.TOO_COMPLEX, "500 MiB"), 3),
         (FetchRefused(PAGE, FailureKind.BLOCKED_ADDRESS, "10.0.0.1"), 1),
         (FetchRefused(PAGE, FailureKind.TOO_LARGE, "30 MiB"), 1),
     ],

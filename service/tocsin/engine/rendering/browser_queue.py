@@ -1,6 +1,6 @@
 """Visits in the browser: renderings first, then checks, the oldest first, within the limit of renderings (T55).
 
-A page that ends its browser twice is set aside for an hour, so that it does not take the others along for ever.
+A page that ends the whole browser twice is set aside for an hour, so that it does not take the others along for ever.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ MOST_WAITING: Final = 32
 # Of one visit, roughly; and the shortest pause of a check that is put off.
 _VISIT_S: Final = 1.0
 _LEAST_PAUSE_S: Final = 30.0
-# After these a browser was ended because of this very page.
-_STRIKES: Final = frozenset({FailureKind.CRASHED, FailureKind.TOO_COMPLEX})
 
 
 class CheckPlaces:
@@ -91,9 +89,10 @@ class CheckPlaces:
 
 
 class BrowserSuspects:
-    """Pages that end browsers: each suspect waits until it may be tried, and who has two strikes is refused.
+    """Pages that end the whole browser, all slots of it.
 
-    A page without an id, which is looked at before it is watched or on trial, is neither refused nor remembered.
+    A suspect waits until it may be tried; a page with two strikes is refused. A page without an id, which is looked at
+    before it is watched or on trial, is neither refused nor remembered.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -133,10 +132,9 @@ class BrowserSuspects:
                 self._counted = error.suspects
                 self._set_aside(self._found.has_killed(None, error.suspects), error.detail)
                 self._found.cleared(0)
-        elif error.kind not in _STRIKES:
+        else:
+            # Its own slot's browser at most was ended: tried again as often as after any failure (T58).
             self.cleared(page_id)
-        elif page_id:
-            self._set_aside(self._found.has_killed(page_id, ()), error.detail)
         self._refuse(page_id, error.url)
 
     def give_another_try(self, page_id: int) -> None:
@@ -154,7 +152,7 @@ class BrowserSuspects:
             self._why.pop(page_id, None)
             return
         until = datetime.fromtimestamp(self._clock.now() / 1_000_000 + left_s, UTC)
-        said = f"set aside until {until:%Y-%m-%d %H:%M} UTC, since its browser ended twice: {self._why[page_id]}"
+        said = f"set aside until {until:%Y-%m-%d %H:%M} UTC, since all browsers ended twice on it: {self._why[page_id]}"
         raise FetchRefused(url, FailureKind.SET_ASIDE, said)
 
 
@@ -199,7 +197,7 @@ class BrowserQueue:
             return await self._visit_in_turn(visit, admit, is_urgent=is_urgent)
 
     def give_another_try(self, page_id: int) -> None:
-        """Visit a page once more that is set aside since it ended its browser: the user wants it."""
+        """Visit a page once more that is set aside since it ended the whole browser: the user wants it."""
         self._suspects.give_another_try(page_id)
 
     async def _visit_in_turn(self, visit: BrowserVisit, admit: Admission, *, is_urgent: bool) -> VisitedPage:
