@@ -345,7 +345,7 @@ async def test_an_edit_that_came_between_is_not_overwritten(reader: Reader) -> N
     assert answer.status_code == 409
     told = words_of(answer.text)
     assert "Another person changed this page meanwhile" in told
-    for row in ("tries 7 not set", "every not set 5h", "group press main", "your notes not set mine"):
+    for row in ("Retries 7 not set", "Interval not set 5h", "group press main", "your notes not set mine"):
         assert row in told
     assert 'value="5h"' in answer.text
     assert (await reader.desk.page(A)).settings == {"tries": 7}
