@@ -24,7 +24,7 @@ async def test_a_button_on_the_page_has_it_read_in_a_browser_and_it_can_be_undon
     await desk.check(A, "1", is_shell=True)
     path = f"/pages/{page_id}"
 
-    before = tree(await visitor.get(path)).xpath("//*[contains(@class, 'banner')]")[0]
+    before = tree(await visitor.get(path)).xpath("//*[contains(@class, 'banner') and not(@hidden)]")[0]
     told = await visitor.done(f"{path}/fetch", fetch="browser")
     settings = (await desk.page(A)).settings
     after = tree(told).xpath("//*[contains(@class, 'banner')][.//a[contains(@href, '/settings')]]")
