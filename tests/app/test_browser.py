@@ -273,6 +273,23 @@ async def test_a_page_is_ready_as_it_was_asked(browser: CellBrowser, origin: Ori
     assert (b'id="late"' in page.body) or ready == "dom"
 
 
+async def test_a_page_whose_scripts_are_late_is_read_after_what_they_ask_for(
+    browser: CellBrowser, origin: Origin
+) -> None:
+    """As on a busy machine: the network is quiet, since the page did not come to its turn."""
+    origin.pages["/"] = Page(
+        "<p>words</p><script>"
+        "addEventListener('load', () => { const end = Date.now() + 1500; while (Date.now() < end); "
+        "requestAnimationFrame(() => setTimeout(() => fetch('/data').then(said => said.text())"
+        ".then(said => document.body.innerHTML += said))); })</script>"
+    )
+    origin.pages["/data"] = Page("<i id=late></i>")
+
+    page = await browser.visit(visit_of(origin.url("/")), let)
+
+    assert b'id="late"' in page.body
+
+
 async def test_a_document_that_is_too_large_is_refused(browser: CellBrowser, origin: Origin) -> None:
     origin.pages["/"] = Page("<p>" + "x" * 2000)
 

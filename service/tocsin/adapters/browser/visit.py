@@ -34,6 +34,9 @@ _WORLD: Final = "tocsin"
 _SETTLE_S: Final = 5.0
 _QUIET: Final = ReadyRule("network")
 _STATE: Final = "document.readyState"
+# Asked of a page whose network is quiet. On a busy machine its scripts may only be late: what the last answer set off,
+# such as drawing and what follows it, comes before an idle moment.
+_IDLE_STATE: Final = "new Promise(idle => requestIdleCallback(() => idle(document.readyState), {timeout: 1000}))"
 _PARSED: Final = frozenset(("interactive", "complete"))
 _NET_ERROR: Final = re.compile(r"net::(?P<name>ERR_[A-Z0-9_]+)")
 _KINDS: Final = (
@@ -287,7 +290,7 @@ class PageVisit:
         # begin a request.
         return (
             self._is_network_quiet()
-            and await self._evaluate(session, _STATE) == "complete"
+            and await self._evaluate(session, _IDLE_STATE) == "complete"
             and self._is_network_quiet()
         )
 
@@ -324,7 +327,9 @@ class PageVisit:
             if self._world is None:
                 frame = {"frameId": self.requests.main_frame, "worldName": _WORLD}
                 self._world = (await session.send("Page.createIsolatedWorld", frame))["executionContextId"]
-            asked = {"expression": expression, "contextId": self._world, "returnByValue": True}
+            asked = {
+                "expression": expression, "contextId": self._world, "returnByValue": True, "awaitPromise": True,
+            }  # fmt: skip
             return (await session.send("Runtime.evaluate", asked))["result"].get("value")
         except PlaywrightError as exc:
             if "context" not in exc.message and "frame" not in exc.message:
