@@ -18,7 +18,7 @@ from tocsin.server.problems import Problem
 NOT_SENT_BACK: Final = "secret-"
 AGAIN: Final = "again"
 """A field that says: show the form again, and do nothing."""
-_SHOWN_AGAIN: Final = re.compile(r"/notifications/(route|channel|silence)|/settings/pages|/pages/\d+/settings")
+_SHOWN_AGAIN: Final = re.compile(r"/notifications/(route|channel|silence)|/settings/pages|/pages/(\d+/settings|add)")
 _NOT_TYPED: Final = frozenset({"csrf", AGAIN})
 
 

@@ -197,7 +197,7 @@ def test_an_entry_says_what_happened_by_which_rule_and_on_what_basis() -> None:
     [
         (
             {"signal": "json-ld.modified", "value": "2026-01-02", "since": "2026-02-03T04:05:06.000Z"},
-            "its date in JSON-LD says “2 January 2026” (T44).</p>\n<p>This has been so since 2026-02-03T04:05:06.000Z.",
+            "its date in JSON-LD says “2 January 2026” (T44).</p>\n<p>This has been so since 3 February 2026, 04:05.",
         ),
         (
             {"signal": "content", "value": None, "since": None},

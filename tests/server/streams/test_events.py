@@ -168,8 +168,8 @@ async def test_a_group_is_told_apart(desk: Desk) -> None:
     [
         ("type=page.chnged", "page.changed, page.disallowed"),
         ("type=changed", "page.changed, page.disallowed"),
-        ("kind=chnged", "changed, disallowed, outage, recovered"),
-        ("kind=page.changed", "changed, disallowed, outage"),
+        ("kind=chnged", "changed, disallowed, needs-browser, outage, recovered"),
+        ("kind=page.changed", "changed, disallowed, needs-browser"),
     ],
 )
 async def test_an_unknown_type_or_kind_is_refused_and_the_known_ones_named(desk: Desk, said: str, named: str) -> None:

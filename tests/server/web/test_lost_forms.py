@@ -28,6 +28,10 @@ FORMS: dict[str, tuple[dict[str, Any], tuple[str, str]]] = {
         ("//input[@name='reason']/@value", "relaunch"),
     ),
     "/settings/pages": ({"revision": "0", "every": "7h"}, ("//input[@name='every']/@value", "7h")),
+    "/pages/add": (
+        {"urls": "https://a.example/\r\nhttps://b.example/", "group": "press", "step": "add"},
+        ("//textarea[@name='urls']", "\nhttps://a.example/\nhttps://b.example/"),
+    ),
     "/pages/1/settings": ({"revision": "0", "text": "Grüße,\r\nzwei"}, ("//*[@name='text']", "Grüße,\nzwei")),
 }
 

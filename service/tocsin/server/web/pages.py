@@ -54,7 +54,7 @@ from tocsin.server.web.listing import (
 )
 from tocsin.server.web.near_words import find_near
 from tocsin.server.web.page_settings import show_many
-from tocsin.server.web.rendering import Undo, ask, go_on, page, say, together
+from tocsin.server.web.rendering import Undo, ask, go_on, page, say, together, typed_again
 
 router = APIRouter(include_in_schema=False)
 
@@ -307,14 +307,12 @@ async def add(
     request: Request, caller: Writing, parts: Given, jobs: Work, form: Annotated[WatchForm, Form()]
 ) -> Response:
     """Look at a page or at several lines, test a chat, or add the pages."""
-    box = Box(form.urls, form.group, form.every, to=form.to, address=form.address.strip())
-    every = form.every.strip()
-    try:
-        pasted = read_pasted(form.urls, form.group, parse_page_settings({"every": every} if every else {}))
-    except UsageError as exc:
-        return await _again(request, parts, replace(box, wrong=(str(exc),)))
-    box = replace(box, wrong=_wrong(request, pasted), pasted=pasted, known=await _known(parts, pasted))
-    if pasted.is_too_much or not pasted.pages:
+    box = Box(form.urls, form.group, form.every.strip(), to=form.to, address=form.address.strip())
+    if await typed_again(request):
+        return await show_box(request, parts, box)
+    box = await _read(request, parts, box)
+    pasted = box.pasted
+    if pasted is None or pasted.is_too_much or not pasted.pages:
         return await _again(request, parts, box)
     is_single = len(pasted.pages) == 1 and not pasted.refused
     wanted = _chat_of(box) if is_single and form.step != "look" else None
@@ -335,6 +333,16 @@ async def add(
         if form.step == "test":
             box = replace(box, tested=await _test(request, parts, caller, wanted))
     return await show_box(request, parts, box, status=422 if box.wrong and is_single else 200)
+
+
+async def _read(request: Request, parts: Parts, box: Box) -> Box:
+    """Read the addresses and settings of the box; what is wrong with them is told in it."""
+    try:
+        settings = parse_page_settings({"every": box.every} if box.every else {})
+        pasted = read_pasted(box.urls, box.group, settings)
+    except UsageError as exc:
+        return replace(box, wrong=(str(exc),))
+    return replace(box, wrong=_wrong(request, pasted), pasted=pasted, known=await _known(parts, pasted))
 
 
 async def _looked(parts: Parts, box: Box) -> Box:

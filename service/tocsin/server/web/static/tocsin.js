@@ -5,20 +5,12 @@
 const script = document.currentScript.src;
 
 // Where the service cannot be reached, what is here stays, with the time that it is from, until it can again.
-const offline = document.getElementById("offline");
 let again = 0;
 const unreached = () => {
-  if (!offline) return;
+  const offline = document.getElementById("offline");
   offline.textContent = offline.dataset.said;
   offline.hidden = false;
   again ||= setInterval(() => fresh().catch(() => {}), 10000);
-};
-const reached = (there) => {
-  if (!offline) return;
-  offline.dataset.said = there.getElementById("offline")?.dataset.said ?? offline.dataset.said;
-  offline.textContent = "";
-  offline.hidden = true;
-  again = clearInterval(again);
 };
 
 const fresh = async () => {
@@ -30,7 +22,7 @@ const fresh = async () => {
     // An element with focus or input is not replaced.
     if (now && !old.contains(document.activeElement) && !old.querySelector("input:checked, details[open]")) old.replaceWith(now);
   }
-  reached(there);
+  again = clearInterval(again);
   prepare();
   // A list that is being read is not moved: what is new in it is counted, and shown on request.
   const news = document.getElementById("news");
@@ -85,7 +77,7 @@ if (notice) {
   notice.remove();
   setTimeout(() => told.append(notice), 100);
 }
-if (document.querySelector("[data-live]") && !document.querySelector("[data-poll]")) {
+if (document.querySelector("[data-live]:not(#offline)") && !document.querySelector("[data-poll]")) {
   let last = "";
   let stream = null;
   const listen = () => {
