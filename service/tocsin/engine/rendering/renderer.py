@@ -74,30 +74,7 @@ class PageRenderer:
 
         Raises Elsewhere, too, where another fetcher serves the next host.
         """
-        policy, secrets = self._policies.of(job.task), job.task.secrets
-        url = job.copy_url or job.task.url
-        if host_and_origin(url)[1] != host_and_origin(job.task.url)[1]:
-            # Credentials, cookies, secrets and the user's headers never go to the origin that holds a copy.
-            own = {"headers": {}, "cookies": {}, "auth": "", "secrets": {}, "steps": ()}
-            policy, secrets = msgspec.structs.replace(policy, **own), None
-        # A page that is looked at before it is watched has no id: a user asks for this one request.
-        wanted = partial(self._is_wanted, job.page_id) if job.page_id else None
-        host = host_and_origin(url)[0]
-        kind = kind_of_rendering(self._settings, policy)
-        request = PageRequest(
-            url,
-            host,
-            policy,
-            secrets=secrets,
-            is_wanted=wanted,
-            page_id=0 if job.copy_url is not None else job.page_id,
-            awaits_html=job.copy_url is None and not job.is_trial and awaits_html(job.task, policy),
-            is_urgent=True,
-            is_trial=job.is_trial,
-            in_browser=kind == "browser",
-            wants_picture=job.copy_url is None
-            and (job.is_trial or self._settings.screenshot or compares_pictures(policy)),
-        )
+        request, kind = self._request_of(job)
         received = await self._receiver.receive(request, self._fetcher.shared(), so_far)
         received_at, response = self._clock.now(), received.response
         content_type = response.header("content-type")
@@ -130,6 +107,34 @@ class PageRenderer:
             picture=received.picture,
             steps=received.steps,
         )
+
+    def _request_of(self, job: RenderJob) -> tuple[PageRequest, str]:
+        """Make the request of a rendering; returns it, and whether it is by http or browser."""
+        policy, secrets = self._policies.of(job.task), job.task.secrets
+        url = job.copy_url or job.task.url
+        if host_and_origin(url)[1] != host_and_origin(job.task.url)[1]:
+            # Credentials, cookies, secrets and the user's headers never go to the origin that holds a copy.
+            own = {"headers": {}, "cookies": {}, "auth": "", "secrets": {}, "steps": ()}
+            policy, secrets = msgspec.structs.replace(policy, **own), None
+        # A page that is looked at before it is watched has no id: a user asks for this one request.
+        wanted = partial(self._is_wanted, job.page_id) if job.page_id else None
+        host = host_and_origin(url)[0]
+        kind = kind_of_rendering(self._settings, policy)
+        request = PageRequest(
+            url,
+            host,
+            policy,
+            secrets=secrets,
+            is_wanted=wanted,
+            page_id=0 if job.copy_url is not None else job.page_id,
+            awaits_html=job.copy_url is None and not job.is_trial and awaits_html(job.task, policy),
+            is_urgent=True,
+            is_trial=job.is_trial,
+            in_browser=kind == "browser",
+            wants_picture=job.copy_url is None
+            and (job.is_trial or self._settings.screenshot or compares_pictures(policy)),
+        )
+        return request, kind
 
     def _items_of(
         self, job: RenderJob, received: ReceivedPage, page: PageHead, at: Instant
