@@ -280,8 +280,9 @@ async def test_a_page_whose_scripts_are_late_is_read_after_what_they_ask_for(
     origin.pages["/"] = Page(
         "<p>words</p><script>"
         "addEventListener('load', () => { const end = Date.now() + 1500; while (Date.now() < end); "
-        "requestAnimationFrame(() => setTimeout(() => fetch('/data').then(said => said.text())"
-        ".then(said => document.body.innerHTML += said))); })</script>"
+        "const wait = (left) => left ? requestAnimationFrame(() => setTimeout(() => wait(left - 1))) "
+        ": fetch('/data').then(said => said.text()).then(said => document.body.innerHTML += said); "
+        "wait(2); })</script>"
     )
     origin.pages["/data"] = Page("<i id=late></i>")
 
