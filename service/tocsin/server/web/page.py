@@ -40,7 +40,7 @@ from tocsin.server.web.rendering import Undo, ask, go_on, language_of, page, say
 from tocsin.server.web.telling import AlertInWords, phrases_of, tell
 from tocsin.spec.microdata.changes.words import tell_changes
 from tocsin.spec.signals.texts import unpack_text
-from tocsin.wording.words import words_of
+from tocsin.wording.words import Words, words_of
 
 router = APIRouter(include_in_schema=False)
 
@@ -101,9 +101,7 @@ async def show(
         "page.html",
         **await frame_of(parts, row),
         part="overview",
-        report=row.last.report or {},
-        problem=problem_of(row.last.report or {}, words_of(language)),
-        mend=browser_mend(row.last.report or {}, words_of(language)) if fetch == "browser" else "",
+        **_told_problem(row.last.report or {}, words_of(language), fetch),
         channels=", ".join(list(settings.channels)[:_NAMED]),
         last=last,
         latest=[(each, telling(each)) for each in alerts],
@@ -131,6 +129,12 @@ async def show(
         address=base_url(request, settings.http),
     )
     return shape.keep(answer)
+
+
+def _told_problem(report: JsonObject, words: Words, fetch: str) -> dict[str, Any]:
+    """Say what keeps the page from being read, and what one can do about it in a browser."""
+    mend = browser_mend(report, words) if fetch == "browser" else ""
+    return {"report": report, "problem": problem_of(report, words), "mend": mend}
 
 
 class ShownChange(Struct, frozen=True):
