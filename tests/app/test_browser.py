@@ -291,6 +291,19 @@ async def test_a_page_whose_scripts_are_late_is_read_after_what_they_ask_for(
     assert b'id="late"' in page.body
 
 
+async def test_a_page_that_goes_on_while_it_is_asked_is_followed(browser: CellBrowser, origin: Origin) -> None:
+    # Its frames leave no idle moment, so that the question is still open when it goes on.
+    origin.pages["/"] = Page(
+        "<p>first</p><script>const spin = () => { const end = Date.now() + 60; while (Date.now() < end); "
+        "requestAnimationFrame(spin); }; spin(); setTimeout(() => location = '/next', 1000)</script>"
+    )
+    origin.pages["/next"] = Page("<p>next</p>")
+
+    page = await browser.visit(visit_of(origin.url("/")), let)
+
+    assert page.url == origin.url("/next")
+
+
 async def test_a_document_that_is_too_large_is_refused(browser: CellBrowser, origin: Origin) -> None:
     origin.pages["/"] = Page("<p>" + "x" * 2000)
 

@@ -37,6 +37,8 @@ _STATE: Final = "document.readyState"
 # Asked of a page whose network is quiet. On a busy machine its scripts may only be late: what the last answer set off,
 # such as drawing and what follows it, comes before an idle moment.
 _IDLE_STATE: Final = "new Promise(idle => requestIdleCallback(() => idle(document.readyState), {timeout: 1000}))"
+# Words of errors of a document that was just replaced, also while it was asked.
+_REPLACED: Final = ("context", "frame", "navigated", "Promise was collected")
 _PARSED: Final = frozenset(("interactive", "complete"))
 _NET_ERROR: Final = re.compile(r"net::(?P<name>ERR_[A-Z0-9_]+)")
 _KINDS: Final = (
@@ -332,7 +334,7 @@ class PageVisit:
             }  # fmt: skip
             return (await session.send("Runtime.evaluate", asked))["result"].get("value")
         except PlaywrightError as exc:
-            if "context" not in exc.message and "frame" not in exc.message:
+            if not any(word in exc.message for word in _REPLACED):
                 raise
             self._world = None
             return None
