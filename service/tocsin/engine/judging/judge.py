@@ -191,7 +191,7 @@ def evidence_against(assessment: Assessment, task: PageTask, policy: PageSetting
 
 
 def awaits_html(task: PageTask, policy: PageSettings) -> bool:
-    """Tell whether an answer that is not HTML will be held as a suspect, whatever it is."""
+    """Tell whether an answer that is not HTML will be held as a suspect."""
     return policy.suspects != "accept" and is_from_html(task)
 
 
